@@ -1,0 +1,93 @@
+# Needs Python 3.11 or newer, git and make. `make` alone lists the targets.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?=
+ARGS ?=
+PYTEST_WORKERS ?= 2
+CODE := $(wildcard src tests examples)
+
+# One stamp per lock file: a second `make` installs nothing until the lock or pyproject.toml changes.
+RUN := $(VENV)/.installed-run
+DEV := $(VENV)/.installed-dev
+
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# Hatchling comes from the lock as well, so building the package fetches nothing.
+INSTALL_PACKAGE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help:  ## list the targets
+	@echo "Footfall: legged robots on the ground, with any contact law."
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+.PHONY: demo
+demo: $(RUN)  ## install Footfall and run its demonstration
+	$(BIN)/footfall demo $(ARGS)
+
+.PHONY: install
+install: $(RUN)  ## install Footfall with its viewer and plots into .venv
+
+.PHONY: dev
+dev: $(DEV)  ## the same, with everything the tests need
+
+.PHONY: test
+test: lint chromium  ## every check and every test
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(ARGS)
+
+.PHONY: test-fast
+test-fast: $(DEV)  ## only the tests that take no time
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow" $(ARGS)
+
+.PHONY: lint
+lint: $(DEV)  ## formatting, lint, types and dead code
+	$(BIN)/ruff check $(CODE) tools
+	$(BIN)/ruff format --check $(CODE) tools
+	$(BIN)/mypy
+	$(BIN)/python tools/dead_code.py $(CODE)
+
+.PHONY: format
+format: $(DEV)  ## format the code and repair what ruff can repair
+	$(BIN)/ruff check --fix-only $(CODE) tools
+	$(BIN)/ruff format $(CODE) tools
+
+.PHONY: bench
+bench: $(RUN)  ## measure the speed of every law
+	$(BIN)/footfall bench $(ARGS)
+
+.PHONY: chromium
+chromium:
+	@sh tools/find_chromium.sh
+
+# The lock files hold hashes of the ordinary package index and no address.
+.PHONY: lock
+lock: $(BIN)/python  ## rewrite requirements/*.txt from pyproject.toml (ARGS=--upgrade for newer versions)
+	$(PIP) install --quiet uv
+	sh tools/lock.sh $(BIN)/uv $(ARGS)
+
+.PHONY: clean
+clean:  ## remove caches and builds
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(CODE) -type d -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean  ## remove the environment as well
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	@sh tools/make_venv.sh $(VENV) $(PYTHON)
+
+$(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Footfall (a minute or two the first time)."
+	$(PIP) install --quiet --require-hashes --requirement requirements/run.txt
+	$(INSTALL_PACKAGE)
+	@touch $@
+
+$(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Footfall and what its tests need (a minute or two the first time)."
+	$(PIP) install --quiet --require-hashes --requirement requirements/dev.txt
+	$(INSTALL_PACKAGE)
+	@touch $(RUN) $@

@@ -1,0 +1,55 @@
+"""Footfall: a laboratory for the contact between legged robots and the ground."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from footfall import contact, control, errors, measure
+    from footfall.contact import law, laws, point_law
+    from footfall.contact.friction import coulomb
+    from footfall.engine.run import Push
+    from footfall.errors import FootfallError, FootfallWarning
+    from footfall.ground import Ground
+    from footfall.recording import Recording, load_recording
+    from footfall.robot import Foot, Robot, load_robot, robots
+    from footfall.simulation import Simulation
+
+# Where each public name lives; imported on first use, so that `import footfall` is quick.
+_HOMES = {
+    "Foot": "robot",
+    "FootfallError": "errors",
+    "FootfallWarning": "errors",
+    "Ground": "ground",
+    "Push": "engine.run",
+    "Recording": "recording",
+    "Robot": "robot",
+    "Simulation": "simulation",
+    "coulomb": "contact.friction",
+    "law": "contact",
+    "laws": "contact",
+    "load_recording": "recording",
+    "load_robot": "robot",
+    "point_law": "contact",
+    "robots": "robot",
+}
+_ROOMS = ("contact", "control", "errors", "measure")
+
+__all__ = [*_HOMES, *_ROOMS, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"footfall.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"footfall.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'footfall' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,288 @@
+"""The contract of a contact law.
+
+A law answers one question: given the contact points now, what force does the ground apply to each? It is a
+frozen value (its options) plus a kernel (the answer, compiled). What an implementer owes:
+
+1. a frozen dataclass with the law's options, validated, derived from :class:`PointLaw` (sees one point) or
+   :class:`CoupledLaw` (sees all points together);
+2. ``resolve(setting)``: the numbers the kernel needs for this robot, ground and step, as a ``NamedTuple``;
+3. ``kernel``: a plain function of the signature described below, compiled by the engine.
+
+and one line in :mod:`footfall.contact`. Everything that changes with time is passed in and handed back.
+
+Point kernel::
+
+    kernel(depth, depth_rate, slip, slip_velocity, memory, parameters) -> (normal, tangent_1, tangent_2, mode)
+
+``depth`` m and ``depth_rate`` m/s are positive into the ground; ``slip`` (2,) m is the way from the point's
+anchor (where it touched down), ``slip_velocity`` (2,) m/s its rate, both in the tangent plane. Writing to
+``slip`` moves the anchor; ``memory`` is the point's own, zero at touch-down. Forces are in N, those of the
+ground on the robot, in the same frame.
+
+Coupled kernel::
+
+    kernel(contacts, dt, memory, force, mode, work, marks, parameters) -> status
+
+with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes ``force`` (P, 3) N in contact frames and ``mode`` (P,) of
+every near point (the others are zero already). ``status`` is 0, or a number from :data:`STATUS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from footfall.errors import LawError, did_you_mean
+
+if TYPE_CHECKING:
+    from footfall.ground import Ground
+    from footfall.robot import Robot
+
+OPEN, STICK, SLIDE = 0, 1, 2
+MODES = ("open", "stick", "slide")
+
+#: What a law may report about one step; 0 is a solved step.
+STATUS = {
+    0: "solved",
+    1: "not converged: the forces are the best iterate",
+    2: "no solution exists; the forces are those of the nearest problem",
+}
+
+
+class Contacts(NamedTuple):
+    """What a coupled law sees: the near points and how forces on them move them.
+
+    P points, K bodies that carry points; contact frames have rows tangent, tangent, normal. Velocities and
+    accelerations are those of the body's material point, in its contact frame.
+    """
+
+    count: np.ndarray  # (1,) number of near points
+    index: np.ndarray  # (P,) which points these are, first `count` entries
+    body: np.ndarray  # (P,) contact body of each point
+    near: np.ndarray  # (K + 1,) where the near points of each body begin in `index`, and `count`
+    gap: np.ndarray  # (P,) m, negative inside the ground
+    frame: np.ndarray  # (P, 3, 3) world from contact frame, as rows
+    velocity: np.ndarray  # (P, 3) m/s
+    acceleration: np.ndarray  # (P, 3) m/s2, without any contact force
+    bias: np.ndarray  # (P, 3) m/s2, the part of it that is Jdot qdot
+    arm: np.ndarray  # (P, 3) m, world frame, from the centroid of the body's near points
+    mobility: np.ndarray  # (6K, 6K) acceleration (linear, angular) of the centroids per unit wrench, world frame
+    static_friction: np.ndarray  # (P,)
+    dynamic_friction: np.ndarray  # (P,)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What defaults may be derived from: the robot, its ground and the step."""
+
+    robot: Robot
+    ground: Ground
+    dt: float  # s
+    carriers: int  # contact points that touch the ground in the home pose
+    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points in the home pose
+
+    @property
+    def load(self) -> float:
+        """Weight carried by each touching point when the robot stands, N."""
+        return self.robot.weight / self.carriers
+
+    @property
+    def share(self) -> float:
+        """Mass carried by each touching point when the robot stands, kg."""
+        return self.robot.mass / self.carriers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """The root of all contact laws: a frozen set of options with a name and a source."""
+
+    name: ClassVar[str]
+    citation: ClassVar[str]
+
+    #: Sees all points together, with the free accelerations and the Delassus operator.
+    coupled: ClassVar[bool] = False
+    #: Its force is a continuous function of the state, so higher-order integration pays.
+    smooth: ClassVar[bool] = False
+    #: MuJoCo's own constraint solver computes the forces.
+    native: ClassVar[bool] = False
+    #: Numbers each point remembers from step to step.
+    memory_size: ClassVar[int] = 0
+    #: Points nearer to the ground than this are shown to the law, m.
+    margin: ClassVar[float] = 0.0
+
+    def resolve(self, setting: Setting) -> Any:
+        """The numbers the kernel needs, as a ``NamedTuple`` of floats."""
+        raise NotImplementedError
+
+    def creep(self, ratio: float, setting: Setting) -> float:
+        """Speed in m/s at which a point that should stick drifts under a tangential load of ``ratio`` times
+        the sliding load. Zero for laws with true stick."""
+        return 0.0
+
+    def options(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, **self.options()}
+
+    def replace(self, **changes: Any) -> Self:
+        return dataclasses.replace(self, **changes)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.options().items() if value is not None)
+        return f"{self.name}({given})"
+
+
+class PointLaw(Law):
+    """A law that sees one point at a time."""
+
+    smooth = True
+    kernel: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def pointer(cls) -> Any:
+        """The compiled kernel, of the signature the engine calls."""
+        return _point_pointer(cls.kernel, _parameters_of(cls), cls.name)
+
+
+class CoupledLaw(Law):
+    """A law that sees all points together."""
+
+    coupled = True
+    kernel: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def work_rows(cls, points: int, bodies: int) -> int:
+        """Rows of scratch space the kernel needs, each 6 floats per contact body wide."""
+        return 0
+
+    @classmethod
+    def marks_size(cls, points: int, bodies: int) -> int:
+        """Integers of scratch space the kernel needs."""
+        return 0
+
+    @classmethod
+    def pointer(cls) -> Any:
+        """The compiled kernel, of the signature the engine calls."""
+        return _coupled_pointer(cls.kernel, _parameters_of(cls))
+
+
+def _parameters_of(law: type[Law]) -> type:
+    """The ``NamedTuple`` class a law's ``resolve`` returns."""
+    return typing.get_type_hints(law.resolve)["return"]
+
+
+def check(condition: bool, law: str, option: str, value: object, rule: str) -> None:
+    """Refuse an option with a sentence that names it, its value and what it must be."""
+    if not condition:
+        raise LawError(f"{law}: {option} = {value} but it must be {rule}")
+
+
+def check_positive(law: Law, *options: str, zero: bool = False) -> None:
+    """Refuse options that are not positive finite numbers (None, meaning "derive it", passes)."""
+    for option in options:
+        value = getattr(law, option)
+        if value is None:
+            continue
+        good = isinstance(value, int | float) and np.isfinite(value) and (value > 0 or (zero and value == 0))
+        check(good, law.name, option, value, "a finite number >= 0" if zero else "a positive finite number")
+
+
+def make(law: type[Law], options: dict[str, Any]) -> Law:
+    """Build a law from options given by name, or say which name is wrong."""
+    known = [field.name for field in dataclasses.fields(law)]
+    for option in options:
+        if option not in known:
+            raise LawError(f"{law.name} has no option '{option}': {did_you_mean(option, known)}")
+    return law(**options)
+
+
+# What the engine's loop takes as arguments: one signature for all point laws, one for all coupled laws,
+# so that the loop is compiled once.
+
+
+@cache
+def point_signature() -> Any:
+    from numba import float64, int64, types
+
+    vector = types.Array(float64, 1, "C")
+    result = types.Tuple([float64, float64, float64, int64])
+    return result(float64, float64, vector, vector, vector, vector)
+
+
+@cache
+def coupled_signature() -> Any:
+    from numba import float64, int64, types
+
+    def array(kind: Any, ndim: int) -> Any:
+        return types.Array(kind, ndim, "C")
+
+    kinds = {"count": int64, "index": int64, "body": int64, "near": int64}
+    dims = {"frame": 3, "velocity": 2, "acceleration": 2, "bias": 2, "arm": 2, "mobility": 2}
+    fields = [array(kinds.get(name, float64), dims.get(name, 1)) for name in Contacts._fields]
+    matrix, vector = array(float64, 2), array(float64, 1)
+    contacts = types.NamedTuple(fields, Contacts)
+    integers = array(int64, 1)
+    return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector)
+
+
+# What a point kernel may return, by the number of values, and what the engine wants of it.
+_COMPLETED = {
+    4: "return kernel({arguments}, {parameters})",
+    3: """p = {parameters}
+    normal, x, y = kernel({arguments}, p)
+    limit = p.dynamic_friction * normal
+    return normal, x, y, SLIDE if x * x + y * y >= 0.999999 * limit * limit else STICK""",
+    1: "return kernel({arguments}, {parameters}), 0.0, 0.0, STICK",
+}
+
+
+@cache
+def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> Any:
+    from numba import float64, types
+    from numba.core.errors import NumbaError
+
+    from footfall.compiled import kernel
+
+    compiled = function if hasattr(function, "py_func") else kernel(function)
+    values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
+    try:
+        compiled.compile((*point_signature().args[:-1], values))
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()
+        told = next((line for line in reason if line and not line.startswith(("Failed", "No "))), reason[0])
+        raise LawError(f"law '{name}' cannot be compiled: {told}") from error
+    result = compiled.nopython_signatures[-1].return_type
+    count = len(result) if isinstance(result, types.BaseTuple) else 1 if result in (float64, types.int64) else 0
+    if count not in _COMPLETED:
+        raise LawError(
+            f"law '{name}' returns {result}; a point law returns (normal, tangent_1, tangent_2) in N, with or without "
+            "the mode (1 stick, 2 slide), or the normal force alone"
+        )
+    arguments = "depth, depth_rate, slip, slip_velocity, memory"
+    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature())
+
+
+@cache
+def _coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
+    from footfall.compiled import kernel
+
+    compiled = function if hasattr(function, "py_func") else kernel(function)
+    arguments = "contacts, dt, memory, force, mode, work, marks"
+    return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature())
+
+
+def _adapter(compiled: Any, parameters: Any, arguments: str, body: str, signature: Any) -> Any:
+    """Compile a law's kernel behind the engine's signature: an array of numbers becomes named parameters."""
+    from footfall.compiled import function_pointer, generated
+
+    named = "Parameters(" + ", ".join(f"values[{i}]" for i in range(len(parameters._fields))) + ")"
+    source = f"def adapter({arguments}, values):\n    {body.format(arguments=arguments, parameters=named)}\n"
+    namespace = {"kernel": compiled, "Parameters": parameters, "STICK": STICK, "SLIDE": SLIDE}
+    return function_pointer(signature, generated(source, "adapter", namespace, compiled.py_func))

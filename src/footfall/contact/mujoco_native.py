@@ -1,0 +1,49 @@
+"""MuJoCo's own soft constraint solver, on the same points and the same ground as every other law.
+
+The engine hands MuJoCo one contact per touching point, with Footfall's gap and frame, in place of MuJoCo's collision
+detection between feet and floor: so the comparison is of solvers, not of collision detectors, and works on any ground.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from footfall.contact.base import Law, Setting, check, check_positive
+
+
+class Parameters(NamedTuple):
+    solref: tuple[float, float]
+    solimp: tuple[float, float, float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MujocoNative(Law):
+    """MuJoCo's convex soft contact; options carry MuJoCo's names and defaults.
+
+    Limitations: one friction coefficient, the ground's dynamic one; a point at rest under load creeps.
+    """
+
+    solref: tuple[float, float] = (0.02, 1.0)  # time constant s and damping ratio (or -stiffness, -damping)
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    cone: Literal["pyramidal", "elliptic"] = "pyramidal"
+    impratio: float = 1.0  # friction to normal impedance
+
+    name = "mujoco"
+    citation = "Todorov, Erez and Tassa 2012; the MuJoCo manual, chapter Computation"
+    native = True
+
+    def __post_init__(self) -> None:
+        check_positive(self, "impratio")
+        check(self.cone in ("pyramidal", "elliptic"), self.name, "cone", self.cone, "'pyramidal' or 'elliptic'")
+        object.__setattr__(self, "solref", tuple(map(float, self.solref)))
+        object.__setattr__(self, "solimp", tuple(map(float, self.solimp)))
+        check(len(self.solref) == 2, self.name, "solref", self.solref, "two numbers")
+        check(len(self.solimp) == 5, self.name, "solimp", self.solimp, "five numbers")
+        check(bool(np.isfinite(self.solref).all()), self.name, "solref", self.solref, "finite")
+        check(bool(np.isfinite(self.solimp).all()), self.name, "solimp", self.solimp, "finite")
+
+    def resolve(self, setting: Setting) -> Parameters:
+        return Parameters(solref=self.solref, solimp=self.solimp)

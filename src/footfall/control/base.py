@@ -1,0 +1,62 @@
+"""The contract of a controller.
+
+Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
+:class:`State`, and returns one number per actuator (N m for motors on hinges). A controller that must be fast is an
+object with two methods instead: ``gains(robot)``, a flat array, and ``pointer()``, a compiled function
+``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result stops the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import mujoco
+import numpy as np
+
+if TYPE_CHECKING:
+    from footfall.contact.base import Contacts
+    from footfall.engine.points import Points
+    from footfall.robot import Robot
+
+
+@runtime_checkable
+class CompiledController(Protocol):
+    """A controller that runs inside the compiled loop."""
+
+    def gains(self, robot: Robot) -> np.ndarray: ...
+    def pointer(self) -> Any: ...
+
+
+@cache
+def control_signature() -> Any:
+    from numba import float64, int64, types
+
+    vector = types.Array(float64, 1, "C")
+    return int64(float64, vector, vector, vector, vector)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a controller sees. Arrays are live views, read-only: copy what must outlast the call."""
+
+    robot: Robot
+    data: mujoco.MjData  # everything else MuJoCo knows of this instant
+    qpos: np.ndarray  # (nq,)
+    qvel: np.ndarray  # (nv,)
+    position: np.ndarray  # (P, 3) m, contact points, world frame
+    gap: np.ndarray  # (P,) m
+    mode: np.ndarray  # (P,) of the step before: 0 open, 1 stick, 2 slide
+    _points: Points
+    _contacts: Contacts
+
+    @property
+    def force(self) -> np.ndarray:
+        """(P, 3) N, contact forces of the step before, world frame."""
+        return np.einsum("pji,pj->pi", self._contacts.frame, self._points.force)
+
+    @property
+    def com(self) -> np.ndarray:
+        """(3,) m, centre of mass."""
+        return self.data.subtree_com[0]

@@ -1,0 +1,1 @@
+"""One world in compiled code: the bridge to MuJoCo, contact points, the step."""

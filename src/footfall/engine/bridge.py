@@ -1,0 +1,128 @@
+"""MuJoCo's C functions, called from compiled code by symbol.
+
+``libmujoco`` is loaded into LLVM's process, so that compiled code finds its functions by name and can be
+kept on disk; model and data travel as the integers ``MjModel._address`` and ``MjData._address``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import mujoco
+import numpy as np
+from mujoco.introspect import structs
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _load_library() -> None:
+    folder = Path(mujoco.__file__).parent
+    found = sorted(p for p in folder.iterdir() if p.name.startswith(("libmujoco.", "mujoco.dll")))
+    if not found:
+        raise ImportError(f"no MuJoCo library in {folder}: is the package 'mujoco' whole?")
+    llvm.load_library_permanently(str(found[0]))
+
+
+_load_library()
+
+_ADDRESS = types.intp
+_VECTOR = types.CPointer(types.float64)
+
+
+def _function(name: str, *arguments: object, result: object = types.void) -> types.ExternalFunction:
+    return types.ExternalFunction(name, result(_ADDRESS, _ADDRESS, *arguments))  # type: ignore[operator]
+
+
+mj_kinematics = _function("mj_kinematics")
+mj_com_pos = _function("mj_comPos")
+mj_flex = _function("mj_flex")
+mj_tendon = _function("mj_tendon")
+mj_make_m = _function("mj_makeM")
+mj_factor_m = _function("mj_factorM")
+mj_collision = _function("mj_collision")
+mj_make_constraint = _function("mj_makeConstraint")
+mj_island = _function("mj_island")
+mj_project_constraint = _function("mj_projectConstraint")
+mj_transmission = _function("mj_transmission")
+mj_fwd_velocity = _function("mj_fwdVelocity")
+mj_com_vel = _function("mj_comVel")
+mj_reference_constraint = _function("mj_referenceConstraint")
+mj_passive = _function("mj_passive")
+mj_fwd_actuation = _function("mj_fwdActuation")
+mj_fwd_constraint = _function("mj_fwdConstraint")
+mj_step = _function("mj_step")
+mj_rne = _function("mj_rne", types.int32, _VECTOR)
+mj_apply_ft = _function("mj_applyFT", _VECTOR, _VECTOR, _VECTOR, types.int32, _VECTOR)
+mj_add_contact = _function("mj_addContact", _ADDRESS, result=types.int32)
+mj_contact_force = _function("mj_contactForce", types.int32, _VECTOR)
+mj_integrate_pos = types.ExternalFunction(
+    "mj_integratePos", types.void(_ADDRESS, _VECTOR, _VECTOR, types.float64)
+)
+
+_C_TYPES = {
+    "int": np.int32,
+    "float": np.float32,
+    "mjtNum": np.float64,
+    "mjtByte": np.uint8,
+    "mjtBool": np.bool_,
+    "mjtSize": np.int64,
+    "size_t": np.uint64,
+    "uintptr_t": np.uint64,
+}
+
+
+def _dtype(kind: object) -> object:
+    """The NumPy type of a C type as MuJoCo's own introspection describes it; pointers are integers."""
+    if hasattr(kind, "extents"):
+        return (_dtype(kind.inner_type), tuple(kind.extents))  # type: ignore[attr-defined]
+    name = getattr(kind, "name", None)
+    if name in _C_TYPES:
+        return np.dtype(_C_TYPES[name])
+    if name in structs.STRUCTS:
+        return struct_dtype(name)
+    if name is not None and name.startswith("mjt"):  # every other mjt type is an enumeration
+        return np.dtype(np.int32)
+    return np.dtype(np.uint64)
+
+
+def struct_dtype(name: str) -> np.dtype:
+    """The memory layout of one of MuJoCo's structs, ``"mjData"`` or ``"mjContact"``."""
+    fields = structs.STRUCTS[name].fields
+    return np.dtype([(f.name, _dtype(f.type)) for f in fields], align=True)  # type: ignore[list-item]
+
+
+CONTACT = struct_dtype("mjContact")
+
+
+def counter(data: mujoco.MjData, name: str) -> np.ndarray:
+    """A live one-element view of an ``int`` of ``MjData`` that has no array of its own, such as ``ncon``."""
+    layout = struct_dtype("mjData")
+    kind, offset = layout.fields[name][:2]  # type: ignore[index]
+    address = data._address + offset
+    size = ctypes.c_char * kind.itemsize
+    return np.frombuffer(size.from_address(address), dtype=kind)
+
+
+@intrinsic
+def pointer_to(typing_context, array):
+    """The address of an array's first element, for MuJoCo's ``mjtNum*`` arguments."""
+
+    def generate(context, builder, signature, arguments):
+        value = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.bitcast(value.data, context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.float64)(array), generate
+
+
+@intrinsic
+def address_of(typing_context, array):
+    """The address of an array's first element as an integer, for MuJoCo's struct arguments."""
+
+    def generate(context, builder, signature, arguments):
+        value = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.ptrtoint(value.data, cgutils.intp_t)
+
+    return types.intp(array), generate

@@ -1,0 +1,189 @@
+"""The Delassus operator: how forces on the contact points accelerate them.
+
+All points of a foot share its six motions, so the operator is kept as the mobility ``L = J M^-1 J^T`` of the feet,
+with J the 6-row Jacobian (linear, angular) of each foot about the centroid of its near points. MuJoCo factors
+``M = U^T D U`` along the kinematic tree, and a foot's Jacobian touches only the dofs between it and the root, so
+everything is done with half-solved rows ``H = U^-T J^T`` along that chain: the mobility is ``H^T D^-1 H``, a generalised
+force t moves the feet by ``H^T D^-1 (U^-T t)``, and wrenches w move the robot by ``U^-1 D^-1 (U^-T t + H w)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from footfall.compiled import kernel
+
+
+@kernel
+def half_solve(world, x):
+    """x <- U^-T x, in place: every dof hands its part on to its ancestors."""
+    for j in range(x.size - 1, -1, -1):
+        value, address = x[j], world.M_rowadr[j]
+        for e in range(address, address + world.M_rownnz[j] - 1):
+            x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
+
+
+@kernel
+def finish_solve(world, x):
+    """x <- U^-1 D^-1 x, in place."""
+    for j in range(x.size):
+        value, address = x[j] * world.qLDiagInv[j], world.M_rowadr[j]
+        for e in range(address, address + world.M_rownnz[j] - 1):
+            value -= world.qLD[e] * x[np.uint64(world.M_colind[e])]
+        x[j] = value
+
+
+@kernel
+def gather(points, contacts, centroid):
+    """Centroids of each foot's near points, and the points' arms from there."""
+    near, at = contacts.near, points.position
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        x, y, z = 0.0, 0.0, 0.0
+        for i in range(near[k], near[k + 1]):
+            p = contacts.index[i]
+            x += at[p, 0]
+            y += at[p, 1]
+            z += at[p, 2]
+        share = 1.0 / (near[k + 1] - near[k])
+        x, y, z = x * share, y * share, z * share
+        centroid[k, 0], centroid[k, 1], centroid[k, 2] = x, y, z
+        for i in range(near[k], near[k + 1]):
+            p = contacts.index[i]
+            contacts.arm[p, 0] = at[p, 0] - x
+            contacts.arm[p, 1] = at[p, 1] - y
+            contacts.arm[p, 2] = at[p, 2] - z
+
+
+@kernel
+def free_acceleration(world, points, contacts, centroid, half, force):
+    """Accelerations of the near points without contact forces, from a half-solved generalised ``force`` (nv,)."""
+    near, qvel, cdof_dot = contacts.near, world.qvel, world.cdof_dot
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        # The foot's acceleration that the forces drive (about its centroid) ...
+        ax, ay, az, ap, aq, ar = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        # ... and the spatial acceleration of its motion as it is (about the tree's centre of mass).
+        bx, by, bz, bp, bq, br = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        h = half[k]
+        for i in range(points.chain_length[k]):
+            j = np.uint64(points.chain[k, i])
+            weight, speed = world.qLDiagInv[j] * force[j], qvel[j]
+            ax += weight * h[j, 0]
+            ay += weight * h[j, 1]
+            az += weight * h[j, 2]
+            ap += weight * h[j, 3]
+            aq += weight * h[j, 4]
+            ar += weight * h[j, 5]
+            bp += speed * cdof_dot[j, 0]
+            bq += speed * cdof_dot[j, 1]
+            br += speed * cdof_dot[j, 2]
+            bx += speed * cdof_dot[j, 3]
+            by += speed * cdof_dot[j, 4]
+            bz += speed * cdof_dot[j, 5]
+        v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
+        for i in range(near[k], near[k + 1]):
+            p = contacts.index[i]
+            frame, arm = contacts.frame[p], contacts.arm[p]
+            rx, ry, rz = arm[0], arm[1], arm[2]
+            gx, gy, gz = ax + aq * rz - ar * ry, ay + ar * rx - ap * rz, az + ap * ry - aq * rx
+            rx += centroid[k, 0] - com[0]
+            ry += centroid[k, 1] - com[1]
+            rz += centroid[k, 2] - com[2]
+            # The classical acceleration of a material point is the spatial one plus omega x v.
+            vx = v[3] + v[1] * rz - v[2] * ry
+            vy = v[4] + v[2] * rx - v[0] * rz
+            vz = v[5] + v[0] * ry - v[1] * rx
+            ex = bx + bq * rz - br * ry + v[1] * vz - v[2] * vy
+            ey = by + br * rx - bp * rz + v[2] * vx - v[0] * vz
+            ez = bz + bp * ry - bq * rx + v[0] * vy - v[1] * vx
+            for c in range(3):
+                bias = frame[c, 0] * ex + frame[c, 1] * ey + frame[c, 2] * ez
+                contacts.bias[p, c] = bias
+                contacts.acceleration[p, c] = bias + frame[c, 0] * gx + frame[c, 1] * gy + frame[c, 2] * gz
+
+
+@kernel
+def add_half_solved_forces(points, contacts, half, force):
+    """Add H w of all contact forces to a half-solved generalised force."""
+    near = contacts.near
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(near[k], near[k + 1]):
+            p = contacts.index[i]
+            f, frame, r = points.force[p], contacts.frame[p], contacts.arm[p]
+            x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
+            y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
+            z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+            fx += x
+            fy += y
+            fz += z
+            tx += r[1] * z - r[2] * y
+            ty += r[2] * x - r[0] * z
+            tz += r[0] * y - r[1] * x
+        h = half[k]
+        for i in range(points.chain_length[k]):
+            j = np.uint64(points.chain[k, i])
+            force[j] += (
+                h[j, 0] * fx + h[j, 1] * fy + h[j, 2] * fz + h[j, 3] * tx + h[j, 4] * ty + h[j, 5] * tz
+            )
+
+
+@kernel
+def half_solved_jacobian(world, points, k, centre, h):
+    """Rows ``h`` (nv, 8) of H for one foot, J about ``centre``; only the dofs of its chain are touched."""
+    com = world.subtree_com[points.root[k]]
+    rx, ry, rz = centre[0] - com[0], centre[1] - com[1], centre[2] - com[2]
+    length = points.chain_length[k]
+    for i in range(length):
+        j = np.uint64(points.chain[k, i])
+        s = world.cdof[j]
+        h0, h1, h2 = s[3] + s[1] * rz - s[2] * ry, s[4] + s[2] * rx - s[0] * rz, s[5] + s[0] * ry - s[1] * rx
+        h3, h4, h5 = s[0], s[1], s[2]
+        depth = length - 1 - i
+        for below in range(i):  # what the dofs between this one and the foot hand on
+            d = np.uint64(points.chain[k, below])
+            if world.M_rownnz[d] > 1:  # else a lone body, whose inertia is diagonal
+                # A row of U holds the dof's ancestors from the root on, so that this dof stands at its depth.
+                factor = world.qLD[np.uint64(world.M_rowadr[d] + depth)]
+                h0 -= factor * h[d, 0]
+                h1 -= factor * h[d, 1]
+                h2 -= factor * h[d, 2]
+                h3 -= factor * h[d, 3]
+                h4 -= factor * h[d, 4]
+                h5 -= factor * h[d, 5]
+        h[j, 0], h[j, 1], h[j, 2], h[j, 3], h[j, 4], h[j, 5] = h0, h1, h2, h3, h4, h5
+
+
+@kernel
+def mobility(world, points, contacts, centroid, half, block):
+    """Fill ``contacts.mobility`` for the feet with near points; ``half`` (K, nv, 8) and ``block`` (6, 8) are scratch.
+
+    Rows are eight wide, two more than needed: then they fill vector registers.
+    """
+    near, out = contacts.near, contacts.mobility
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        half_solved_jacobian(world, points, k, centroid[k], half[k])
+        for m in range(k + 1):
+            if near[m] == near[m + 1]:
+                continue
+            for r in range(6):
+                for c in range(8):
+                    block[r, c] = 0.0
+            length = points.chain_length[k]
+            for i in range(length - points.shared[k, m], length):
+                j = np.uint64(points.chain[k, i])
+                for r in range(6):
+                    weight = world.qLDiagInv[j] * half[k, j, r]
+                    for c in range(8):
+                        block[r, c] += weight * half[m, j, c]
+            for r in range(6):
+                for c in range(6):
+                    out[6 * k + r, 6 * m + c] = block[r, c]
+                    out[6 * m + c, 6 * k + r] = block[r, c]

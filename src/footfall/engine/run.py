@@ -1,0 +1,391 @@
+"""One run: lays out the arrays, drives the compiled loop, hands back the recording."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import time as clock
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numba
+import numpy as np
+from numba import types
+
+from footfall.contact.base import CoupledLaw, PointLaw, coupled_signature, point_signature
+from footfall.control import named_controller
+from footfall.control.base import CompiledController, State, control_signature
+from footfall.engine import step
+from footfall.engine.world import (
+    Pushes,
+    Tape,
+    make_contacts,
+    make_guard,
+    make_points,
+    make_scratch,
+    make_tape,
+    make_world,
+)
+from footfall.errors import ControllerError, FootfallWarning, GroundError, SimulationError, did_you_mean
+from footfall.recording import Failure, Recording
+
+if TYPE_CHECKING:
+    from footfall.simulation import Simulation
+
+#: Steps between two looks at the keyboard and the progress bar.
+CHUNK = 2000
+
+Controller = Callable[[float, State], Any] | CompiledController
+
+
+@dataclass(frozen=True)
+class Push:
+    """A force (N) and torque (N m), world frame, at a body's centre of mass, over an interval (s)."""
+
+    body: str
+    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    start: float = 0.0
+    duration: float = 0.1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "body": self.body,
+            "force": list(map(float, self.force)),
+            "torque": list(map(float, self.torque)),
+            "start": self.start,
+            "duration": self.duration,
+        }
+
+
+class _Callback(types.WrapperAddressProtocol):
+    """A Python function of time that compiled code can call; errors are kept and stop the loop."""
+
+    def __init__(self, function: Callable[[float], None]) -> None:
+        self.error: BaseException | None = None
+
+        def guarded(time: float) -> int:
+            try:
+                function(time)
+            except BaseException as error:
+                self.error = error
+                return 1
+            return 0
+
+        self.c_function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double)(guarded)
+
+    def __wrapper_address__(self) -> int:
+        return ctypes.cast(self.c_function, ctypes.c_void_p).value or 0
+
+    def signature(self) -> Any:
+        return types.int64(types.float64)
+
+
+@cache
+def _idle_point_law() -> Any:
+    from footfall.compiled import function_pointer
+
+    def idle(depth, depth_rate, slip, slip_velocity, memory, values):
+        return 0.0, 0.0, 0.0, 0
+
+    return function_pointer(point_signature(), idle)
+
+
+@cache
+def _idle_coupled_law() -> Any:
+    from footfall.compiled import function_pointer
+
+    def idle(contacts, dt, memory, force, mode, work, marks, values):
+        return 0
+
+    return function_pointer(coupled_signature(), idle)
+
+
+@cache
+def _idle_control() -> Any:
+    from footfall.compiled import function_pointer
+
+    def idle(time, qpos, qvel, ctrl, gains):
+        return 0
+
+    return function_pointer(control_signature(), idle)
+
+
+class Run:
+    """A run under way. Its ``data`` is MuJoCo's own, live."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        duration: float,
+        *,
+        controller: Controller | str | None,
+        qpos: Sequence[float] | np.ndarray | None,
+        qvel: Sequence[float] | np.ndarray | None,
+        control_dt: float | None,
+        record_dt: float | None,
+        pushes: Sequence[Push],
+        seed: int | None,
+    ) -> None:
+        sim = self.simulation = simulation
+        robot, law, dt = sim.robot, sim.law, sim.dt
+        model = self.model = sim.scene.model
+        if not (np.isfinite(duration) and duration >= 0):
+            raise SimulationError(f"duration = {duration} but it must be a number of seconds >= 0")
+        self.total = round(duration / dt)
+        control_every = _multiple("control_dt", control_dt, dt)
+        self.record_every = _multiple("record_dt", record_dt, dt)
+        self.pushes, self.seed = tuple(pushes), seed
+
+        self.data = mujoco.MjData(model)
+        self.data.qpos[:] = _vector("qpos", sim.place() if qpos is None else qpos, model.nq, robot.name)
+        self.data.qvel[:] = _vector("qvel", np.zeros(model.nv) if qvel is None else qvel, model.nv, robot.name)
+        mujoco.mj_normalizeQuat(model, self.data.qpos)
+        self.data.ctrl[:] = robot.home_ctrl
+
+        euler = sim.integrator == "euler"
+        self.world = make_world(model, self.data, implicit_damping=euler)
+        self.points = make_points(model, robot, law.memory_size)
+        self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
+        rows, marks, values = 0, 0, np.zeros(1)
+        point, coupled = _idle_point_law(), _idle_coupled_law()
+        if isinstance(law, PointLaw):
+            point = law.pointer()
+        elif isinstance(law, CoupledLaw):
+            coupled = law.pointer()
+            rows = law.work_rows(robot.point_count, len(robot.feet))
+            marks = law.marks_size(robot.point_count, len(robot.feet))
+        if not law.native:
+            values = np.array([float(v) for v in law.resolve(sim.setting)])
+        self.laws = step.Laws(point, coupled, values)
+        self.scratch = make_scratch(model, self.points, rows, marks)
+        self.guard = make_guard(model, sim.ground.highest)
+        self.ground = step.Surface(*sim.ground.compiled())
+        self.control, kind = self._make_control(controller)
+        rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
+        self.plan = step.Plan(
+            dt=dt,
+            margin=float(law.margin),
+            coupled=int(law.coupled),
+            native=int(law.native),
+            rich=int(rich),
+            stages=1 if euler else 4,
+            total=self.total,
+            control=kind,
+            control_every=control_every,
+            record_every=self.record_every,
+        )
+        self.external = _make_pushes(model, self.pushes)
+        self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count)
+        self.outcome = np.zeros(4, dtype=np.int64)
+        self.step = 0
+
+    def _make_control(self, controller: Controller | str | None) -> tuple[step.Control, int]:
+        robot = self.simulation.robot
+        self.controller = "none" if controller is None else str(controller)
+        self.callback = _Callback(lambda time: None)
+        if isinstance(controller, str):
+            controller = named_controller(controller)
+        if controller is None:
+            return step.Control(self.callback, _idle_control(), np.zeros(1)), 0
+        if isinstance(controller, CompiledController):
+            gains = np.ascontiguousarray(controller.gains(robot), dtype=float)
+            return step.Control(self.callback, controller.pointer(), gains), 2
+        if not callable(controller):
+            raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
+        self.controller = getattr(controller, "__name__", type(controller).__name__)
+        self.callback = _Callback(self._python_control(controller))
+        return step.Control(self.callback, _idle_control(), np.zeros(1)), 1
+
+    def _python_control(self, controller: Callable[[float, State], Any]) -> Callable[[float], None]:
+        data, points, contacts, robot = self.data, self.points, self.contacts, self.simulation.robot
+        state = State(
+            robot=robot,
+            data=data,
+            qpos=_read_only(data.qpos),
+            qvel=_read_only(data.qvel),
+            position=_read_only(points.position),
+            gap=_read_only(contacts.gap),
+            mode=_read_only(points.mode),
+            _points=points,
+            _contacts=contacts,
+        )
+        ctrl, shape = data.ctrl, data.ctrl.shape
+
+        def control(time: float) -> None:
+            answer = controller(time, state)
+            controls = np.asarray(answer, dtype=float) if answer is not None else None
+            if controls is None or controls.shape != shape:
+                got = "None" if controls is None else f"shape {controls.shape}"
+                raise ControllerError(
+                    f"controller {self.controller} returned {got} at t = {time:.6g} s; "
+                    f"{robot.name} has {shape[0]} actuators, so it must return ({shape[0]},) numbers"
+                )
+            if not np.isfinite(controls).all():
+                name = robot.model.actuator(int(np.flatnonzero(~np.isfinite(controls))[0])).name
+                raise ControllerError(
+                    f"controller {self.controller} returned {controls[~np.isfinite(controls)][0]} "
+                    f"for actuator {name} at t = {time:.6g} s"
+                )
+            ctrl[:] = controls
+
+        return control
+
+    def advance(self, steps: int) -> bool:
+        """Take up to ``steps`` steps; True while there is more to do."""
+        last = min(self.step + steps, self.total + 1)
+        step.advance(
+            self.world,
+            self.points,
+            self.contacts,
+            self.scratch,
+            self.plan,
+            self.guard,
+            self.simulation.scene.native,
+            self.external,
+            self.laws,
+            self.ground,
+            self.control,
+            self.tape,
+            self.step,
+            last,
+            self.outcome,
+        )
+        self.step = last
+        return self.outcome[0] == step.DONE and last <= self.total
+
+    def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
+        """Run to the end and hand back the recording, with a warning if it ended early."""
+        begin = clock.perf_counter()
+        try:
+            while self.advance(CHUNK):
+                if progress is not None:
+                    progress(self.step * self.simulation.dt)
+        except KeyboardInterrupt:
+            self.outcome[1] = self.step
+            raise
+        self.wall_time = clock.perf_counter() - begin
+        if progress is not None and self.outcome[0] == step.DONE:
+            progress(self.total * self.simulation.dt)
+        return self._conclude()
+
+    def _conclude(self) -> Recording:
+        end, at = int(self.outcome[0]), float(self.outcome[1] * self.simulation.dt)
+        if end == step.DONE:
+            return self.recording()
+        if end == step.DIVERGED:
+            failure = self._divergence(at)
+            warnings.warn(str(failure), FootfallWarning, stacklevel=4)
+            return self.recording(failure)
+        if end == step.NO_GROUND:
+            where = self.points.position[self.outcome[2]]
+            message = (
+                f"the ground has no height (NaN) under contact point {int(self.outcome[2])} near "
+                f"x = {where[0]:.4g} m, y = {where[1]:.4g} m, met at t = {at:.6g} s"
+            )
+            error: Exception = GroundError(message)
+            error.recording = self.recording(Failure(at, "ground", "", message))  # type: ignore[attr-defined]
+            raise error
+        cause = self.callback.error
+        if isinstance(cause, ControllerError):
+            message = str(cause)
+        elif isinstance(cause, Exception):
+            message = f"controller {self.controller} failed at t = {at:.6g} s: {type(cause).__name__}: {cause}"
+        elif cause is not None:
+            raise cause  # the user pressed Ctrl-C, or wants to leave
+        else:
+            message = f"controller {self.controller} stopped the run at t = {at:.6g} s"
+        raise ControllerError(message, self.recording(Failure(at, "controller", "", message))) from cause
+
+    def _divergence(self, at: float) -> Failure:
+        sim = self.simulation
+        dof = int(self.outcome[2])
+        joint = sim.robot.dof_name(dof)
+        advice = f"try dt <= {_round_down(sim.dt / 2)} s for {sim.law}"
+        value = float(self.data.qacc[dof])
+        size = "not a number" if np.isnan(value) else f"beyond {step.RUNAWAY:.0e}"
+        message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is {size}; all before is kept; {advice}"
+        return Failure(at, "diverged", joint, message)
+
+    def recording(self, failure: Failure | None = None) -> Recording:
+        """What was recorded so far."""
+        import footfall
+
+        sim = self.simulation
+        rows = min(int(self.outcome[1]) // self.record_every + 1, len(self.tape.time))
+        if failure is not None and failure.cause in ("ground", "controller"):
+            rows = -(-int(self.outcome[1]) // self.record_every)  # the step that failed was not recorded
+        tape = Tape(*(array[:rows] for array in self.tape))
+        info = {
+            "controller": self.controller,
+            "pushes": [push.to_dict() for push in self.pushes],
+            "integrator": sim.integrator,
+            "body_contacts": sim.body_contacts,
+            "seed": self.seed,
+            "wall_time": getattr(self, "wall_time", None),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": {
+                "footfall": footfall.__version__,
+                "mujoco": mujoco.__version__,
+                "numba": numba.__version__,
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
+        }
+        return Recording(
+            robot=sim.robot, ground=sim.ground, law=sim.law, dt=sim.dt, failure=failure, info=info, **tape._asdict()
+        )
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
+    vector = np.asarray(value, dtype=float)
+    if vector.shape != (size,):
+        raise SimulationError(f"{name} has shape {vector.shape}, but {robot} needs ({size},)")
+    if not np.isfinite(vector).all():
+        raise SimulationError(f"{name} holds a number that is not finite")
+    return vector
+
+
+def _multiple(name: str, value: float | None, dt: float) -> int:
+    if value is None:
+        return 1
+    if not (np.isfinite(value) and value > 0):
+        raise SimulationError(f"{name} = {value} but it must be a positive number of seconds")
+    every = round(value / dt)
+    if every < 1 or abs(every * dt - value) > 1e-9 + 1e-6 * value:
+        raise SimulationError(f"{name} = {value:g} s is no multiple of dt = {dt:g} s")
+    return every
+
+
+def _round_down(value: float) -> str:
+    """One significant digit, not above the value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return f"{np.floor(value / power + 1e-9) * power:.0e}".replace("e-0", "e-")
+
+
+def _make_pushes(model: mujoco.MjModel, pushes: Sequence[Push]) -> Pushes:
+    known = [model.body(i).name for i in range(1, model.nbody)]
+    for push in pushes:
+        if push.body not in known:
+            raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(push.body, known)}")
+        numbers = [*push.force, *push.torque, push.start, push.duration]
+        if len(numbers) != 8 or not np.isfinite(numbers).all() or push.duration < 0:
+            raise SimulationError(f"push on {push.body}: force and torque are three finite numbers, times >= 0")
+    start = np.array([push.start for push in pushes], dtype=float)
+    return Pushes(
+        body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
+        start=start,
+        stop=start + np.array([push.duration for push in pushes], dtype=float),
+        wrench=np.array([[*push.force, *push.torque] for push in pushes], dtype=float).reshape(-1, 6),
+    )

@@ -1,0 +1,74 @@
+"""The model a run is computed with: the robot on its ground, feet left to the law."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.contact.mujoco_native import MujocoNative
+from footfall.engine import bridge
+from footfall.engine.world import Native
+from footfall.errors import SimulationError
+
+if TYPE_CHECKING:
+    from footfall.contact.base import Law
+    from footfall.ground import Ground
+    from footfall.robot import Robot
+
+
+class Scene(NamedTuple):
+    model: mujoco.MjModel
+    native: Native
+
+
+def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> Scene:
+    """Compile the robot with its ground.
+
+    MuJoCo's own collisions are switched off for the feet, whose forces the law gives, and, unless ``body_contacts``,
+    for everything else. A robot that was made from an ``MjModel`` cannot be given a ground to fall on; its other
+    bodies meet whatever static geoms it brought along.
+    """
+    feet = {foot.body for foot in robot.feet}
+    if robot.mjcf is None:
+        model = copy.copy(robot.model)
+    else:
+        spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+        if law.native:
+            for name in feet:
+                if not spec.body(name).geoms:
+                    spec.body(name).add_geom(size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
+        if body_contacts or law.native:
+            ground.add_to(spec)
+        model = spec.compile()
+    bodies = [model.body(name).id for name in feet]
+    silent = np.isin(model.geom_bodyid, bodies) | (not body_contacts)
+    model.geom_contype[silent] = 0
+    model.geom_conaffinity[silent] = 0
+    model.opt.timestep = dt
+    contact = np.zeros(1, dtype=bridge.CONTACT)
+    ground_geom, foot_geom = -1, np.full(len(robot.feet), -1)
+    if isinstance(law, MujocoNative):
+        model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{law.cone.upper()}")
+        model.opt.impratio = law.impratio
+        contact["dim"] = 3
+        contact["friction"] = [0, 0, 0.005, 0.0001, 0.0001]
+        contact["solref"], contact["solimp"] = law.solref, law.solimp
+        contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
+        contact["efc_address"] = -1
+        ground_geom = _first_geom(model, 0, "the ground")
+        foot_geom = np.array([_first_geom(model, model.body(f.body).id, f"foot '{f.name}'") for f in robot.feet])
+    ids = np.zeros(robot.point_count, dtype=np.int64)
+    return Scene(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids))
+
+
+def _first_geom(model: mujoco.MjModel, body: int, what: str) -> int:
+    found = np.flatnonzero(model.geom_bodyid == body)
+    if not found.size:
+        raise SimulationError(
+            f"law mujoco: {what} has no geom in this MjModel, and MuJoCo knows contacts between geoms only; "
+            "load the robot from its XML or MjSpec instead"
+        )
+    return int(found[0])

@@ -1,0 +1,266 @@
+"""Everything a compiled step reads and writes, laid out as tuples of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import Contacts
+from footfall.engine import bridge
+from footfall.engine.points import Points
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
+
+
+class World(NamedTuple):
+    """One ``MjModel`` with its ``MjData``: addresses for MuJoCo's functions, views for ours.
+
+    Names are MuJoCo's where the array is MuJoCo's.
+    """
+
+    model: int
+    data: int
+    time: np.ndarray  # (1,) s
+    ncon: np.ndarray  # (1,)
+    nefc: np.ndarray  # (1,)
+    qpos: np.ndarray
+    qvel: np.ndarray
+    act: np.ndarray
+    act_dot: np.ndarray
+    act_range: np.ndarray  # (na, 2), infinite where unlimited
+    ctrl: np.ndarray
+    qacc: np.ndarray
+    qacc_smooth: np.ndarray
+    qacc_warmstart: np.ndarray
+    qfrc_smooth: np.ndarray
+    qfrc_passive: np.ndarray
+    qfrc_bias: np.ndarray
+    qfrc_actuator: np.ndarray
+    qfrc_applied: np.ndarray
+    qfrc_constraint: np.ndarray
+    actuator_velocity: np.ndarray
+    actuator_moment: np.ndarray
+    moment_rownnz: np.ndarray
+    moment_rowadr: np.ndarray
+    moment_colind: np.ndarray
+    M: np.ndarray
+    M_rownnz: np.ndarray
+    M_rowadr: np.ndarray
+    M_colind: np.ndarray
+    qLD: np.ndarray
+    qLDiagInv: np.ndarray
+    cdof: np.ndarray
+    cdof_dot: np.ndarray
+    cvel: np.ndarray
+    subtree_com: np.ndarray
+    xpos: np.ndarray
+    xmat: np.ndarray
+    xipos: np.ndarray
+    geom_xpos: np.ndarray
+    damping: np.ndarray  # (nv,) N s/m or N m s/rad, treated implicitly by the integrator
+
+
+class Guard(NamedTuple):
+    """When MuJoCo's constraint solver is needed: limits reached, bodies other than feet near the ground."""
+
+    always: int  # 1 if the model has constraints that never rest
+    joint: np.ndarray  # (L,) address in qpos of joints with limits
+    low: np.ndarray  # (L,)
+    high: np.ndarray  # (L,)
+    geom: np.ndarray  # (G,) geoms that may touch the ground
+    reach: np.ndarray  # (G,) m, radius of the ball around each
+    highest: float  # m, no ground above this
+
+
+class Native(NamedTuple):
+    """How MuJoCo is told of our contact points, when its own solver is the law."""
+
+    contact: np.ndarray  # (1,) template of mjContact
+    ground_geom: int
+    foot_geom: np.ndarray  # (K,)
+    contact_id: np.ndarray  # (P,) scratch: MuJoCo's number of each near point
+
+
+class Pushes(NamedTuple):
+    """External forces over intervals."""
+
+    body: np.ndarray  # (N,) MuJoCo's bodies
+    start: np.ndarray  # (N,) s
+    stop: np.ndarray  # (N,) s
+    wrench: np.ndarray  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
+
+
+class Scratch(NamedTuple):
+    """Space the step needs, allocated once."""
+
+    slip: np.ndarray  # (2, 2)
+    centroid: np.ndarray  # (K, 3)
+    half: np.ndarray  # (K, nv, 8)
+    block: np.ndarray  # (6, 8)
+    generalised: np.ndarray  # (2, nv)
+    wrench: np.ndarray  # (6,)
+    work: np.ndarray  # (rows, 6K)
+    marks: np.ndarray  # integers
+    runge_kutta: np.ndarray  # (6, max(nq, nv))
+    memory: np.ndarray  # (P, M + 3) copy of memory and anchors
+    mode: np.ndarray  # (P,) copy
+
+
+class Tape(NamedTuple):
+    """The arrays a run is recorded into, one row per sample."""
+
+    time: np.ndarray  # (T,)
+    qpos: np.ndarray  # (T, nq)
+    qvel: np.ndarray  # (T, nv)
+    ctrl: np.ndarray  # (T, nu)
+    force: np.ndarray  # (T, P, 3) N, world frame
+    position: np.ndarray  # (T, P, 3) m, world frame
+    velocity: np.ndarray  # (T, P, 3) m/s, world frame
+    gap: np.ndarray  # (T, P) m
+    mode: np.ndarray  # (T, P)
+    status: np.ndarray  # (T,)
+
+
+def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: bool) -> World:
+    """Views of a model and its data for compiled code; both must outlive the result."""
+    own = {
+        "model": model._address,
+        "data": data._address,
+        "time": bridge.counter(data, "time"),
+        "ncon": bridge.counter(data, "ncon"),
+        "nefc": bridge.counter(data, "nefc"),
+        "act_range": np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])[
+            model.actuator_actnum > 0
+        ],
+        "damping": model.dof_damping.copy() if implicit_damping else np.zeros(model.nv),
+    }
+    views = {}
+    for name in World._fields:
+        if name not in own:
+            views[name] = getattr(data, name, None) if hasattr(data, name) else getattr(model, name)
+    return World(**own, **views)  # type: ignore[arg-type]
+
+
+def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int) -> Points:
+    """The contact points of a robot for compiled code."""
+    feet = robot.feet
+    body = np.array([model.body(foot.body).id for foot in feet], dtype=np.int64)
+    chain = np.full((len(feet), model.nv), -1, dtype=np.int64)
+    length = np.zeros(len(feet), dtype=np.int64)
+    for k, b in enumerate(body):
+        while b and model.body_dofnum[b] == 0:
+            b = model.body_parentid[b]
+        dof = model.body_dofadr[b] + model.body_dofnum[b] - 1 if b else -1
+        while dof >= 0:
+            chain[k, length[k]] = dof
+            length[k] += 1
+            dof = model.dof_parentid[dof]
+    shared = np.zeros((len(feet), len(feet)), dtype=np.int64)
+    for i in range(len(feet)):
+        for j in range(len(feet)):
+            shared[i, j] = len(set(chain[i, : length[i]]) & set(chain[j, : length[j]]))
+    count = robot.point_count
+    return Points(
+        local=np.ascontiguousarray(robot.point_position, dtype=float),
+        radius=np.ascontiguousarray(robot.point_radius, dtype=float),
+        begin=np.cumsum([0, *(len(foot.points) for foot in feet)]).astype(np.int64),
+        body=body,
+        root=model.body_rootid[body].astype(np.int64),
+        chain=chain,
+        chain_length=length,
+        shared=shared,
+        position=np.zeros((count, 3)),
+        anchor=np.zeros((count, 3)),
+        force=np.zeros((count, 3)),
+        mode=np.zeros(count, dtype=np.int64),
+        memory=np.zeros((count, max(1, memory_size))),
+    )
+
+
+def make_contacts(points: Points, static_friction: float, dynamic_friction: float) -> Contacts:
+    """Empty arrays for what a coupled law sees."""
+    count, feet = len(points.local), len(points.body)
+    return Contacts(
+        count=np.zeros(1, dtype=np.int64),
+        index=np.zeros(count, dtype=np.int64),
+        body=np.repeat(np.arange(feet), np.diff(points.begin)).astype(np.int64),
+        near=np.zeros(feet + 1, dtype=np.int64),
+        gap=np.zeros(count),
+        frame=np.zeros((count, 3, 3)),
+        velocity=np.zeros((count, 3)),
+        acceleration=np.zeros((count, 3)),
+        bias=np.zeros((count, 3)),
+        arm=np.zeros((count, 3)),
+        mobility=np.zeros((6 * feet, 6 * feet)),
+        static_friction=np.full(count, static_friction),
+        dynamic_friction=np.full(count, dynamic_friction),
+    )
+
+
+def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_size: int) -> Scratch:
+    """Scratch space for the step."""
+    count, feet, nv = len(points.local), len(points.body), model.nv
+    return Scratch(
+        slip=np.zeros((2, 2)),
+        centroid=np.zeros((feet, 3)),
+        half=np.zeros((feet, nv, 8)),
+        block=np.zeros((6, 8)),
+        generalised=np.zeros((2, nv)),
+        wrench=np.zeros(6),
+        work=np.zeros((work_rows, 6 * feet)),
+        marks=np.zeros(marks_size, dtype=np.int64),
+        runge_kutta=np.zeros((6, max(model.nq, nv))),
+        memory=np.zeros((count, points.memory.shape[1] + 3)),
+        mode=np.zeros(count, dtype=np.int64),
+    )
+
+
+def make_tape(model: mujoco.MjModel, samples: int, points: int) -> Tape:
+    """Room for a recording."""
+    return Tape(
+        time=np.zeros(samples),
+        qpos=np.zeros((samples, model.nq)),
+        qvel=np.zeros((samples, model.nv)),
+        ctrl=np.zeros((samples, model.nu)),
+        force=np.zeros((samples, points, 3)),
+        position=np.zeros((samples, points, 3)),
+        velocity=np.zeros((samples, points, 3)),
+        gap=np.zeros((samples, points)),
+        mode=np.zeros((samples, points), dtype=np.int8),
+        status=np.zeros(samples, dtype=np.int8),
+    )
+
+
+def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
+    """Find out what in a model can call for MuJoCo's constraint solver, and when."""
+    free_or_ball = model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
+    limited = np.flatnonzero(model.jnt_limited & (model.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)))
+    margin = model.jnt_margin[limited]
+    collides = (model.geom_contype | model.geom_conaffinity).astype(bool)
+    moving = model.body_weldid[model.geom_bodyid] != 0
+    solids = np.flatnonzero(collides & moving)
+    # Robot links that can touch each other, or a model with pairs of its own, need collision detection every step.
+    among = (model.geom_contype[solids][:, None] & model.geom_conaffinity[solids][None, :]) != 0
+    body = model.body_weldid[model.geom_bodyid[solids]]
+    among &= body[:, None] != body[None, :]
+    always = bool(
+        model.neq
+        or model.ntendon
+        or model.nflex
+        or model.npair
+        or (model.dof_frictionloss > 0).any()
+        or free_or_ball.any()
+        or among.any()
+    )
+    return Guard(
+        always=int(always),
+        joint=model.jnt_qposadr[limited].astype(np.int64),
+        low=model.jnt_range[limited, 0] + margin,
+        high=model.jnt_range[limited, 1] - margin,
+        geom=solids.astype(np.int64),
+        reach=model.geom_rbound[solids] + model.geom_margin[solids],
+        highest=float(highest) if collides[~moving].any() else -np.inf,
+    )

@@ -1,0 +1,57 @@
+"""Every error Footfall raises on purpose, under one root."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+
+class FootfallError(Exception):
+    """The root of all errors that Footfall raises on purpose."""
+
+
+class RobotError(FootfallError):
+    """A robot cannot be loaded, or has no usable feet."""
+
+
+class GroundError(FootfallError):
+    """A ground is ill-defined, or returned something that is no height."""
+
+
+class LawError(FootfallError):
+    """A contact law does not exist, or was given options it cannot take."""
+
+
+class SimulationError(FootfallError):
+    """A simulation was asked for something impossible, or could not go on.
+
+    ``recording`` holds what was simulated up to that point, or ``None``.
+    """
+
+    def __init__(self, message: str, recording: Recording | None = None) -> None:
+        super().__init__(message)
+        self.recording = recording
+
+
+class ControllerError(SimulationError):
+    """A controller raised, or returned something that is no set of controls."""
+
+
+class RecordingError(FootfallError):
+    """A recording cannot be written, or what was found is no recording."""
+
+
+class FootfallWarning(UserWarning):
+    """Something a user should know that does not stop the work."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A half-sentence that names the nearest known name and lists the rest."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return f"{hint}known: {', '.join(known)}"

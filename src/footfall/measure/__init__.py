@@ -1,0 +1,47 @@
+"""Measures: functions of a recording. World frame with z up, SI units, one row per sample."""
+
+from footfall.measure.energy import Actuation, Energy, actuation, cost_of_transport, energy, joint_torques
+from footfall.measure.forces import GroundReaction, grf
+from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, phases, strides
+from footfall.measure.impact import Impact, impacts, penetration
+from footfall.measure.motion import Motion, com_height, has_fallen, momentum
+from footfall.measure.pressure import cop, free_moment, overall_cop
+from footfall.measure.slip import Interval, intervals, slip_distance, slip_speed
+from footfall.measure.support import capture_point, support_margin, support_polygon
+from footfall.measure.zmp import zmp
+
+__all__ = [
+    "Actuation",
+    "Energy",
+    "Event",
+    "GroundReaction",
+    "Impact",
+    "Interval",
+    "Motion",
+    "Phases",
+    "Stance",
+    "Stride",
+    "actuation",
+    "capture_point",
+    "com_height",
+    "cop",
+    "cost_of_transport",
+    "energy",
+    "free_moment",
+    "grf",
+    "has_fallen",
+    "heel_and_toe",
+    "impacts",
+    "intervals",
+    "joint_torques",
+    "momentum",
+    "overall_cop",
+    "penetration",
+    "phases",
+    "slip_distance",
+    "slip_speed",
+    "strides",
+    "support_margin",
+    "support_polygon",
+    "zmp",
+]

@@ -1,0 +1,110 @@
+"""What several measures share: ground normals at the points, loads, the plane of pressure centres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+#: Below this part of the robot's weight a load is rounding, and has no centre.
+LOADED = 1e-6
+
+Result = TypeVar("Result")
+
+
+def once(function: Callable[[Recording], Result]) -> Callable[[Recording], Result]:
+    """Remember what a measure said of a recording for as long as the recording lives."""
+    known: WeakKeyDictionary[Recording, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def remembered(rec: Recording) -> Result:
+        if rec not in known:
+            known[rec] = function(rec)
+        return known[rec]
+
+    return remembered
+
+
+def threshold(rec: Recording) -> float:
+    """The load in N above which something stands on the ground."""
+    # Without gravity there is no weight to compare with; then any force counts that is not rounding of 1 N.
+    return LOADED * (rec.robot.weight or 1.0)
+
+
+def flat(rec: Recording) -> bool:
+    """Whether the ground is one plane, level or sloped."""
+    return rec.ground.kind in ("plane", "slope")
+
+
+@once
+def normals(rec: Recording) -> np.ndarray:
+    """(T, P, 3) unit normal of the ground at each point."""
+    if flat(rec):
+        return np.broadcast_to(rec.ground.gap(np.zeros(3))[1], rec.position.shape)
+    return rec.ground.gap(rec.position)[1]
+
+
+@once
+def normal_force(rec: Recording) -> np.ndarray:
+    """(T, P) N, force along the ground's normal at each point."""
+    return np.einsum("tpi,tpi->tp", rec.force, normals(rec))
+
+
+def tangential(rec: Recording, vectors: np.ndarray) -> np.ndarray:
+    """(T, P, 3) the part of vectors at the points that lies in the ground's tangent plane."""
+    n = normals(rec)
+    return vectors - np.einsum("tpi,tpi->tp", vectors, n)[..., None] * n
+
+
+def feet(rec: Recording) -> list[slice]:
+    """The points of each foot."""
+    return [rec.foot(foot.name) for foot in rec.robot.feet]
+
+
+def load_centre(rec: Recording, points: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of some points: mean position (T, 3) m, mean unit normal (T, 3) and total normal force (T,) N.
+
+    The means are weighted by the normal forces, and NaN where the load is no more than rounding.
+    """
+    load = normal_force(rec)[:, points]
+    total = load.sum(axis=1)
+    some = np.where(total > threshold(rec), total, np.nan)[:, None]
+    centre = np.einsum("tp,tpi->ti", load, rec.position[:, points]) / some
+    normal = np.einsum("tp,tpi->ti", load, normals(rec)[:, points]) / some
+    return centre, normal / np.linalg.norm(normal, axis=-1, keepdims=True), total
+
+
+@once
+def reference_plane(rec: Recording) -> tuple[np.ndarray, np.ndarray]:
+    """The plane of ZMP and overall pressure centre: unit normal (T, 3), distance from the origin (T,) m.
+
+    On level ground and on a slope it is the ground itself. On stairs and uneven ground it passes through the
+    mean of the loaded points, weighted by normal force, along the mean of their normals (NaN in flight).
+    """
+    if not flat(rec):
+        centre, normal, _ = load_centre(rec, slice(None))
+        return normal, np.einsum("ti,ti->t", normal, centre)
+    gap, normal = rec.ground.gap(np.zeros(3))
+    return np.broadcast_to(normal, (len(rec), 3)), np.full(len(rec), -float(gap))
+
+
+def pierce(force: np.ndarray, moment: np.ndarray, normal: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """(T, 3) m, the point of a plane about which a wrench has no moment in the plane.
+
+    ``moment`` is about the origin. From n x (M - p x F) = 0 and n . p = d: p = (n x M + d F) / (n . F).
+    """
+    along = np.einsum("ti,ti->t", normal, force)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (np.cross(normal, moment) + distance[:, None] * force) / along
+
+
+def runs(active: np.ndarray) -> list[tuple[int, int]]:
+    """(first, end) of every stretch of true in a (T,) array, end exclusive."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], active.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]

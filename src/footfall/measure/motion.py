@@ -1,0 +1,108 @@
+"""The motion of the robot as a whole: centre of mass, momentum, and what force that motion takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from footfall.measure.common import once
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """How a robot moves as a whole, T samples, world frame.
+
+    Attributes:
+        com: (T, 3) m, centre of mass.
+        velocity: (T, 3) m/s, of the centre of mass.
+        momentum: (T, 3) kg m/s.
+        angular_momentum: (T, 3) kg m2/s, about the centre of mass.
+        force: (T, 3) N, all forces from outside but gravity that this motion takes.
+        moment: (T, 3) N m, their moment about the world's origin.
+    """
+
+    com: np.ndarray
+    velocity: np.ndarray
+    momentum: np.ndarray
+    angular_momentum: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+
+
+@once
+def momentum(rec: Recording) -> Motion:
+    """Centre of mass and momenta of a recording, and the force its motion takes; evaluated once.
+
+    The force follows from the accelerations ``(qvel[k+1] - qvel[k]) / (time[k+1] - time[k])`` by Newton and
+    Euler for all bodies; the last row repeats the last acceleration. With semi-implicit Euler and every step
+    recorded that is the acceleration of the step itself, so that force and moment match what acted in row k
+    to rounding; with Runge-Kutta or fewer samples they are means over the interval.
+
+    Limitations: whatever else acts from outside counts in: pushes, and joints that tie the root to the world
+    (those of a planar robot hold it in its plane).
+    """
+    model, count = rec.robot.model, len(rec)
+    data = mujoco.MjData(model)
+    acceleration = generalised_acceleration(rec)
+    moving = model.body_weldid != 0
+    tops = np.flatnonzero(moving & ~moving[model.body_parentid])
+    roots = model.body_rootid[tops]
+    centre, velocity, spin = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
+    wrench, about = np.zeros((count, len(tops), 6)), np.zeros((count, len(tops), 3))
+    subtree_com, subtree_linvel, subtree_angmom = data.subtree_com, data.subtree_linvel, data.subtree_angmom
+    qpos, qvel, qacc, cfrc_int = data.qpos, data.qvel, data.qacc, data.cfrc_int
+    for k in range(count):
+        qpos[:] = rec.qpos[k]
+        qvel[:] = rec.qvel[k]
+        qacc[:] = acceleration[k]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        # The forces that give all bodies their acceleration, less gravity, summed from the tips to the root.
+        mujoco.mj_rnePostConstraint(model, data)
+        centre[k], velocity[k], spin[k] = subtree_com[0], subtree_linvel[0], subtree_angmom[0]
+        wrench[k], about[k] = cfrc_int[tops], subtree_com[roots]
+    linear = velocity * model.body_subtreemass[0]
+    # MuJoCo counts what is fixed in the world as part of the whole.
+    fixed = np.flatnonzero(~moving & (model.body_mass > 0))
+    mass = rec.robot.mass
+    com = (centre * model.body_subtreemass[0] - model.body_mass[fixed] @ data.xipos[fixed]) / mass
+    return Motion(
+        com=com,
+        velocity=linear / mass,
+        momentum=linear,
+        angular_momentum=spin + np.cross(centre - com, linear),
+        force=wrench[..., 3:].sum(axis=1),
+        moment=(wrench[..., :3] + np.cross(about, wrench[..., 3:])).sum(axis=1),
+    )
+
+
+def generalised_acceleration(rec: Recording) -> np.ndarray:
+    """(T, nv) m/s2 or rad/s2, forward differences of ``qvel``; the last row repeats, one sample has NaN."""
+    if len(rec) < 2:
+        return np.full(rec.qvel.shape, np.nan)
+    difference = np.diff(rec.qvel, axis=0) / np.diff(rec.time)[:, None]
+    return np.concatenate([difference, difference[-1:]])
+
+
+def com_height(rec: Recording) -> np.ndarray:
+    """(T,) m, height of the centre of mass over the ground below it."""
+    com = momentum(rec).com
+    return com[:, 2] - rec.ground.height(com[:, 0], com[:, 1])
+
+
+def has_fallen(rec: Recording, below: float = 0.5) -> bool:
+    """Whether the centre of mass ever sank below ``below`` times its height over ground in the home pose."""
+    data = mujoco.MjData(rec.robot.model)
+    data.qpos[:] = rec.robot.home
+    mujoco.mj_kinematics(rec.robot.model, data)
+    moving = rec.robot.model.body_weldid != 0
+    standing = rec.robot.model.body_mass[moving] @ data.xipos[moving, 2] / rec.robot.mass
+    return bool((com_height(rec) < below * standing).any())

@@ -1,0 +1,84 @@
+"""Slip: how fast, how far, and when points stick and slide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footfall.contact.base import MODES, OPEN, SLIDE
+from footfall.measure.common import tangential
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+
+def slip_speed(rec: Recording) -> np.ndarray:
+    """(T, P) m/s, speed of each point's material along the ground while it is closed, 0 while open.
+
+    A point that rolls has none; one that sticks has what its law lets it creep.
+    """
+    return np.where(rec.mode != OPEN, np.linalg.norm(tangential(rec, rec.velocity), axis=-1), 0.0)
+
+
+def slip_distance(rec: Recording) -> np.ndarray:
+    """(T, P) m, how far each point has slid since the first sample; the last row is the total.
+
+    The length of its path along the ground, by the trapezoidal rule, over the intervals that begin in mode
+    slide. Creep in mode stick does not count.
+    """
+    speed = np.linalg.norm(tangential(rec, rec.velocity), axis=-1)
+    path = np.zeros(speed.shape)
+    sliding = rec.mode[:-1] == SLIDE
+    length = 0.5 * (speed[1:] + speed[:-1]) * np.diff(rec.time)[:, None]
+    path[1:] = np.cumsum(np.where(sliding, length, 0.0), axis=0)
+    return path
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A stretch of time in which a point keeps its mode.
+
+    Attributes:
+        point: index of the contact point.
+        foot: the name of its foot.
+        mode: "open", "stick" or "slide".
+        start, end: s; ``end`` is the sample at which the next mode begins, or the last sample.
+    """
+
+    point: int
+    foot: str
+    mode: str
+    start: float
+    end: float
+
+    @property
+    def duration(self) -> float:
+        """Length, s."""
+        return self.end - self.start
+
+
+def intervals(rec: Recording) -> list[Interval]:
+    """Every point's modes in order of time, point after point; together they cover the recording."""
+    found: list[Interval] = []
+    if not len(rec):
+        return found
+    last = len(rec) - 1
+    for point, foot in enumerate(rec.robot.point_foot):
+        mode = rec.mode[:, point]
+        switches = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist(), last]
+        # A switch at the very last sample begins an interval of length zero, which says what the mode is
+        # there.
+        for a, b in pairwise(switches):
+            found.append(
+                Interval(
+                    point=point,
+                    foot=rec.robot.feet[foot].name,
+                    mode=MODES[mode[a]],
+                    start=float(rec.time[a]),
+                    end=float(rec.time[b]),
+                )
+            )
+    return found

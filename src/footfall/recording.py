@@ -1,0 +1,470 @@
+"""Recordings: what happened in a simulation, as arrays with names, units and shapes.
+
+A recording is a value. It is saved as a directory of two files, ``manifest.json`` (what everything is, with
+the robot, the ground and the law) and ``samples.parquet`` (one row per sample), which other tools read as
+well.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact.base import Law
+from footfall.errors import FootfallError, LawError, RecordingError, SimulationError, did_you_mean
+from footfall.ground import Ground
+from footfall.robot import Robot
+
+__all__ = ["Failure", "Recording", "UnknownLaw", "load_recording"]
+
+FORMAT, VERSION = "footfall-recording", 1
+MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
+
+
+class Column(NamedTuple):
+    """What an array of a recording holds; its first axis is the samples, ``axes`` names the others."""
+
+    unit: str
+    axes: tuple[str, ...] = ()
+    dtype: str = "float64"
+
+
+COLUMNS = {
+    "time": Column("s"),
+    "qpos": Column("m, rad or quaternion, in MuJoCo's order", ("nq",)),
+    "qvel": Column("m/s or rad/s, in MuJoCo's order", ("nv",)),
+    "ctrl": Column("what the actuator takes, N m for motors on hinges", ("nu",)),
+    "force": Column("N, world frame, of the ground on the robot", ("point", "xyz")),
+    "position": Column("m, world frame", ("point", "xyz")),
+    "velocity": Column("m/s, world frame, of the material point", ("point", "xyz")),
+    "gap": Column("m, negative inside the ground", ("point",)),
+    "mode": Column("0 open, 1 stick, 2 slide", ("point",), "int8"),
+    "status": Column("0 solved, else a number of footfall.contact.base.STATUS", (), "int8"),
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run ended early.
+
+    Attributes:
+        time: when, s.
+        cause: one word, such as "diverged" or "ground".
+        joint: the degree of freedom or contact point concerned, or "".
+        message: the whole sentence, with what to do about it.
+    """
+
+    time: float
+    cause: str
+    joint: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Recording:
+    """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
+
+    Row k holds the state at ``time[k]`` and the forces that act then, those that carry it on to the next
+    step.
+
+    Attributes:
+        robot, ground, law: what was simulated.
+        dt: the simulation step, s; samples may be further apart.
+        time: (T,) s.
+        qpos: (T, nq) m, rad or quaternion, MuJoCo's order.
+        qvel: (T, nv) m/s or rad/s.
+        ctrl: (T, nu) controls.
+        force: (T, P, 3) N, of the ground on each point.
+        position: (T, P, 3) m, where that force acts.
+        velocity: (T, P, 3) m/s, of the material point there.
+        gap: (T, P) m, signed distance to the ground, negative inside.
+        mode: (T, P) 0 open, 1 stick, 2 slide.
+        status: (T,) what the law said of its solution, see ``footfall.contact.base.STATUS``.
+        failure: why the run ended early, None if it did not.
+        info: what else is known of the run (controller, pushes, versions, ...), as JSON can hold it.
+    """
+
+    robot: Robot
+    ground: Ground
+    law: Law
+    dt: float
+    time: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+    force: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    gap: np.ndarray
+    mode: np.ndarray
+    status: np.ndarray
+    failure: Failure | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        samples = len(self.time)
+        for name, shape in _shapes(self.robot, samples).items():
+            array = np.ascontiguousarray(getattr(self, name), dtype=COLUMNS[name].dtype).view()
+            if array.shape != shape:
+                axes = ", ".join(("time", *COLUMNS[name].axes))
+                raise RecordingError(f"'{name}' has shape {array.shape} but ({axes}) is {shape}")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
+
+    # ---- asking --------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Number of samples T."""
+        return len(self.time)
+
+    def __bool__(self) -> bool:
+        return True  # an empty recording is still one
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last, s."""
+        return float(self.time[-1] - self.time[0]) if len(self) else 0.0
+
+    @cached_property
+    def cop(self) -> np.ndarray:
+        """(T, feet, 3) m, centre of pressure of each foot, NaN where unloaded; see ``measure.cop``."""
+        from footfall.measure import cop
+
+        return _read_only(cop(self))
+
+    @cached_property
+    def zmp(self) -> np.ndarray:
+        """(T, 3) m, zero moment point from the motion, NaN in flight. See ``footfall.measure.zmp``."""
+        from footfall.measure import zmp
+
+        return _read_only(zmp(self))
+
+    @cached_property
+    def foot_force(self) -> np.ndarray:
+        """(T, feet, 3) N, force of the ground on each foot."""
+        return _read_only(np.stack([self.force[:, self.foot(f.name)].sum(axis=1) for f in self.robot.feet], axis=1))
+
+    @cached_property
+    def total_force(self) -> np.ndarray:
+        """(T, 3) N, force of the ground on the robot."""
+        return _read_only(self.force.sum(axis=1))
+
+    def foot(self, name: str) -> slice:
+        """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""
+        first = 0
+        for foot in self.robot.feet:
+            if foot.name == name:
+                return slice(first, first + len(foot.points))
+            first += len(foot.points)
+        raise RecordingError(f"there is no foot '{name}': {did_you_mean(name, [f.name for f in self.robot.feet])}")
+
+    def summary(self) -> dict[str, float | int | bool | str]:
+        """A few numbers that tell the run, with units in their names (``bw``: times the robot's weight)."""
+        from footfall.measure import has_fallen, slip_distance
+
+        vertical = self.total_force[:, 2] if len(self) else np.zeros(1)
+        peak, mean = float(vertical.max()), float(vertical.mean())
+        weight = self.robot.weight or math.nan  # no gravity, no weight
+        return {
+            "duration_s": self.duration,
+            "samples": len(self),
+            "peak_vertical_force_N": peak,
+            "peak_vertical_force_bw": peak / weight,
+            "mean_vertical_force_N": mean,
+            "mean_vertical_force_bw": mean / weight,
+            "max_penetration_m": float(max(0.0, -self.gap.min(initial=0.0))),
+            "slip_distance_m": float(slip_distance(self)[-1:].max(initial=0.0)),
+            "unsolved_samples": int(np.count_nonzero(self.status)),
+            "fell": has_fallen(self),
+            "failed": self.failure is not None,
+            "failure": "" if self.failure is None else self.failure.message,
+        }
+
+    def check(self) -> Recording:
+        """This recording, or a ``SimulationError`` with its failure's sentence and itself."""
+        if self.failure is not None:
+            raise SimulationError(self.failure.message, self)
+        return self
+
+    def slice(self, start: float = -math.inf, stop: float = math.inf) -> Recording:
+        """The samples with ``start <= time < stop`` (s). A failure stays with the last sample."""
+        if math.isnan(start) or math.isnan(stop) or start > stop:
+            raise RecordingError(f"cannot slice from {start:g} s to {stop:g} s")
+        # Half a step of slack, so that 0.3 finds the sample at 0.30000000000000004.
+        slack = 0.5 * self.dt
+        first, last = (int(i) for i in np.searchsorted(self.time, [start - slack, stop - slack]))
+        arrays: dict[str, Any] = {name: getattr(self, name)[first:last] for name in COLUMNS}
+        return replace(self, **arrays, failure=self.failure if last == len(self) else None)
+
+    def __repr__(self) -> str:
+        end = f", failed: {self.failure.cause} at t = {self.failure.time:.4g} s" if self.failure else ""
+        return (
+            f"Recording({self.robot.name} on {self.ground.kind}, law {self.law.name}, {self.duration:.4g} s, "
+            f"{len(self)} samples, dt {self.dt:.3g} s{end})"
+        )
+
+    # ---- keeping -------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write this recording as the directory ``path``, which it gives back; ``load_recording`` reads it.
+
+        A recording that is there already is replaced, all at once, and other files beside it in that
+        directory are kept. A directory that is no recording is refused, and so is a file.
+        """
+        target = Path(os.path.abspath(Path(path).expanduser()))
+        target = target.resolve() if target.is_symlink() else target
+        _refuse_what_is_in_the_way(target)
+        text = _manifest(self)
+        new = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            new.mkdir()
+            _write_samples(self, new / SAMPLES)
+            (new / MANIFEST).write_text(text, encoding="utf-8")
+            _put_in_place(new, target)
+        except OSError as error:
+            where = f": '{error.filename}'" if error.filename and Path(error.filename) != target else ""
+            raise RecordingError(
+                f"cannot save the recording to '{target}': {error.strerror or error}{where}"
+            ) from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        return target
+
+
+def load_recording(path: str | os.PathLike[str]) -> Recording:
+    """Read what ``Recording.save`` wrote: the same arrays to the last bit, an equal robot, ground and law.
+
+    A law that is not registered in this process comes back as an ``UnknownLaw``; a ground made from a
+    function as the table it was sampled to (see ``Ground.to_dict``). Anything damaged is a ``RecordingError``
+    that says what.
+    """
+    folder = Path(path).expanduser()
+    manifest = _read_manifest(folder)
+    try:
+        robot = Robot.from_dict(manifest["robot"])
+        ground = Ground.from_dict(manifest["ground"])
+        law = _law(manifest["law"])
+        failure = None if manifest["failure"] is None else Failure(**manifest["failure"])
+        samples, dt, info = int(manifest["samples"]), float(manifest["dt"]), manifest["info"]
+    except (FootfallError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        kind = f"{type(error).__name__}: " if not isinstance(error, FootfallError) else ""
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {kind}{error}") from error
+    arrays: dict[str, Any] = _read_samples(folder, _shapes(robot, samples))
+    return Recording(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, **arrays)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownLaw(Law):
+    """Stands for the law of a loaded recording that is not known here: name and options, but no forces."""
+
+    name: str  # type: ignore[misc]
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    citation = "unknown"
+
+    def options(self) -> dict[str, Any]:
+        return dict(self.given)
+
+    def resolve(self, setting: Any) -> Any:
+        raise LawError(
+            f"the law '{self.name}' of this recording is not known here; import the module that registers it "
+            "and load the recording again"
+        )
+
+
+def _law(description: Mapping[str, Any]) -> Law:
+    # Options are hashable, so what JSON holds as a list was a tuple.
+    options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
+    try:
+        return make_law(description["name"], **options)
+    except LawError:
+        return UnknownLaw(name=description["name"], given=options)
+
+
+def _shapes(robot: Robot, samples: int) -> dict[str, tuple[int, ...]]:
+    model = robot.model
+    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": robot.point_count, "xyz": 3}
+    return {name: (samples, *(sizes[axis] for axis in column.axes)) for name, column in COLUMNS.items()}
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+def _manifest(rec: Recording) -> str:
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "samples": len(rec),
+        "dt": rec.dt,
+        "columns": {
+            name: {
+                "shape": getattr(rec, name).shape,
+                "axes": ["time", *c.axes],
+                "dtype": c.dtype,
+                "unit": c.unit,
+            }
+            for name, c in COLUMNS.items()
+        },
+        "failure": None if rec.failure is None else asdict(rec.failure),
+        "info": dict(rec.info),
+        "law": rec.law.to_dict(),
+        "ground": rec.ground.to_dict(),
+        "robot": rec.robot.to_dict(),
+    }
+    try:
+        return json.dumps(content, indent=1, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise RecordingError(f"cannot save the recording: info or the law's options: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """What JSON holds in place of NumPy's numbers and arrays, mappings and paths."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{value!r} is no number, text, list or mapping")
+
+
+def _write_samples(rec: Recording, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {}
+    for name in COLUMNS:
+        array = getattr(rec, name)
+        flat = pa.array(array.reshape(-1))
+        width = array[:1].size if len(array) else math.prod(array.shape[1:])
+        if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
+            columns[name] = flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width)
+    # Numbers that change slowly share their leading bytes: a stream per byte is smaller and faster than
+    # values.
+    pq.write_table(
+        pa.table(columns),
+        path,
+        compression="zstd",
+        use_dictionary=False,
+        use_byte_stream_split=True,
+        write_page_checksum=True,
+    )
+
+
+def _refuse_what_is_in_the_way(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise RecordingError(f"cannot save the recording to '{target}': a file is in the way; give another name")
+    try:
+        if not target.is_dir() or not any(target.iterdir()) or _content(target).get("format") == FORMAT:
+            return
+    except RecordingError:
+        pass
+    except OSError as error:
+        raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}") from error
+    raise RecordingError(
+        f"cannot save the recording to '{target}': the directory holds something that is no recording; "
+        "give another name"
+    )
+
+
+def _put_in_place(new: Path, target: Path) -> None:
+    """Rename ``new`` to ``target``; what was there is removed afterwards, other files are carried over."""
+    if not target.exists():
+        new.rename(target)
+        return
+    old = new.with_suffix(".old")
+    target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    for other in old.iterdir():
+        if other.name not in (MANIFEST, SAMPLES):
+            other.rename(target / other.name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+# ---- reading -----------------------------------------------------------------------------------------------
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    """What the manifest in a directory says, whoever wrote it."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RecordingError(f"'{folder}' is no recording: it has no {MANIFEST}") from error
+    except OSError as error:
+        raise RecordingError(f"cannot read '{path}': {error.strerror or error}") from error
+    except ValueError as error:
+        raise RecordingError(f"the manifest '{path}' is damaged: {error}") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    if not folder.exists():
+        raise RecordingError(f"there is no recording '{folder}'")
+    if not folder.is_dir():
+        raise RecordingError(f"'{folder}' is a file; a recording is a directory")
+    content = _content(folder)
+    if content.get("format") != FORMAT:
+        raise RecordingError(f"'{folder}' is no recording: its {MANIFEST} does not say '{FORMAT}'")
+    if content.get("version") != VERSION:
+        raise RecordingError(
+            f"the recording '{folder}' has format version {content.get('version')}, and this Footfall reads {VERSION}"
+        )
+    return content
+
+
+def _read_samples(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / SAMPLES
+    try:
+        # One file, not a dataset: a directory called "key=value" is no partition.
+        table = pq.read_table(path, page_checksum_verification=True, partitioning=None).combine_chunks()
+    except FileNotFoundError as error:
+        raise RecordingError(f"the recording '{folder}' has no {SAMPLES}") from error
+    except (pa.ArrowException, OSError) as error:
+        raise RecordingError(f"the samples '{path}' are damaged: {str(error).splitlines()[0]}") from error
+    arrays = {}
+    for name, shape in shapes.items():
+        if math.prod(shape[1:]) == 0:
+            arrays[name] = np.zeros(shape, COLUMNS[name].dtype)
+            continue
+        if name not in table.column_names:
+            raise RecordingError(f"the samples '{path}' have no column '{name}'")
+        column = table.column(name).combine_chunks()
+        flat = (column if len(shape) == 1 else column.flatten()).to_numpy(zero_copy_only=False)
+        if flat.size != math.prod(shape) or flat.dtype != COLUMNS[name].dtype:
+            raise RecordingError(
+                f"the samples '{path}' do not fit the manifest: "
+                f"'{name}' has {flat.size} values of {flat.dtype}, "
+                f"and {math.prod(shape)} of {COLUMNS[name].dtype} are needed"
+            )
+        arrays[name] = flat.reshape(shape)
+    return arrays

@@ -1,0 +1,94 @@
+"""The built-in robots: one file each, found here by name and imported only when asked for.
+
+A builder module holds a frozen dataclass ``Parameters`` (SI units, checked on creation) and a function
+``build(parameters) -> (MjSpec, feet)``. ``feet`` is what ``load_robot(feet=...)`` takes: ``None`` where the
+collision geometry tells where the feet are. To add a robot, write its file and add its line to ``BUILT_IN``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from footfall.errors import RobotError, did_you_mean
+
+if TYPE_CHECKING:
+    import mujoco
+
+# Robot geoms meet the ground (contype 2, conaffinity 1) but never each other.
+CONTYPE, CONAFFINITY = 1, 2
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """Where a built-in robot is written, and what it is in one line."""
+
+    module: str
+    summary: str
+
+
+BUILT_IN: dict[str, BuiltIn] = {
+    "ball": BuiltIn("footfall.robot.built_in.ball", "a free sphere: one round contact point"),
+    "brick": BuiltIn("footfall.robot.built_in.brick", "a free box: four contact points under its bottom face"),
+    "planar-biped": BuiltIn(
+        "footfall.robot.built_in.planar_biped",
+        "seven links in the sagittal plane, 9 coordinates, heel and toe contacts (Bravo 2021)",
+    ),
+    "spatial-biped": BuiltIn(
+        "footfall.robot.built_in.spatial_biped",
+        "five links and two rectangular feet in space, 14 motors, 8 contact points (Rengifo 2009)",
+    ),
+}
+
+
+def robots() -> tuple[str, ...]:
+    """Sorted names of the built-in robots."""
+    return tuple(sorted(BUILT_IN))
+
+
+def summary(name: str) -> str:
+    """One line on a built-in robot."""
+    return _entry(name).summary
+
+
+def documentation(name: str) -> str:
+    """The paragraph on a built-in robot: its source, and what is assumed where the source is silent."""
+    return (importlib.import_module(_entry(name).module).__doc__ or "").strip()
+
+
+def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, dict[str, Any]]:
+    """Build a built-in robot.
+
+    Returns its ``MjSpec``, its feet as ``load_robot`` takes them (``None``: find them), and all its
+    parameters, given and default.
+    """
+    module = importlib.import_module(_entry(name).module)
+    known = [field.name for field in fields(module.Parameters)]
+    for key in parameters:
+        if key not in known:
+            raise RobotError(f"robot '{name}' has no parameter '{key}': {did_you_mean(key, known)}")
+    resolved = module.Parameters(**parameters)
+    spec, feet = module.build(resolved)
+    return spec, feet, {key: getattr(resolved, key) for key in known}
+
+
+def check_number(robot: str, name: str, value: Any, *, zero: bool = False) -> None:
+    """Raise ``RobotError`` unless ``value`` is a finite number above zero, or zero if ``zero``."""
+    wanted = "a number >= 0" if zero else "a number > 0"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}") from None
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}")
+
+
+def _entry(name: str) -> BuiltIn:
+    if name not in BUILT_IN:
+        raise RobotError(
+            f"no built-in robot '{name}': {did_you_mean(name, BUILT_IN)}; "
+            "a robot of your own is loaded from a path that ends in .xml (MJCF) or .urdf"
+        )
+    return BUILT_IN[name]

@@ -1,0 +1,46 @@
+"""A ball: one free rigid sphere, the simplest thing that touches the ground.
+
+It is the bouncing ball of Rengifo 2009 (section II.A) with a size, so that it can roll. A homogeneous solid
+sphere of 0.1 m radius and 1 kg is assumed, inertia 2/5 m r^2. Its one contact point is the centre, with the
+radius.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+
+from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Radius in m, mass in kg."""
+
+    radius: float = 0.1
+    mass: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("ball", "radius", self.radius)
+        check_number("ball", "mass", self.mass)
+
+
+def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
+    """The ball's spec; its foot is found from its sphere."""
+    spec = mujoco.MjSpec()
+    spec.modelname = "ball"
+    body = spec.worldbody.add_body(name="ball", pos=[0, 0, p.radius])
+    body.mass, body.ipos, body.explicitinertial = p.mass, [0, 0, 0], True
+    body.inertia = [0.4 * p.mass * p.radius**2] * 3
+    body.add_freejoint(name="base")
+    body.add_geom(
+        name="ball",
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        size=[p.radius, 0, 0],
+        mass=0,
+        contype=CONTYPE,
+        conaffinity=CONAFFINITY,
+        rgba=[0.90, 0.45, 0.20, 1],
+    )
+    return spec, None

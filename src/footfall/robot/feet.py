@@ -1,0 +1,174 @@
+"""Finding feet: the bodies at the ends of the legs, or those the user names, and the soles under them.
+
+``find_feet`` looks at the collision geometry, ``named_feet`` takes the user's word for the bodies. Both work
+in the standing pose of the given ``MjData``, with z up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import RobotError, did_you_mean
+from footfall.robot.foot import Foot
+from footfall.robot.points import as_points
+from footfall.robot.sole import SOLID, UP, corners, outline, sole_of
+
+LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
+CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
+SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
+LEGS = {"fl", "fr", "rl", "rr", "hl", "hr", "bl", "br", "lf", "rf", "lh", "rh", "lb", "rb"}
+
+
+def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
+    """The bodies at the ends of the legs that reach the ground in the pose of ``data`` (kinematics computed).
+
+    A body is a foot if the lowest point of its collidable geoms lies within 3 % of the robot's height of the
+    robot's lowest point, and no body further down its chain does; one that does have a foot below it (a foot
+    with toes) must come within 0.5 %. Bodies rigidly fixed to each other make one foot.
+    """
+    geoms = [g for g in range(model.ngeom) if _collidable(model, g) and model.body_weldid[model.geom_bodyid[g]] != 0]
+    if not geoms:
+        raise RobotError(
+            "the robot has no collision geometry to find feet in; name the bodies that touch the ground, "
+            f'feet={{"left": "<body>"}}, out of: {", ".join(_body_names(model))}'
+        )
+    spans = [_span(model, data, g) for g in geoms]
+    floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
+    lowest: dict[int, float] = {}
+    for g, (low, _) in zip(geoms, spans, strict=True):
+        body = int(model.geom_bodyid[g])
+        lowest[body] = min(low, lowest.get(body, np.inf))
+    reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
+    above = {ancestor for b in reaching for ancestor in _ancestors(model, b)}
+    chosen = [b for b in sorted(reaching) if b not in above or lowest[b] <= floor + CHAIN_REACH * (top - floor)]
+
+    groups: dict[int, list[int]] = {}
+    for body in chosen:
+        groups.setdefault(int(model.body_weldid[body]), []).append(body)
+    bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
+    names = _foot_names([model.body(b).name for b in bodies])
+    return tuple(
+        _foot(model, data, name, body, [g for g in geoms if model.geom_bodyid[g] in group])
+        for name, body, group in zip(names, bodies, groups.values(), strict=True)
+    )
+
+
+def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
+    """The feet the user named: ``{"left": body}``, ``{"left": (body, points)}`` or ``[body, ...]``.
+
+    Instead of a body, a geom may be named: then the sole is that geom's alone. Points are (P, 3) in the
+    body's frame, m.
+    """
+    if isinstance(feet, str):
+        feet = [feet]
+    if not isinstance(feet, Mapping):
+        listed = list(feet)
+        feet = dict(zip(_foot_names(listed), listed, strict=True))
+    if not feet:
+        raise RobotError('feet is empty; leave it out to find them, or name bodies: feet={"left": "<body>"}')
+    return tuple(_named_foot(model, data, name, place) for name, place in feet.items())
+
+
+def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot:
+    try:
+        target, points = (place, None) if isinstance(place, str) else place
+    except (TypeError, ValueError):
+        raise RobotError(f"foot '{name}' must be a body name or (body name, points), got {place!r}") from None
+    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, target)
+    geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, target)
+    if body <= 0 and geom < 0:
+        raise RobotError(f"foot '{name}': no body or geom '{target}'; {did_you_mean(target, _body_names(model))}")
+    on_geom = body <= 0
+    if on_geom:
+        body = int(model.geom_bodyid[geom])
+    if points is not None:
+        points = as_points(points, name)
+        world = points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
+        ring = outline(world, UP)
+        return Foot(name, model.body(body).name, points[ring], points, np.zeros(len(points)))
+    geoms = [geom] if on_geom else _geoms_of(model, body)
+    if not geoms:
+        raise RobotError(
+            f"foot '{name}': body '{target}' has no geometry to find a sole in; "
+            f'give its contact points, feet={{"{name}": ("{target}", points)}}, points (P, 3) in its frame'
+        )
+    return _foot(model, data, name, body, geoms)
+
+
+def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
+    """Collidable geoms of a body; failing these, of bodies fixed below it; failing these, its visual ones."""
+    below = [b for b in range(body, model.nbody) if body in (b, *_ancestors(model, b))]
+    fixed = [b for b in below if model.body_weldid[b] == model.body_weldid[body]]
+    solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID]
+    for bodies, visual in (([body], False), (fixed, False), ([body], True), (fixed, True)):
+        found = [g for g in solid if model.geom_bodyid[g] in bodies and (visual or _collidable(model, g))]
+        if found:
+            return found
+    return []
+
+
+def _foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, body: int, geoms: list[int]) -> Foot:
+    """The foot that these geoms make, in the frame of ``body``."""
+    if not model.body(body).name:
+        raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
+    parts = [corners(model, data, g) for g in geoms]
+    centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    sole, normal = sole_of(centre, radius)
+    centre, radius = centre[sole], radius[sole]
+    bottom = centre - radius[:, None] * UP
+    ring = outline(bottom, normal)
+    # Every sphere was put there to touch; of sharp corners only those of the outline matter.
+    kept = [*ring, *(i for i in range(len(centre)) if radius[i] > 0 and i not in ring)]
+    rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+    return Foot(
+        name,
+        model.body(body).name,
+        (bottom[ring] - origin) @ rotation,
+        (centre[kept] - origin) @ rotation,
+        radius[kept],
+    )
+
+
+def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float, float]:
+    """Lowest point of a geom and its highest corner, m."""
+    centre, radius = corners(model, data, geom)
+    return float(np.min(centre @ UP - radius)), float(np.max(centre @ UP + radius))
+
+
+def _collidable(model: mujoco.MjModel, geom: int) -> bool:
+    touches = model.geom_contype[geom] or model.geom_conaffinity[geom]
+    return bool(touches) and model.geom_type[geom] in SOLID
+
+
+def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:
+    chain = []
+    while body > 0:
+        body = int(model.body_parentid[body])
+        chain.append(body)
+    return chain
+
+
+def _body_names(model: mujoco.MjModel) -> list[str]:
+    return [model.body(b).name for b in range(1, model.nbody) if model.body(b).name]
+
+
+def _foot_names(bodies: list[str]) -> list[str]:
+    """Short unique names: "left_ankle_roll_link" is "left", "FL_foot" "FL"; else the body's own."""
+
+    def short(body: str) -> str:
+        words = [w for w in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", body) if w]
+        for word in words:
+            if word.lower() in LEGS:
+                return word
+        for word in words:
+            if word.lower() in SIDES:
+                return SIDES[word.lower()]
+        return body
+
+    names = [short(body) for body in bodies]
+    return [name if names.count(name) == 1 else body for name, body in zip(names, bodies, strict=True)]

@@ -1,0 +1,45 @@
+"""One foot of a robot, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """One foot: a sole outline and contact points, fixed to a body.
+
+    Attributes:
+        name: such as "left".
+        body: name of the body it is fixed to.
+        polygon: (K, 3) convex sole outline, body frame, m, counter-clockwise seen from above; K = 1 for a
+            point foot, 2 for a line (a planar foot).
+        points: (P, 3) contact points, body frame, m.
+        radius: (P,) m; 0 for a sharp point. For spheres and capsule ends the point is the centre, and this
+            the radius.
+    """
+
+    name: str
+    body: str
+    polygon: np.ndarray
+    points: np.ndarray
+    radius: np.ndarray
+
+    def __post_init__(self) -> None:
+        for key, shape in (("polygon", (-1, 3)), ("points", (-1, 3)), ("radius", (-1,))):
+            value = np.array(getattr(self, key), dtype=float).reshape(shape)
+            value.setflags(write=False)
+            object.__setattr__(self, key, value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Foot):
+            return NotImplemented
+        arrays = ("polygon", "points", "radius")
+        return (self.name, self.body) == (other.name, other.body) and all(
+            np.array_equal(getattr(self, key), getattr(other, key)) for key in arrays
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.body, self.points.tobytes(), self.radius.tobytes()))

@@ -1,0 +1,84 @@
+"""From a spec to a compiled model without its scene, and the names and bytes of that model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import RobotError
+
+# As integers: a NumPy integer from the model is not found in a tuple of enums.
+FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
+AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+
+
+def prepare(spec: mujoco.MjSpec) -> None:
+    """Name the nameless bodies, make the scene intangible, and save the spec as written, with all digits."""
+    for i, body in enumerate(spec.bodies):
+        body.name = body.name or f"body{i}"
+    scene = list(_scenery(spec.worldbody))
+    scene_names = {geom.name for geom in scene if geom.name}
+    for geom in scene:
+        geom.contype = geom.conaffinity = 0
+    for pair in list(spec.pairs):
+        if pair.geomname1 in scene_names or pair.geomname2 in scene_names:
+            spec.delete(pair)
+    spec.compiler.savecompiled = spec.compiler.savecanonical = False
+
+
+def _scenery(body: Any) -> Iterator[Any]:
+    """Geoms of the world and of what is fixed to it with nothing moving on it."""
+    yield from body.geoms
+    for child in body.bodies:
+        if not child.joints and not child.find_all("joint"):
+            yield from _scenery(child)
+
+
+def silence_scene(model: mujoco.MjModel) -> None:
+    """Make what is fixed to the world, with nothing moving on it, intangible, in place."""
+    moving = {b for b in range(model.nbody) if model.body_weldid[b] != 0}
+    bearing = {int(model.body_parentid[b]) for b in moving}
+    for body in range(model.nbody - 1, 0, -1):
+        if body in bearing:
+            bearing.add(int(model.body_parentid[body]))
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        if body == 0 or (body not in moving and body not in bearing):
+            model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
+
+
+def written(spec: mujoco.MjSpec, name: str) -> str:
+    """The spec as XML, or an error that names the robot."""
+    try:
+        return spec.to_xml()  # which also compiles, and so may refuse
+    except ValueError as error:
+        raise RobotError(f"MuJoCo cannot build robot '{name}': {one_line(error)}") from error
+
+
+def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjModel:
+    """The model of that XML, or an error that names the robot."""
+    try:
+        return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()
+    except ValueError as error:
+        raise RobotError(f"MuJoCo cannot build robot '{name}': {one_line(error)}") from error
+
+
+def model_bytes(model: mujoco.MjModel) -> bytes:
+    """The model in MuJoCo's binary format (MJB)."""
+    buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
+
+
+def model_name(model: mujoco.MjModel) -> str:
+    """What the model is called in its XML."""
+    return model.names.split(b"\0", 1)[0].decode() or "robot"
+
+
+def one_line(error: Exception) -> str:
+    """The message of an error on one line."""
+    return " ".join(str(error).split())

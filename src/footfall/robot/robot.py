@@ -1,0 +1,186 @@
+"""A robot as a value: it prints, compares, and goes to JSON and back."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import RobotError
+from footfall.robot.foot import Foot
+from footfall.robot.model import AT_JOINT, BALL, FREE, compiled, model_bytes
+from footfall.robot.points import points_on_feet
+from footfall.robot.pose import set_down
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Robot:
+    """A legged robot: its rigid bodies, its feet, the pose it stands in. Made by ``load_robot``.
+
+    Attributes:
+        name: what it is called.
+        model: the compiled MuJoCo model; not to be changed.
+        feet: sole outline and contact points of each foot.
+        home: (nq,) standing pose, m and rad; the lowest contact point touches z = 0.
+        home_ctrl: (nu,) controls that go with it: those of the keyframe, else the joint angle for position
+            servos and 0 for motors. (A keyframe whose controls are all 0 counts as having none.)
+        mjcf: the XML the model is built from, None for a robot made from an ``MjModel``.
+        assets: mesh and texture files the XML needs, by name:
+            ``MjSpec.from_string(mjcf, assets=dict(assets))``.
+        parameters: the options a built-in robot was made with, SI units.
+    """
+
+    name: str
+    model: mujoco.MjModel
+    feet: tuple[Foot, ...]
+    home: np.ndarray
+    home_ctrl: np.ndarray
+    mjcf: str | None = None
+    assets: Mapping[str, bytes] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "feet", tuple(self.feet))
+        set_(self, "home", _frozen(self.home))
+        set_(self, "home_ctrl", _frozen(self.home_ctrl))
+        set_(self, "assets", MappingProxyType(dict(self.assets)))
+        set_(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all bodies that can move, kg."""
+        return float(self.model.body_mass[self.model.body_weldid != 0].sum())
+
+    @cached_property
+    def weight(self) -> float:
+        """Mass times the model's gravity, N."""
+        return self.mass * float(np.linalg.norm(self.model.opt.gravity))
+
+    @property
+    def point_count(self) -> int:
+        """Number of contact points P of all feet together."""
+        return len(self.point_foot)
+
+    @cached_property
+    def point_body(self) -> np.ndarray:
+        """(P,) id of the body each contact point is fixed to."""
+        return _frozen([self.model.body(f.body).id for f in self.feet for _ in f.points], int)
+
+    @cached_property
+    def point_foot(self) -> np.ndarray:
+        """(P,) index in ``feet`` of the foot each contact point belongs to."""
+        return _frozen([i for i, f in enumerate(self.feet) for _ in f.points], int)
+
+    @cached_property
+    def point_position(self) -> np.ndarray:
+        """(P, 3) contact points in their bodies' frames, m."""
+        return _frozen(np.vstack([f.points for f in self.feet]))
+
+    @cached_property
+    def point_radius(self) -> np.ndarray:
+        """(P,) radius around each contact point, m; 0 where it is sharp."""
+        return _frozen(np.concatenate([f.radius for f in self.feet]))
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of all joints, in MuJoCo's order."""
+        return tuple(self.model.joint(j).name or f"joint{j}" for j in range(self.model.njnt))
+
+    @cached_property
+    def actuated(self) -> tuple[str, ...]:
+        """Names of the joints that an actuator acts on directly, in the order of the controls."""
+        model = self.model
+        ids = [int(model.actuator_trnid[i, 0]) for i in range(model.nu) if model.actuator_trntype[i] in AT_JOINT]
+        return tuple(self.joint_names[j] for j in dict.fromkeys(ids))
+
+    def dof_name(self, dof: int) -> str:
+        """What degree of freedom ``dof`` is called in a message: "left_knee", "base x", "base pitch"."""
+        joint = int(self.model.dof_jntid[dof])
+        part = dof - int(self.model.jnt_dofadr[joint])
+        if self.model.jnt_type[joint] == FREE:
+            return "base " + ("x", "y", "z", "roll", "pitch", "yaw")[part]
+        if self.model.jnt_type[joint] == BALL:
+            return f"{self.joint_names[joint]} {'xyz'[part]}"
+        return self.joint_names[joint]
+
+    def with_points(self, points: Any) -> Robot:
+        """The same robot with other contact points, given as ``load_robot`` takes them."""
+        feet = points_on_feet(self.feet, points)
+        return replace(self, feet=feet, home=set_down(self.model, self.home, feet))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Robot):
+            return NotImplemented
+        if self is other:
+            return True
+        return (
+            (self.mjcf, self.feet, dict(self.assets)) == (other.mjcf, other.feet, dict(other.assets))
+            and np.array_equal(self.home, other.home)
+            and (self.mjcf is not None or model_bytes(self.model) == model_bytes(other.model))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.mjcf, self.feet, self.home.tobytes()))
+
+    def __repr__(self) -> str:
+        feet = ", ".join(f"{f.name} ({len(f.points)})" for f in self.feet)
+        return (
+            f"Robot('{self.name}', {self.mass:.4g} kg, {self.model.nv} degrees of freedom, "
+            f"{self.model.nu} actuators, {self.point_count} contact points on feet: {feet})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold and ``Robot.from_dict`` takes.
+
+        A robot made from an ``MjModel`` carries MuJoCo's binary model, which only the same MuJoCo version
+        reads.
+        """
+        binary = model_bytes(self.model) if self.mjcf is None else None
+        return {
+            "name": self.name,
+            "mjcf": self.mjcf,
+            "mjb": None if binary is None else base64.b64encode(binary).decode(),
+            "assets": {key: base64.b64encode(value).decode() for key, value in self.assets.items()},
+            "feet": [
+                {
+                    "name": f.name,
+                    "body": f.body,
+                    "polygon": f.polygon.tolist(),
+                    "points": f.points.tolist(),
+                    "radius": f.radius.tolist(),
+                }
+                for f in self.feet
+            ],
+            "home": self.home.tolist(),
+            "home_ctrl": self.home_ctrl.tolist(),
+            "parameters": dict(self.parameters),
+        }
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Robot:
+        """The robot that ``to_dict`` described."""
+        try:
+            values = dict(description)
+            binary = values.pop("mjb")
+            values["assets"] = {key: base64.b64decode(value) for key, value in values["assets"].items()}
+            values["feet"] = tuple(Foot(**foot) for foot in values["feet"])
+            if values["mjcf"] is not None:
+                model = compiled(values["mjcf"], values["assets"], values["name"])
+            else:
+                model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": base64.b64decode(binary)})
+            return cls(model=model, **values)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise RobotError(f"this is no description of a robot: {type(error).__name__}: {error}") from error
+
+
+def _frozen(values: Any, dtype: type = float) -> np.ndarray:
+    array: np.ndarray = np.array(values, dtype=dtype)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,144 @@
+"""The sole of a foot, found from its collision geometry: what can touch, which of it is the sole, its outline.
+
+All in the world frame with z up, m, in the pose of the given ``MjData``.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+UP = np.array([0.0, 0.0, 1.0])
+SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
+SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
+LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with both ends
+FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
+RIM = 16  # vertices that stand for a cylinder's rim
+OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
+KIND = mujoco.mjtGeom
+SOLID = tuple(
+    int(kind)
+    for kind in (
+        KIND.mjGEOM_SPHERE,
+        KIND.mjGEOM_CAPSULE,
+        KIND.mjGEOM_BOX,
+        KIND.mjGEOM_MESH,
+        KIND.mjGEOM_CYLINDER,
+        KIND.mjGEOM_ELLIPSOID,
+    )
+)
+
+
+def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """What of a geom can touch: (N, 3) vertices or sphere centres, world frame, and (N,) radii, m."""
+    kind, size = model.geom_type[geom], model.geom_size[geom]
+    rotation, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
+    axis = rotation[:, 2]
+    if kind == KIND.mjGEOM_SPHERE:
+        return origin[None].copy(), size[:1].copy()
+    if kind == KIND.mjGEOM_CAPSULE:
+        ends = origin + size[1] * np.array([axis, -axis])
+        if abs(axis @ UP) > LYING:
+            ends = ends[[np.argmin(ends @ UP)]]
+        return ends, np.full(len(ends), size[0])
+    if kind == KIND.mjGEOM_BOX:
+        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+        local = signs * size
+    elif kind == KIND.mjGEOM_CYLINDER:
+        down = rotation.T @ -UP
+        lowest = np.arctan2(down[1], down[0])  # so that the lowest point of the rim is among its vertices
+        standing = abs(axis @ UP) > FACING
+        angles = lowest + (2 * np.pi / RIM * np.arange(RIM) if standing else np.zeros(1))
+        rim = size[0] * np.column_stack([np.cos(angles), np.sin(angles)])
+        local = np.vstack([np.column_stack([rim, np.full(len(rim), z)]) for z in (-size[1], size[1])])
+    elif kind == KIND.mjGEOM_ELLIPSOID:
+        # The lowest point of the surface, as a sharp point: an ellipsoid that rolls is not followed.
+        down = size * (rotation.T @ -UP)
+        local = (size * down / np.linalg.norm(down))[None]
+    else:
+        mesh = model.geom_dataid[geom]
+        start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        local = model.mesh_vert[start : start + count].astype(float)
+        try:
+            local = local[ConvexHull(local).vertices]
+        except QhullError:  # a flat mesh is its own hull
+            local = np.unique(local, axis=0)
+    return local @ rotation.T + origin, np.zeros(len(local))
+
+
+def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which corners make the sole, and the upward unit normal of its plane.
+
+    The sole is the face of the hull of all corners with the largest area turned to the ground, so a foot that
+    is tilted in the standing pose still gets its whole sole. Where there is no such face (a line, a ball), it
+    is the lowest corner and those that rise from it by less than 30 degrees.
+    """
+    bottom = centre - radius[:, None] * UP
+    solid = np.vstack([bottom, (centre + radius[:, None] * UP)[radius > 0]])
+    normal = _sole_normal(solid) if len(solid) >= 4 else None
+    if normal is not None:
+        depth = bottom @ normal
+        thickness = np.ptp(solid @ normal)
+        tolerance = np.clip(SOLE_DEPTH * thickness, *SOLE_DEPTH_RANGE)
+        return np.flatnonzero(depth <= depth.min() + tolerance), normal
+    height = bottom @ UP
+    away = np.linalg.norm((bottom - bottom[np.argmin(height)])[:, :2], axis=1)
+    return np.flatnonzero(height <= height.min() + SOLE_DEPTH_RANGE[0] + LYING * away), UP
+
+
+def _sole_normal(solid: np.ndarray) -> np.ndarray | None:
+    """Upward unit normal of the largest nearly flat downward face of the hull, None where there is none."""
+    try:
+        hull = ConvexHull(solid)
+    except QhullError:
+        return None
+    normals, offsets = hull.equations[:, :3], hull.equations[:, 3]
+    a, b, c = (hull.points[hull.simplices[:, i]] for i in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1) * np.clip(-normals @ UP, 0, None)
+    down = np.flatnonzero(-normals @ UP > FACING)
+    if down.size == 0:
+        return None
+    candidates = down[np.argsort(area[down])[-200:]]  # enough for any sole, and keeps fine meshes cheap
+    flat = SOLE_DEPTH_RANGE[1]
+    same = (normals[candidates] @ normals[down].T > np.cos(np.radians(5.0))) & (
+        np.abs(offsets[candidates, None] - offsets[None, down]) < flat
+    )
+    best = same[np.argmax(same @ area[down])]
+    normal = -(normals[down] * (area[down] * best)[:, None]).sum(axis=0)
+    return normal / np.linalg.norm(normal)
+
+
+def outline(points: np.ndarray, normal: np.ndarray) -> list[int]:
+    """Indices of the convex outline of points seen along ``normal``, counter-clockwise from above.
+
+    It starts at the foremost vertex (the left one of two), and leaves out vertices that add next to nothing.
+    Collinear points give their two ends, rear first; coinciding points give one.
+    """
+    forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+    if np.linalg.norm(forward) < 1e-6:
+        forward = np.array([0.0, 1.0, 0.0])
+    forward /= np.linalg.norm(forward)
+    flat = np.column_stack([points @ forward, points @ np.cross(normal, forward)])
+    size = np.ptp(flat, axis=0).max()
+    if size < 1e-9:
+        return [0]
+    values, vectors = np.linalg.eigh(np.cov((flat - flat.mean(axis=0)).T, bias=True))
+    if len(flat) < 3 or values[0] < 1e-12 * values[1]:
+        along = vectors[:, 1] * (1 if vectors[0, 1] + 1e-3 * vectors[1, 1] >= 0 else -1)
+        return [int(np.argmin(flat @ along)), int(np.argmax(flat @ along))]
+    ring = list(ConvexHull(flat).vertices)
+    area = _area(flat[ring])
+    while len(ring) > 3:
+        corner = [_area(flat[[ring[i - 1], ring[i], ring[(i + 1) % len(ring)]]]) for i in range(len(ring))]
+        least = int(np.argmin(corner))
+        if corner[least] > OUTLINE_DETAIL * area:
+            break
+        ring.pop(least)
+    first = int(np.argmax(flat[ring] @ [1.0, 1e-3]))
+    return [int(i) for i in ring[first:] + ring[:first]]
+
+
+def _area(flat: np.ndarray) -> float:
+    x, y = flat[:, 0], flat[:, 1]
+    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))

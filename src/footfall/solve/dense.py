@@ -1,0 +1,145 @@
+"""Small dense symmetric algebra: eigenvectors of a 3x3, Cholesky, minimum-norm solutions."""
+
+from __future__ import annotations
+
+from footfall.compiled import kernel
+
+
+@kernel
+def symmetric_3x3(a, values, vectors):
+    """Eigenvalues (3,) and eigenvectors (columns of a 3x3) of a symmetric 3x3 by Jacobi rotations; destroys a."""
+    for i in range(3):
+        for j in range(3):
+            vectors[i, j] = 1.0 if i == j else 0.0
+    for _ in range(12):
+        size = abs(a[0, 0]) + abs(a[1, 1]) + abs(a[2, 2])
+        off = abs(a[0, 1]) + abs(a[0, 2]) + abs(a[1, 2])
+        if off <= 1e-16 * size:
+            break
+        for p in range(2):
+            for q in range(p + 1, 3):
+                if a[p, q] == 0.0:
+                    continue
+                theta = 0.5 * (a[q, q] - a[p, p]) / a[p, q]
+                t = 1.0 / (abs(theta) + (theta * theta + 1.0) ** 0.5)
+                if theta < 0.0:
+                    t = -t
+                c = 1.0 / (t * t + 1.0) ** 0.5
+                s = t * c
+                for k in range(3):
+                    akp, akq = a[k, p], a[k, q]
+                    a[k, p] = c * akp - s * akq
+                    a[k, q] = s * akp + c * akq
+                for k in range(3):
+                    apk, aqk = a[p, k], a[q, k]
+                    a[p, k] = c * apk - s * aqk
+                    a[q, k] = s * apk + c * aqk
+                for k in range(3):
+                    vkp, vkq = vectors[k, p], vectors[k, q]
+                    vectors[k, p] = c * vkp - s * vkq
+                    vectors[k, q] = s * vkp + c * vkq
+    for i in range(3):
+        values[i] = a[i, i]
+
+
+@kernel
+def cholesky(a, n, tolerance, factor):
+    """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots. False if (nearly) singular."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, a[i, i])
+    floor = tolerance * largest
+    for j in range(n):
+        pivot = a[j, j]
+        for k in range(j):
+            pivot -= factor[j, k] * factor[j, k]
+        if not pivot > floor:
+            return False
+        inverse = 1.0 / pivot**0.5
+        factor[j, j] = inverse
+        for i in range(j + 1, n):
+            value = a[i, j]
+            for k in range(j):
+                value -= factor[i, k] * factor[j, k]
+            factor[i, j] = value * inverse
+    return True
+
+
+@kernel
+def cholesky_solve(factor, n, x):
+    """Solve in place with a factor from :func:`cholesky`."""
+    for i in range(n):
+        value = x[i]
+        for k in range(i):
+            value -= factor[i, k] * x[k]
+        x[i] = value * factor[i, i]
+    for i in range(n - 1, -1, -1):
+        value = x[i]
+        for k in range(i + 1, n):
+            value -= factor[k, i] * x[k]
+        x[i] = value * factor[i, i]
+
+
+@kernel
+def pivoted_cholesky(a, n, tolerance, factor):
+    """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
+    gives the rank."""
+    for i in range(n):
+        for j in range(i):
+            a[j, i] = a[i, j]
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, a[i, i])
+    rank = 0
+    for column in range(n):
+        best, pivot = -1, tolerance * largest
+        for i in range(n):
+            if a[i, i] > pivot:
+                best, pivot = i, a[i, i]
+        if best < 0:
+            break
+        scale = 1.0 / pivot**0.5
+        for i in range(n):
+            factor[i, column] = a[i, best] * scale
+        for i in range(n):
+            for j in range(n):
+                a[i, j] -= factor[i, column] * factor[j, column]
+        # What cancels to rounding must not come back as a pivot.
+        for i in range(n):
+            a[i, best] = 0.0
+            a[best, i] = 0.0
+        rank += 1
+    return rank
+
+
+@kernel
+def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
+    """Replace x by pinv(a) x for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
+    gives the rank.
+
+    ``factor``, ``gram`` (n, n) and ``half`` (n,) are scratch. A regular matrix costs one Cholesky; a singular
+    one, a = C C^T with C of full column rank, has pinv(a) = C (C^T C)^-2 C^T.
+    """
+    if cholesky(a, n, tolerance, factor):
+        cholesky_solve(factor, n, x)
+        return n
+    rank = pivoted_cholesky(a, n, tolerance, factor)
+    for i in range(rank):
+        value = 0.0
+        for k in range(n):
+            value += factor[k, i] * x[k]
+        half[i] = value
+        for j in range(rank):
+            value = 0.0
+            for k in range(n):
+                value += factor[k, i] * factor[k, j]
+            gram[i, j] = value
+    cholesky(gram, rank, 0.0, a)
+    cholesky_solve(a, rank, half)
+    cholesky_solve(a, rank, half)
+    for i in range(n):
+        value = 0.0
+        for k in range(rank):
+            value += factor[i, k] * half[k]
+        x[i] = value
+    return rank

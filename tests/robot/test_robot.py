@@ -1,0 +1,75 @@
+"""A robot as a value: what it says of itself, its contact points, equality, and the way to JSON and back."""
+
+from __future__ import annotations
+
+import json
+
+import mujoco
+import numpy as np
+import pytest
+from robot_models import HOPPER, lowest_contact
+
+from footfall.errors import RobotError
+from footfall.robot import Robot, load_robot, robots
+
+
+def test_a_robot_is_a_value(hopper):
+    assert hopper == load_robot(mujoco.MjSpec.from_string(HOPPER))
+    assert hopper != load_robot("ball")
+    assert "contact points" in repr(hopper)
+    assert len({hopper, load_robot(mujoco.MjSpec.from_string(HOPPER))}) == 1
+    for array in (hopper.home, hopper.home_ctrl, hopper.point_position, hopper.feet[0].points):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_mass_counts_moving_bodies_only(hopper):
+    assert hopper.mass == pytest.approx(5.0)
+    assert hopper.weight == pytest.approx(5.0 * 9.81)
+
+
+def test_degrees_of_freedom_have_names_a_reader_understands(hopper):
+    names = [hopper.dof_name(i) for i in range(hopper.model.nv)]
+    assert names == ["base x", "base y", "base z", "base roll", "base pitch", "base yaw", "hip", "knee"]
+
+
+def test_with_points_keeps_the_robot_and_stands_it_on_the_new_points():
+    robot = load_robot("brick")
+    grid = robot.with_points((3, 2))
+    assert (grid.point_count, robot.point_count) == (6, 4)
+    assert grid == load_robot("brick", points=(3, 2))
+    assert grid.with_points("vertices") == robot
+    pin = robot.with_points({"brick": [[0, 0, -0.1]]})
+    assert pin.home[2] == pytest.approx(0.1)
+    assert lowest_contact(pin) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_point_arrays_list_the_feet_one_after_the_other():
+    robot = load_robot("spatial-biped", points={"left": [[0, 0, -0.05]]})
+    np.testing.assert_array_equal(robot.point_foot, [0, 1, 1, 1, 1])
+    assert robot.point_body[0] == robot.model.body("left_foot").id
+    assert robot.point_position.shape == (5, 3)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_to_dict_and_back_through_json_gives_an_equal_robot(name):
+    robot = load_robot(name)
+    again = Robot.from_dict(json.loads(json.dumps(robot.to_dict())))
+    assert again == robot
+    assert hash(again) == hash(robot)
+    np.testing.assert_array_equal(again.model.body_inertia, robot.model.body_inertia)
+    np.testing.assert_array_equal(again.home_ctrl, robot.home_ctrl)
+    assert again.parameters == robot.parameters
+
+
+def test_a_robot_from_a_compiled_model_survives_to_dict_too():
+    robot = load_robot(mujoco.MjModel.from_xml_string(HOPPER))
+    assert robot.mjcf is None
+    again = Robot.from_dict(json.loads(json.dumps(robot.to_dict())))
+    assert again == robot
+    assert again != load_robot(mujoco.MjModel.from_xml_string(HOPPER.replace('mass="3"', 'mass="4"')))
+
+
+def test_a_description_that_is_none_is_refused():
+    with pytest.raises(RobotError, match="no description of a robot"):
+        Robot.from_dict({"name": "x"})

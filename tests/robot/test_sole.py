@@ -1,0 +1,113 @@
+"""The sole each kind of collision geometry makes: the answers are plain geometry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robot_models import BOX, area, biped
+from scipy.spatial import ConvexHull
+
+from footfall.robot import load_robot
+
+
+def test_a_box_foot_has_the_four_corners_of_its_underside():
+    left, right = load_robot(biped(BOX)).feet
+    assert (left.name, right.name) == ("left", "right")
+    assert left.body == "left_foot"
+    np.testing.assert_allclose(left.polygon[:, 2], -0.05)
+    assert area(left.polygon) == pytest.approx(0.2 * 0.1)
+    np.testing.assert_array_equal(left.points, left.polygon)
+    np.testing.assert_array_equal(left.radius, np.zeros(4))
+    np.testing.assert_allclose(left.polygon[0], [0.13, 0.05, -0.05])  # the outline starts front left
+
+
+@pytest.mark.parametrize("angle", [-25, -5, 10, 30])
+def test_a_foot_that_is_tilted_in_the_standing_pose_still_gets_its_whole_sole(angle):
+    left = load_robot(biped(BOX, ankle=f"0 {angle} 0")).feet[0]
+    np.testing.assert_allclose(left.polygon[:, 2], -0.05, atol=1e-12)
+    assert area(left.polygon) == pytest.approx(0.02)
+
+
+def test_four_spheres_under_a_foot_are_four_round_points():
+    spheres = "".join(
+        f'<geom type="sphere" size="0.01" pos="{x} {y} -0.04"/>' for x in (-0.05, 0.15) for y in (-0.04, 0.04)
+    )
+    foot = load_robot(biped(BOX.replace("-0.03", "-0.02") + spheres)).feet[0]
+    assert len(foot.points) == 4
+    np.testing.assert_allclose(foot.radius, 0.01)
+    np.testing.assert_allclose(foot.points[:, 2], -0.04)
+    np.testing.assert_allclose(foot.polygon[:, 2], -0.05)
+    assert area(foot.polygon) == pytest.approx(0.2 * 0.08)
+
+
+def test_a_sphere_inside_the_outline_of_the_others_is_kept():
+    places = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1), (0, 0)]
+    spheres = "".join(f'<geom type="sphere" size="0.02" pos="{x} {y} -0.05"/>' for x, y in places)
+    foot = load_robot(biped(spheres)).feet[0]
+    assert (len(foot.polygon), len(foot.points)) == (4, 5)
+
+
+def test_a_sphere_foot_is_one_round_point():
+    foot = load_robot(biped('<geom type="sphere" size="0.03"/>')).feet[0]
+    np.testing.assert_allclose(foot.points, [[0, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(foot.radius, [0.03])
+    np.testing.assert_allclose(foot.polygon, [[0, 0, -0.03]], atol=1e-12)
+
+
+def test_a_lying_capsule_touches_with_both_ends_and_a_standing_one_with_the_lower():
+    lying = load_robot(biped('<geom type="capsule" fromto="-0.1 0 -0.02 0.1 0 0" size="0.02"/>')).feet[0]
+    np.testing.assert_allclose(lying.points, [[-0.1, 0, -0.02], [0.1, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(lying.radius, 0.02)
+    assert len(lying.polygon) == 2
+    standing = load_robot(biped('<geom type="capsule" fromto="0 0 0 0.05 0 -0.2" size="0.02"/>')).feet[0]
+    np.testing.assert_allclose(standing.points, [[0.05, 0, -0.2]], atol=1e-12)
+
+
+def test_two_capsules_side_by_side_span_a_sole():
+    pair = "".join(f'<geom type="capsule" fromto="-0.1 {y} 0 0.1 {y} 0" size="0.02"/>' for y in (-0.03, 0.03))
+    foot = load_robot(biped(pair)).feet[0]
+    assert len(foot.points) == 4
+    assert area(foot.polygon) == pytest.approx(0.2 * 0.06)
+
+
+def test_cylinders_stand_on_their_disc_and_lie_on_a_line():
+    standing = load_robot(biped('<geom type="cylinder" size="0.05 0.02"/>')).feet[0]
+    np.testing.assert_allclose(np.hypot(*standing.polygon[:, :2].T), 0.05)
+    np.testing.assert_allclose(standing.polygon[:, 2], -0.02)
+    # A regular 16-gon in the circle: 8 sin(22.5 degrees) r2.
+    assert area(standing.polygon) == pytest.approx(8 * np.sin(np.radians(22.5)) * 0.05**2)
+    lying = load_robot(biped('<geom type="cylinder" size="0.05 0.02" zaxis="0 1 0"/>')).feet[0]
+    np.testing.assert_allclose(lying.polygon[:, [0, 2]], [[0, -0.05]] * 2, atol=1e-12)
+    assert np.ptp(lying.polygon[:, 1]) == pytest.approx(0.04)
+
+
+def test_an_ellipsoid_touches_with_its_lowest_point():
+    foot = load_robot(biped('<geom type="ellipsoid" size="0.1 0.05 0.02"/>')).feet[0]
+    np.testing.assert_allclose(foot.points, [[0, 0, -0.02]], atol=1e-12)
+
+
+def write_sole_obj(path, bevel: float = 0.01) -> None:
+    """A sole of 0.2 x 0.1 m, 0.04 m thick, whose lower edges are bevelled, so that it flares upward."""
+    corners = [(x, y) for x in (-1, 1) for y in (-1, 1)]
+    lines = [f"v {x * 0.1} {y * 0.05} -0.05" for x, y in corners]
+    lines += [f"v {x * (0.1 + bevel)} {y * (0.05 + bevel)} {z}" for z in (-0.04, -0.01) for x, y in corners]
+    points = np.array([[float(w) for w in line.split()[1:]] for line in lines])
+    hull = ConvexHull(points)
+    for simplex, plane in zip(hull.simplices, hull.equations, strict=True):
+        a, b, c = points[simplex]
+        turned = np.cross(b - a, c - a) @ plane[:3] < 0
+        order = simplex[::-1] if turned else simplex
+        lines.append("f " + " ".join(str(i + 1) for i in order))
+    path.write_text("\n".join(lines))
+
+
+def test_a_mesh_foot_has_the_flat_part_of_its_underside(tmp_path):
+    write_sole_obj(tmp_path / "sole.obj")
+    xml = biped('<geom type="box" size="0.1 0.1 0.1"/>').to_xml()
+    xml = xml.replace("<worldbody>", '<asset><mesh name="sole" file="sole.obj"/></asset><worldbody>')
+    xml = xml.replace('<geom size="0.1 0.1 0.1" type="box"/>', '<geom type="mesh" mesh="sole"/>')
+    (tmp_path / "robot.xml").write_text(xml)
+    foot = load_robot(tmp_path / "robot.xml").feet[0]
+    assert len(foot.polygon) == 4
+    np.testing.assert_allclose(foot.polygon[:, 2], -0.05, atol=1e-6)  # meshes are kept in single precision
+    assert area(foot.polygon) == pytest.approx(0.02, abs=1e-6)
