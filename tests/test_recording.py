@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import footfall.recording as recording
+from footfall import recording_file
 from footfall.contact import law, register
 from footfall.contact.base import PointLaw
 from footfall.errors import LawError, RecordingError, SimulationError
@@ -254,7 +254,7 @@ def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatc
 
     old = blank(biped)
     old.save(tmp_path / "walk")
-    monkeypatch.setattr(recording, broken, no_space)
+    monkeypatch.setattr(recording_file, broken, no_space)
     with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': No space left on device"):
         rec.save(tmp_path / "walk")
     assert os.listdir(tmp_path) == ["walk"]

@@ -113,8 +113,8 @@ class Law:
     native: ClassVar[bool] = False
     #: Numbers each point remembers from step to step.
     memory_size: ClassVar[int] = 0
-    #: Points nearer to the ground than this are shown to the law, m.
-    margin: ClassVar[float] = 0.0
+    #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
+    margin: ClassVar[float] = 1e-9
 
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""

@@ -103,7 +103,7 @@ def point_forces(points, contacts, law, parameters, slip):
         for j in range(2):
             slip[0, j] = frame[j, 0] * dx + frame[j, 1] * dy + frame[j, 2] * dz
             slip[1, j] = velocity[j]
-        normal, x, y, mode = law(-contacts.gap[p], -velocity[2], slip[0], slip[1], memory, parameters)
+        normal, x, y, mode = law(max(0.0, -contacts.gap[p]), -velocity[2], slip[0], slip[1], memory, parameters)
         for j in range(3):
             anchor[j] = at[j] - frame[0, j] * slip[0, 0] - frame[1, j] * slip[0, 1]
         force = points.force[p]

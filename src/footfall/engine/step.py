@@ -47,7 +47,9 @@ DONE, DIVERGED, NO_GROUND, STOPPED = 0, 1, 2, 3
 #: Accelerations beyond this (m/s2 or rad/s2) are no motion of a robot.
 RUNAWAY = 1e8
 #: Times a coupled law and MuJoCo's constraint solver (joint limits and the like) may alternate in one step.
-SWEEPS = 20
+SWEEPS = 50
+#: They agree when the constraint forces change by less than this share.
+AGREEMENT = 1e-6
 
 
 class Plan(NamedTuple):
@@ -240,13 +242,19 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
 
 @kernel
 def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
-    """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree."""
+    """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
+
+    What the constraints give is fed back to the law with Aitken's relaxation, since a limit and a foot on the ground
+    can depend so strongly on each other that taking turns alone gets nowhere.
+    """
     nv = world.qacc.size
-    smooth, known = scratch.generalised[0], scratch.generalised[1]
+    smooth, known, miss = scratch.generalised[0], scratch.generalised[1], scratch.generalised[2]
     copy(smooth, world.qfrc_smooth)
     for j in range(nv):
         known[j] = 0.0
-    for _ in range(SWEEPS):
+        miss[j] = 0.0
+    relaxation = 1.0
+    for sweep in range(SWEEPS):
         for j in range(nv):
             world.qfrc_smooth[j] = smooth[j] + known[j]
         status = coupled_step(world, points, contacts, scratch, law, values, dt)
@@ -254,13 +262,20 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
         add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
         solve(world, world.qacc_smooth, world.qfrc_smooth)
         mj_fwd_constraint(world.model, world.data)
-        change, size = 0.0, 1e-9
+        error, size, along, change = 0.0, 1e-9, 0.0, 0.0
         for j in range(nv):
-            change = max(change, abs(world.qfrc_constraint[j] - known[j]))
+            now = world.qfrc_constraint[j] - known[j]
+            error = max(error, abs(now))
             size = max(size, abs(world.qfrc_constraint[j]))
-            known[j] = world.qfrc_constraint[j]
-        if contacts.count[0] == 0 or change <= 1e-8 * size:
+            along += miss[j] * (now - miss[j])
+            change += (now - miss[j]) ** 2
+            miss[j] = now
+        if contacts.count[0] == 0 or error <= AGREEMENT * size:
             return status
+        if sweep > 0 and change > 0.0:
+            relaxation *= -along / change
+        for j in range(nv):
+            known[j] += relaxation * miss[j]
     return 1
 
 

@@ -100,7 +100,7 @@ class Scratch(NamedTuple):
     centroid: np.ndarray  # (K, 3)
     half: np.ndarray  # (K, nv, 8)
     block: np.ndarray  # (6, 8)
-    generalised: np.ndarray  # (2, nv)
+    generalised: np.ndarray  # (3, nv)
     wrench: np.ndarray  # (6,)
     work: np.ndarray  # (rows, 6K)
     marks: np.ndarray  # integers
@@ -208,7 +208,7 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
         centroid=np.zeros((feet, 3)),
         half=np.zeros((feet, nv, 8)),
         block=np.zeros((6, 8)),
-        generalised=np.zeros((2, nv)),
+        generalised=np.zeros((3, nv)),
         wrench=np.zeros(6),
         work=np.zeros((work_rows, 6 * feet)),
         marks=np.zeros(marks_size, dtype=np.int64),

@@ -1,45 +1,8 @@
-"""Small dense symmetric algebra: eigenvectors of a 3x3, Cholesky, minimum-norm solutions."""
+"""Small dense symmetric algebra: Cholesky, with and without pivots, and minimum-norm solutions."""
 
 from __future__ import annotations
 
 from footfall.compiled import kernel
-
-
-@kernel
-def symmetric_3x3(a, values, vectors):
-    """Eigenvalues (3,) and eigenvectors (columns of a 3x3) of a symmetric 3x3 by Jacobi rotations; destroys a."""
-    for i in range(3):
-        for j in range(3):
-            vectors[i, j] = 1.0 if i == j else 0.0
-    for _ in range(12):
-        size = abs(a[0, 0]) + abs(a[1, 1]) + abs(a[2, 2])
-        off = abs(a[0, 1]) + abs(a[0, 2]) + abs(a[1, 2])
-        if off <= 1e-16 * size:
-            break
-        for p in range(2):
-            for q in range(p + 1, 3):
-                if a[p, q] == 0.0:
-                    continue
-                theta = 0.5 * (a[q, q] - a[p, p]) / a[p, q]
-                t = 1.0 / (abs(theta) + (theta * theta + 1.0) ** 0.5)
-                if theta < 0.0:
-                    t = -t
-                c = 1.0 / (t * t + 1.0) ** 0.5
-                s = t * c
-                for k in range(3):
-                    akp, akq = a[k, p], a[k, q]
-                    a[k, p] = c * akp - s * akq
-                    a[k, q] = s * akp + c * akq
-                for k in range(3):
-                    apk, aqk = a[p, k], a[q, k]
-                    a[p, k] = c * apk - s * aqk
-                    a[q, k] = s * apk + c * aqk
-                for k in range(3):
-                    vkp, vkq = vectors[k, p], vectors[k, q]
-                    vectors[k, p] = c * vkp - s * vkq
-                    vectors[k, q] = s * vkp + c * vkq
-    for i in range(3):
-        values[i] = a[i, i]
 
 
 @kernel

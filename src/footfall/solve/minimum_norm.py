@@ -1,0 +1,234 @@
+"""Contact forces of least norm that give the contact points wanted accelerations.
+
+The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G = W L W^T``: all points of a foot share
+its six motions, a point's row of W (here for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
+the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
+
+- flat feet, every point held in all directions: about the centroid ``W^T W`` is n times the identity for translations
+  and a 3x3 block S for rotations, and ``pinv(G) = W (W^T W)^-1 L^-1 (W^T W)^-1 W^T``;
+- anything else (vertices, edges, points held along the normal only, robots that cannot move in some direction): with
+  ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are orthonormal, and
+  ``pinv(G) = W T pinv(C^T L C) T^T W^T``.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import kernel
+from footfall.contact.base import OPEN, STICK
+from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
+
+#: Pivots smaller than this share of the largest count as zero: motions that no force produces.
+TOLERANCE = 1e-10
+#: Rows of scratch space, beside 4 per contact body's six motions.
+SCRATCH_ROWS = 24
+
+
+@kernel
+def spread(contacts, kind, force, work):
+    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
+
+    A point of ``kind`` OPEN gets none, one that is STICK is held in all directions, one that is SLIDE along its normal
+    only. ``work`` has ``4 * 6K + SCRATCH_ROWS`` rows of 6K.
+    """
+    all_held = True
+    for i in range(contacts.count[0]):
+        if kind[contacts.index[i]] != STICK:
+            all_held = False
+    if not (all_held and spread_over_flat_feet(contacts, force, work)):
+        spread_over_rows(contacts, kind, force, work)
+
+
+@kernel
+def spread_over_flat_feet(contacts, force, work):
+    """The common case: every foot that touches feels all six motions. False, with nothing done, where one does not."""
+    n = contacts.mobility.shape[0]
+    feet = contacts.near.size - 1
+    packed, factor = work[0:n], work[n : 2 * n]
+    x, moment = work[2 * n], work[2 * n + 1 : 2 * n + 1 + 3 * feet]
+    rows = 0
+    for b in range(feet):
+        near = contacts.near[b + 1] - contacts.near[b]
+        if near == 0:
+            continue
+        if near < 3 or not inverse_moment(contacts, b, moment[3 * b : 3 * b + 3]):
+            return False
+        for r in range(6):
+            columns = 0
+            for other in range(b + 1):
+                if contacts.near[other + 1] > contacts.near[other]:
+                    for c in range(6):
+                        packed[rows + r, columns + c] = contacts.mobility[6 * b + r, 6 * other + c]
+                    columns += 6
+        rows += 6
+    if not cholesky(packed, rows, TOLERANCE, factor):
+        return False
+    row = 0
+    for b in range(feet):
+        if contacts.near[b + 1] > contacts.near[b]:
+            resultant(contacts, b, force, x[row : row + 6])
+            divide(moment[3 * b : 3 * b + 3], contacts.near[b + 1] - contacts.near[b], x[row : row + 6])
+            row += 6
+    cholesky_solve(factor, rows, x)
+    row = 0
+    for b in range(feet):
+        if contacts.near[b + 1] > contacts.near[b]:
+            wrench = x[row : row + 6]
+            divide(moment[3 * b : 3 * b + 3], contacts.near[b + 1] - contacts.near[b], wrench)
+            for i in range(contacts.near[b], contacts.near[b + 1]):
+                p = contacts.index[i]
+                r = contacts.arm[p]
+                force[p, 0] = wrench[0] + wrench[4] * r[2] - wrench[5] * r[1]
+                force[p, 1] = wrench[1] + wrench[5] * r[0] - wrench[3] * r[2]
+                force[p, 2] = wrench[2] + wrench[3] * r[1] - wrench[4] * r[0]
+            row += 6
+    return True
+
+
+@kernel
+def inverse_moment(contacts, b, out):
+    """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
+    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        r = contacts.arm[contacts.index[i]]
+        xx += r[1] * r[1] + r[2] * r[2]
+        yy += r[0] * r[0] + r[2] * r[2]
+        zz += r[0] * r[0] + r[1] * r[1]
+        xy -= r[0] * r[1]
+        xz -= r[0] * r[2]
+        yz -= r[1] * r[2]
+    a, d, e = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    determinant = xx * a + xy * d + xz * e
+    size = xx + yy + zz
+    if not determinant > TOLERANCE * size * size * size:
+        return False
+    scale = 1.0 / determinant
+    out[0, 0], out[0, 1], out[0, 2] = a * scale, d * scale, e * scale
+    out[1, 0], out[1, 1], out[1, 2] = d * scale, (xx * zz - xz * xz) * scale, (xy * xz - xx * yz) * scale
+    out[2, 0], out[2, 1], out[2, 2] = e * scale, out[1, 2], (xx * yy - xy * xy) * scale
+    return True
+
+
+@kernel
+def divide(moment, near, x):
+    """x <- (W^T W)^-1 x for one flat foot."""
+    p, q, r = x[3], x[4], x[5]
+    for k in range(3):
+        x[k] /= near
+        x[3 + k] = moment[k, 0] * p + moment[k, 1] * q + moment[k, 2] * r
+
+
+@kernel
+def resultant(contacts, b, force, x):
+    """x = W^T f for one foot: force and moment about the centroid of its near points."""
+    for k in range(6):
+        x[k] = 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.index[i]
+        r, f = contacts.arm[p], force[p]
+        x[0] += f[0]
+        x[1] += f[1]
+        x[2] += f[2]
+        x[3] += r[1] * f[2] - r[2] * f[1]
+        x[4] += r[2] * f[0] - r[0] * f[2]
+        x[5] += r[0] * f[1] - r[1] * f[0]
+
+
+@kernel
+def row_of(contacts, p, axis, held, w):
+    """The row of W for a point: along world axis ``axis`` if it is held, along its normal if not."""
+    r = contacts.arm[p]
+    for k in range(3):
+        w[k] = (1.0 if k == axis else 0.0) if held else contacts.frame[p, 2, k]
+    w[3] = r[1] * w[2] - r[2] * w[1]
+    w[4] = r[2] * w[0] - r[0] * w[2]
+    w[5] = r[0] * w[1] - r[1] * w[0]
+
+
+@kernel
+def spread_over_rows(contacts, kind, force, work):
+    """The general case, foot by foot an orthonormal basis of what its points can feel."""
+    n = contacts.mobility.shape[0]
+    reduced, factor, square = work[0:n], work[n : 2 * n], work[2 * n : 3 * n]
+    bases = work[3 * n : 4 * n]  # T of each foot, 6 x rank
+    x, half, w = work[4 * n], work[4 * n + 1], work[4 * n + 2]
+    gram, roots, small = work[4 * n + 3 : 4 * n + 9], work[4 * n + 9 : 4 * n + 15], work[4 * n + 15 : 4 * n + 21]
+    pull, start = work[4 * n + 21], work[4 * n + 22]
+    feet = contacts.near.size - 1
+    columns = 0
+    for b in range(feet):
+        start[b] = columns
+        for k in range(6):
+            pull[k] = 0.0
+            for m in range(6):
+                gram[k, m] = 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.index[i]
+            if kind[p] == OPEN:
+                continue
+            held = kind[p] == STICK
+            for axis in range(3 if held else 1):
+                row_of(contacts, p, axis, held, w)
+                wanted = w[0] * force[p, 0] + w[1] * force[p, 1] + w[2] * force[p, 2]
+                for k in range(6):
+                    pull[k] += w[k] * wanted
+                    for m in range(k + 1):
+                        gram[k, m] += w[k] * w[m]
+        rank = pivoted_cholesky(gram, 6, TOLERANCE, roots)
+        t = bases[6 * b : 6 * b + 6]
+        # T = C (C^T C)^-1, a row at a time; C is kept in `square` for C^T L C below.
+        for k in range(rank):
+            for m in range(k + 1):
+                value = 0.0
+                for j in range(6):
+                    value += roots[j, k] * roots[j, m]
+                gram[k, m] = value
+        cholesky(gram, rank, 0.0, small)
+        for j in range(6):
+            for k in range(rank):
+                square[6 * b + j, k] = roots[j, k]
+                t[j, k] = roots[j, k]
+            cholesky_solve(small, rank, t[j])
+        for k in range(rank):
+            value = 0.0
+            for j in range(6):
+                value += t[j, k] * pull[j]
+            x[columns + k] = value
+        columns += rank
+        for other in range(b + 1):
+            first = int(start[other])
+            count = columns - first if other == b else int(start[other + 1]) - first
+            for k in range(rank):
+                for j in range(6):
+                    value = 0.0
+                    for m in range(6):
+                        value += square[6 * b + m, k] * contacts.mobility[6 * b + m, 6 * other + j]
+                    w[j] = value
+                for m in range(count):
+                    value = 0.0
+                    for j in range(6):
+                        value += w[j] * square[6 * other + j, m]
+                    reduced[int(start[b]) + k, first + m] = value
+    start[feet] = columns
+    minimum_norm_solve(reduced, columns, TOLERANCE, x, factor, square, half)
+    for b in range(feet):
+        first, last = int(start[b]), int(start[b + 1])
+        t = bases[6 * b : 6 * b + 6]
+        for j in range(6):
+            value = 0.0
+            for k in range(last - first):
+                value += t[j, k] * x[first + k]
+            pull[j] = value
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.index[i]
+            f = force[p]
+            f[0], f[1], f[2] = 0.0, 0.0, 0.0
+            if kind[p] == OPEN:
+                continue
+            held = kind[p] == STICK
+            for axis in range(3 if held else 1):
+                row_of(contacts, p, axis, held, w)
+                value = 0.0
+                for k in range(6):
+                    value += w[k] * pull[k]
+                for k in range(3):
+                    f[k] += value * w[k]
