@@ -7,6 +7,7 @@ the package changes; and that the user is told when he waits for the compiler.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 import threading
@@ -51,10 +52,8 @@ class _KernelCache(FunctionCache):
 
 
 def _keep_on_disk(compiled: Any, function: FunctionType) -> None:
-    try:
+    with contextlib.suppress(RuntimeError, OSError):  # typed at a prompt, or no writable folder: compile every time
         compiled._cache = _KernelCache(function)
-    except (RuntimeError, OSError):  # typed at a prompt, or no writable cache folder: compile every time
-        pass
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -46,7 +46,9 @@ class Simulation:
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds")
         self.dt = float(dt)
         if integrator not in ("euler", "rk4"):
-            raise SimulationError(f"no integrator is called '{integrator}': {did_you_mean(integrator, ('euler', 'rk4'))}")
+            raise SimulationError(
+                f"no integrator is called '{integrator}': {did_you_mean(integrator, ('euler', 'rk4'))}"
+            )
         if integrator == "rk4" and not self.law.smooth:
             raise SimulationError(
                 f"integrator rk4 needs a law whose force is continuous; {self.law.name} is not: use 'euler'"

@@ -23,8 +23,8 @@ Coupled kernel::
 
     kernel(contacts, dt, memory, force, mode, work, marks, parameters) -> status
 
-with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes ``force`` (P, 3) N in contact frames and ``mode`` (P,) of
-every near point (the others are zero already). ``status`` is 0, or a number from :data:`STATUS`.
+with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
+``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already). ``status`` is 0, or a number from :data:`STATUS`.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class Contacts(NamedTuple):
     accelerations are those of the body's material point, in its contact frame.
     """
 
-    count: np.ndarray  # (1,) number of near points
-    index: np.ndarray  # (P,) which points these are, first `count` entries
+    number: np.ndarray  # (1,) number of near points
+    points: np.ndarray  # (P,) which points these are, first `number` entries
     body: np.ndarray  # (P,) contact body of each point
-    near: np.ndarray  # (K + 1,) where the near points of each body begin in `index`, and `count`
+    near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`
     gap: np.ndarray  # (P,) m, negative inside the ground
     frame: np.ndarray  # (P, 3, 3) world from contact frame, as rows
     velocity: np.ndarray  # (P, 3) m/s
@@ -122,7 +122,8 @@ class Law:
 
     def creep(self, ratio: float, setting: Setting) -> float:
         """Speed in m/s at which a point that should stick drifts under a tangential load of ``ratio`` times
-        the sliding load. Zero for laws with true stick."""
+        the sliding load. Zero for laws with true stick.
+        """
         return 0.0
 
     def options(self) -> dict[str, Any]:
@@ -223,7 +224,7 @@ def coupled_signature() -> Any:
     def array(kind: Any, ndim: int) -> Any:
         return types.Array(kind, ndim, "C")
 
-    kinds = {"count": int64, "index": int64, "body": int64, "near": int64}
+    kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
     dims = {"frame": 3, "velocity": 2, "acceleration": 2, "bias": 2, "arm": 2, "mobility": 2}
     fields = [array(kinds.get(name, float64), dims.get(name, 1)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)
@@ -250,7 +251,7 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
 
     from footfall.compiled import kernel
 
-    compiled = function if hasattr(function, "py_func") else kernel(function)
+    compiled: Any = function if hasattr(function, "py_func") else kernel(function)
     values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
     try:
         compiled.compile((*point_signature().args[:-1], values))

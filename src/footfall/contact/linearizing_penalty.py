@@ -38,8 +38,8 @@ class Parameters(NamedTuple):
 def missing_acceleration(contacts, parameters, missing):
     """What the ground wants of every near point less what it does anyway: the right-hand side of (18), world frame."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         v, free, frame = contacts.velocity[p], contacts.acceleration[p], contacts.frame[p]
         # Rengifo 2009, eq. 17 with the steady penetration eps of section V: the height aimed at is -eps.
         x = -kv * v[0] - free[0]
@@ -51,8 +51,8 @@ def missing_acceleration(contacts, parameters, missing):
 
 @kernel
 def to_contact_frames(contacts, force):
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         frame, x, y, z = contacts.frame[p], force[p, 0], force[p, 1], force[p, 2]
         for k in range(3):
             force[p, k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
@@ -62,8 +62,8 @@ def to_contact_frames(contacts, force):
 def saturate(contacts, memory, force, mode):
     """The paper's limits (19)-(20), point by point, on forces in contact frames. Gives how many points were limited."""
     limited = 0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         f = force[p]
         if f[2] < 0.0:
             limited += 1
@@ -85,7 +85,7 @@ def take_friction_off(contacts, kind, friction, missing, force, work):
     wrench, moved = work[0], work[1]
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             size = friction[p, 3] if kind[p] == SLIDE else 0.0
             for k in range(3):
                 force[p, k] = size * friction[p, k]
@@ -104,7 +104,7 @@ def take_friction_off(contacts, kind, friction, missing, force, work):
                     value += contacts.mobility[6 * b + k, c] * wrench[c]
             moved[k] = value
         for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             r = contacts.arm[p]
             force[p, 0] = missing[p, 0] - moved[0] - moved[4] * r[2] + moved[5] * r[1]
             force[p, 1] = missing[p, 1] - moved[1] - moved[5] * r[0] + moved[3] * r[2]
@@ -115,8 +115,8 @@ def take_friction_off(contacts, kind, friction, missing, force, work):
 def let_slide(contacts, memory, kind, force, friction):
     """Let points slide whose force (world frame) is outside the cone; gives how many are new."""
     new = 0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         if kind[p] != STICK:
             continue
         n, f = contacts.frame[p, 2], force[p]
@@ -137,8 +137,8 @@ def let_slide(contacts, memory, kind, force, friction):
 def adapt_friction(contacts, kind, force, friction, relaxation):
     """Move the friction of sliding points to the limit their normal force sets. Gives the largest miss and limit."""
     worst, largest = 0.0, 0.0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         if kind[p] != SLIDE:
             continue
         n, f = contacts.frame[p, 2], force[p]
@@ -153,8 +153,8 @@ def adapt_friction(contacts, kind, force, friction, relaxation):
 def lift_off(contacts, kind, force):
     """Open the point that is pulled hardest; gives whether there was one."""
     hardest, pull = -1, 0.0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         n, f = contacts.frame[p, 2], force[p]
         normal = n[0] * f[0] + n[1] * f[1] + n[2] * f[2]
         if kind[p] != OPEN and normal < pull:
@@ -185,12 +185,12 @@ def agree(contacts, memory, missing, friction, kind, force, work):
 
 
 def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, parameters):
-    count, points = contacts.count[0], contacts.gap.size
+    count, points = contacts.number[0], contacts.gap.size
     rows = work.shape[0] - 2 * points
     missing, friction = work[rows : rows + points], work[rows + points :]
     missing_acceleration(contacts, parameters, force)
     for i in range(count):
-        p = contacts.index[i]
+        p = contacts.points[i]
         marks[p] = STICK
         for k in range(3):
             missing[p, k] = force[p, k]
@@ -200,7 +200,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, paramete
         if not agree(contacts, memory, missing, friction, marks, force, work):
             status = 1
         for i in range(count):
-            p = contacts.index[i]
+            p = contacts.points[i]
             if marks[p] == SLIDE:
                 for k in range(3):
                     force[p, k] += friction[p, 3] * friction[p, k] * (1.0 + 1e-12)
@@ -215,9 +215,9 @@ class LinearizingPenalty(CoupledLaw):
 
     Restitution depends on ``kp / kv**2`` alone; ``kp=500, kv=250`` returns 0.087 of the speed. ``eps`` is the depth at
     which a point rests: zero is the basic law, a micrometre keeps resting points from leaving and landing again.
-    ``saturation`` is ``"consistent"``, or ``"paper"`` for (19)-(20) applied once. The paper has one friction coefficient;
-    where the ground's static one is larger, a point that does not slide is held by it. The velocity gain is applied
-    as ``(1 - exp(-kv dt)) / dt``, so that a step of any length decays velocities as (17) does.
+    ``saturation`` is ``"consistent"``, or ``"paper"`` for (19)-(20) applied once. The paper has one friction
+    coefficient; where the ground's static one is larger, a point that does not slide is held by it. The velocity gain
+    is applied as ``(1 - exp(-kv dt)) / dt``, so that a step of any length decays velocities as (17) does.
     """
 
     kp: float = 500.0  # 1/s2

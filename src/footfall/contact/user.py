@@ -39,15 +39,16 @@ def point_law(
         taken = sorted(set(defaults) & set(FRICTION))
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
-        parameters = namedtuple("Parameters", [*defaults, *FRICTION])  # noqa: PYI024
+        names = [*defaults, *FRICTION]
+        parameters: Any = namedtuple("Parameters", names)  # type: ignore[misc]  # the names are the user's
 
         def resolve(self: PointLaw, setting: Setting) -> Any:
             options = {key: float(getattr(self, key)) for key in defaults}
-            ground = setting.ground
-            return parameters(**options, static_friction=ground.static_friction, dynamic_friction=ground.dynamic_friction)
+            friction = {key: getattr(setting.ground, key) for key in FRICTION}
+            return parameters(**options, **friction)
 
         resolve.__annotations__ = {"return": parameters}
-        law = make_dataclass(
+        law: Any = make_dataclass(
             "".join(part.title() for part in name.replace("_", "-").split("-")),
             [(key, float, field(default=value)) for key, value in defaults.items()],
             bases=(PointLaw,),
@@ -63,7 +64,7 @@ def point_law(
             frozen=True,
             kw_only=True,
         )
-        return register(law)
+        register(law)
+        return law
 
     return decorate
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
 import mujoco
@@ -58,9 +59,7 @@ mj_rne = _function("mj_rne", types.int32, _VECTOR)
 mj_apply_ft = _function("mj_applyFT", _VECTOR, _VECTOR, _VECTOR, types.int32, _VECTOR)
 mj_add_contact = _function("mj_addContact", _ADDRESS, result=types.int32)
 mj_contact_force = _function("mj_contactForce", types.int32, _VECTOR)
-mj_integrate_pos = types.ExternalFunction(
-    "mj_integratePos", types.void(_ADDRESS, _VECTOR, _VECTOR, types.float64)
-)
+mj_integrate_pos = types.ExternalFunction("mj_integratePos", types.void(_ADDRESS, _VECTOR, _VECTOR, types.float64))
 
 _C_TYPES = {
     "int": np.int32,
@@ -78,7 +77,7 @@ def _dtype(kind: object) -> object:
     """The NumPy type of a C type as MuJoCo's own introspection describes it; pointers are integers."""
     if hasattr(kind, "extents"):
         return (_dtype(kind.inner_type), tuple(kind.extents))  # type: ignore[attr-defined]
-    name = getattr(kind, "name", None)
+    name: Any = getattr(kind, "name", None)
     if name in _C_TYPES:
         return np.dtype(_C_TYPES[name])
     if name in structs.STRUCTS:
@@ -91,7 +90,7 @@ def _dtype(kind: object) -> object:
 def struct_dtype(name: str) -> np.dtype:
     """The memory layout of one of MuJoCo's structs, ``"mjData"`` or ``"mjContact"``."""
     fields = structs.STRUCTS[name].fields
-    return np.dtype([(f.name, _dtype(f.type)) for f in fields], align=True)  # type: ignore[list-item]
+    return np.dtype([(f.name, _dtype(f.type)) for f in fields], align=True)
 
 
 CONTACT = struct_dtype("mjContact")
@@ -100,10 +99,9 @@ CONTACT = struct_dtype("mjContact")
 def counter(data: mujoco.MjData, name: str) -> np.ndarray:
     """A live one-element view of an ``int`` of ``MjData`` that has no array of its own, such as ``ncon``."""
     layout = struct_dtype("mjData")
-    kind, offset = layout.fields[name][:2]  # type: ignore[index]
-    address = data._address + offset
-    size = ctypes.c_char * kind.itemsize
-    return np.frombuffer(size.from_address(address), dtype=kind)
+    kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
+    memory: Any = (ctypes.c_char * kind.itemsize).from_address(data._address + offset)
+    return np.frombuffer(memory, dtype=kind)
 
 
 @intrinsic

@@ -3,8 +3,8 @@
 All points of a foot share its six motions, so the operator is kept as the mobility ``L = J M^-1 J^T`` of the feet,
 with J the 6-row Jacobian (linear, angular) of each foot about the centroid of its near points. MuJoCo factors
 ``M = U^T D U`` along the kinematic tree, and a foot's Jacobian touches only the dofs between it and the root, so
-everything is done with half-solved rows ``H = U^-T J^T`` along that chain: the mobility is ``H^T D^-1 H``, a generalised
-force t moves the feet by ``H^T D^-1 (U^-T t)``, and wrenches w move the robot by ``U^-1 D^-1 (U^-T t + H w)``.
+everything is done with half-solved rows ``H = U^-T J^T`` along that chain: the mobility is ``H^T D^-1 H``, a
+generalised force t moves the feet by ``H^T D^-1 (U^-T t)``, wrenches w the robot by ``U^-1 D^-1 (U^-T t + H w)``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from footfall.compiled import kernel
 
 @kernel
 def half_solve(world, x):
-    """x <- U^-T x, in place: every dof hands its part on to its ancestors."""
+    """Replace x by U^-T x: every dof hands its part on to its ancestors."""
     for j in range(x.size - 1, -1, -1):
         value, address = x[j], world.M_rowadr[j]
         for e in range(address, address + world.M_rownnz[j] - 1):
@@ -25,7 +25,7 @@ def half_solve(world, x):
 
 @kernel
 def finish_solve(world, x):
-    """x <- U^-1 D^-1 x, in place."""
+    """Replace x by U^-1 D^-1 x."""
     for j in range(x.size):
         value, address = x[j] * world.qLDiagInv[j], world.M_rowadr[j]
         for e in range(address, address + world.M_rownnz[j] - 1):
@@ -42,7 +42,7 @@ def gather(points, contacts, centroid):
             continue
         x, y, z = 0.0, 0.0, 0.0
         for i in range(near[k], near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             x += at[p, 0]
             y += at[p, 1]
             z += at[p, 2]
@@ -50,7 +50,7 @@ def gather(points, contacts, centroid):
         x, y, z = x * share, y * share, z * share
         centroid[k, 0], centroid[k, 1], centroid[k, 2] = x, y, z
         for i in range(near[k], near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             contacts.arm[p, 0] = at[p, 0] - x
             contacts.arm[p, 1] = at[p, 1] - y
             contacts.arm[p, 2] = at[p, 2] - z
@@ -85,7 +85,7 @@ def free_acceleration(world, points, contacts, centroid, half, force):
             bz += speed * cdof_dot[j, 5]
         v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for i in range(near[k], near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             frame, arm = contacts.frame[p], contacts.arm[p]
             rx, ry, rz = arm[0], arm[1], arm[2]
             gx, gy, gz = ax + aq * rz - ar * ry, ay + ar * rx - ap * rz, az + ap * ry - aq * rx
@@ -114,7 +114,7 @@ def add_half_solved_forces(points, contacts, half, force):
             continue
         fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(near[k], near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             f, frame, r = points.force[p], contacts.frame[p], contacts.arm[p]
             x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
             y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
@@ -128,9 +128,7 @@ def add_half_solved_forces(points, contacts, half, force):
         h = half[k]
         for i in range(points.chain_length[k]):
             j = np.uint64(points.chain[k, i])
-            force[j] += (
-                h[j, 0] * fx + h[j, 1] * fy + h[j, 2] * fz + h[j, 3] * tx + h[j, 4] * ty + h[j, 5] * tz
-            )
+            force[j] += h[j, 0] * fx + h[j, 1] * fy + h[j, 2] * fz + h[j, 3] * tx + h[j, 4] * ty + h[j, 5] * tz
 
 
 @kernel

@@ -60,10 +60,10 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
             if gap != gap:
                 return p
             tangent_frame(nx, ny, nz, contacts.frame[p])
-            contacts.index[count] = p
+            contacts.points[count] = p
             count += 1
     contacts.near[points.body.size] = count
-    contacts.count[0] = count
+    contacts.number[0] = count
     return -1
 
 
@@ -73,7 +73,7 @@ def velocities(cvel, subtree_com, points, contacts):
     for k in range(points.body.size):
         v, com = cvel[points.body[k]], subtree_com[points.root[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             at, frame = points.position[p], contacts.frame[p]
             rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
             x = v[3] + v[1] * rz - v[2] * ry
@@ -87,8 +87,8 @@ def velocities(cvel, subtree_com, points, contacts):
 def point_forces(points, contacts, law, parameters, slip):
     """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
     before = 0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         while before < p:  # points that were passed over are open
             _release(points, before)
             before += 1
@@ -125,8 +125,8 @@ def _release(points, p):
 def release_far(points, contacts):
     """Set every point open that is not near; a coupled law starts from there."""
     before = 0
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         while before < p:
             _release(points, before)
             points.memory[before, :] = 0.0
@@ -147,7 +147,7 @@ def add_forces(cdof, subtree_com, points, contacts, generalised):
         com = subtree_com[points.root[k]]
         fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             f, frame, at = points.force[p], contacts.frame[p], points.position[p]
             x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
             y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
@@ -171,7 +171,7 @@ def roll_anchors(cvel, points, contacts, dt):
     for k in range(points.body.size):
         v = cvel[points.body[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             step = points.radius[p] * dt
             if step == 0.0:
                 continue

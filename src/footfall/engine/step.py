@@ -155,7 +155,7 @@ def tell_mujoco(world, points, contacts, native):
     contact = native.contact
     for k in range(points.body.size):
         for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             frame, at, gap = contacts.frame[p], points.position[p], contacts.gap[p]
             contact[0].dist = gap
             for j in range(3):
@@ -176,9 +176,9 @@ def tell_mujoco(world, points, contacts, native):
 
 @kernel
 def ask_mujoco(world, points, contacts, native, wrench):
-    """Read the forces of the contacts that were added; a point that moves slower than its soft friction allows sticks."""
-    for i in range(contacts.count[0]):
-        p = contacts.index[i]
+    """Read the forces of the contacts that were added; a point whose friction is below its limit sticks."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         if native.contact_id[p] < 0:
             continue
         mj_contact_force(world.model, world.data, native.contact_id[p], pointer_to(wrench))
@@ -216,7 +216,7 @@ def smooth_force(world, pushes, time):
 
 @kernel
 def solve(world, x, y):
-    """x = M^-1 y."""
+    """M^-1 y, into x."""
     copy(x, y)
     half_solve(world, x)
     finish_solve(world, x)
@@ -229,7 +229,7 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
     copy(world.qacc, world.qfrc_smooth)
     half_solve(world, world.qacc)
     status = 0
-    if contacts.count[0] > 0:
+    if contacts.number[0] > 0:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
         mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
@@ -270,7 +270,7 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
             along += miss[j] * (now - miss[j])
             change += (now - miss[j]) ** 2
             miss[j] = now
-        if contacts.count[0] == 0 or error <= AGREEMENT * size:
+        if contacts.number[0] == 0 or error <= AGREEMENT * size:
             return status
         if sweep > 0 and change > 0.0:
             relaxation *= -along / change
@@ -284,9 +284,7 @@ def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     if plan.coupled:
         if constrained:
-            return constrained_coupled_step(
-                world, points, contacts, scratch, laws.coupled, laws.values, plan.dt
-            )
+            return constrained_coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
         return coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
     velocities(world.cvel, world.subtree_com, points, contacts)
     if not plan.native:
@@ -305,19 +303,15 @@ def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws
 
 
 @kernel
-def evaluate(
-    world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, time, act, outcome
-):
+def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, time, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     position_stage(world, plan.rich)
     factor_inertia(world, plan.dt)
-    bad = locate(
-        world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin
-    )
+    bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad >= 0:
         outcome[2] = bad
         return NO_GROUND
-    constrained = needs_constraints(world, guard) or (plan.native == 1 and contacts.count[0] > 0)
+    constrained = needs_constraints(world, guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
         mj_collision(world.model, world.data)
         if plan.native:

@@ -184,8 +184,8 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
     """Empty arrays for what a coupled law sees."""
     count, feet = len(points.local), len(points.body)
     return Contacts(
-        count=np.zeros(1, dtype=np.int64),
-        index=np.zeros(count, dtype=np.int64),
+        number=np.zeros(1, dtype=np.int64),
+        points=np.zeros(count, dtype=np.int64),
         body=np.repeat(np.arange(feet), np.diff(points.begin)).astype(np.int64),
         near=np.zeros(feet + 1, dtype=np.int64),
         gap=np.zeros(count),

@@ -46,7 +46,8 @@ def cholesky_solve(factor, n, x):
 @kernel
 def pivoted_cholesky(a, n, tolerance, factor):
     """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
-    gives the rank."""
+    gives the rank.
+    """
     for i in range(n):
         for j in range(i):
             a[j, i] = a[i, j]

@@ -31,8 +31,8 @@ def spread(contacts, kind, force, work):
     only. ``work`` has ``4 * 6K + SCRATCH_ROWS`` rows of 6K.
     """
     all_held = True
-    for i in range(contacts.count[0]):
-        if kind[contacts.index[i]] != STICK:
+    for i in range(contacts.number[0]):
+        if kind[contacts.points[i]] != STICK:
             all_held = False
     if not (all_held and spread_over_flat_feet(contacts, force, work)):
         spread_over_rows(contacts, kind, force, work)
@@ -75,7 +75,7 @@ def spread_over_flat_feet(contacts, force, work):
             wrench = x[row : row + 6]
             divide(moment[3 * b : 3 * b + 3], contacts.near[b + 1] - contacts.near[b], wrench)
             for i in range(contacts.near[b], contacts.near[b + 1]):
-                p = contacts.index[i]
+                p = contacts.points[i]
                 r = contacts.arm[p]
                 force[p, 0] = wrench[0] + wrench[4] * r[2] - wrench[5] * r[1]
                 force[p, 1] = wrench[1] + wrench[5] * r[0] - wrench[3] * r[2]
@@ -89,7 +89,7 @@ def inverse_moment(contacts, b, out):
     """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):
-        r = contacts.arm[contacts.index[i]]
+        r = contacts.arm[contacts.points[i]]
         xx += r[1] * r[1] + r[2] * r[2]
         yy += r[0] * r[0] + r[2] * r[2]
         zz += r[0] * r[0] + r[1] * r[1]
@@ -110,7 +110,7 @@ def inverse_moment(contacts, b, out):
 
 @kernel
 def divide(moment, near, x):
-    """x <- (W^T W)^-1 x for one flat foot."""
+    """Replace x by (W^T W)^-1 x for one flat foot."""
     p, q, r = x[3], x[4], x[5]
     for k in range(3):
         x[k] /= near
@@ -119,11 +119,11 @@ def divide(moment, near, x):
 
 @kernel
 def resultant(contacts, b, force, x):
-    """x = W^T f for one foot: force and moment about the centroid of its near points."""
+    """W^T f for one foot, into x: force and moment about the centroid of its near points."""
     for k in range(6):
         x[k] = 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):
-        p = contacts.index[i]
+        p = contacts.points[i]
         r, f = contacts.arm[p], force[p]
         x[0] += f[0]
         x[1] += f[1]
@@ -162,7 +162,7 @@ def spread_over_rows(contacts, kind, force, work):
             for m in range(6):
                 gram[k, m] = 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             if kind[p] == OPEN:
                 continue
             held = kind[p] == STICK
@@ -219,7 +219,7 @@ def spread_over_rows(contacts, kind, force, work):
                 value += t[j, k] * x[first + k]
             pull[j] = value
         for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.index[i]
+            p = contacts.points[i]
             f = force[p]
             f[0], f[1], f[2] = 0.0, 0.0, 0.0
             if kind[p] == OPEN:
