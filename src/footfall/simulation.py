@@ -22,8 +22,8 @@ from footfall.robot import Robot, load_robot
 class Simulation:
     """A robot on a ground under a contact law, ready to run.
 
-    ``robot`` and ``law`` may be names. ``dt`` is the step in s. ``integrator`` is ``"euler"``, semi-implicit with implicit
-    joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is continuous. ``body_contacts`` lets
+    ``robot`` and ``law`` may be names. ``dt`` is the step in s. ``integrator`` is ``"euler"``, semi-implicit with
+    implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is continuous. ``body_contacts`` lets
     bodies that are no foot meet the ground, and each other where the model says so, by MuJoCo's own contacts.
 
     A simulation holds no state: the same one may run many times, in many threads.
@@ -89,10 +89,11 @@ class Simulation:
     ) -> Recording:
         """Simulate ``duration`` seconds and give back what happened.
 
-        Starts from ``qpos`` (nq,) and ``qvel`` (nv,), home on the ground and at rest if left out. ``controller`` is a function
-        ``(t, state) -> controls``, a compiled one such as :class:`footfall.control.Posture` (or ``"posture"``), or nobody:
-        then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are multiples of ``dt``, equal to it
-        if left out. ``progress`` is called now and then with the simulated time. ``seed`` is only noted in the recording.
+        Starts from ``qpos`` (nq,) and ``qvel`` (nv,), home on the ground and at rest if left out. ``controller`` is a
+        function ``(t, state) -> controls``, a compiled one such as :class:`footfall.control.Posture` (or its name,
+        ``"posture"``), or nobody: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
+        multiples of ``dt``, equal to it if left out. ``progress`` is called now and then with the simulated time.
+        ``seed`` is only noted in the recording.
 
         A simulation that diverges ends with a warning and ``recording.failure`` set; what came before is there. A
         controller that fails raises :class:`ControllerError`, which carries the recording.

@@ -24,7 +24,8 @@ Coupled kernel::
     kernel(contacts, dt, memory, force, mode, work, marks, parameters) -> status
 
 with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
-``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already). ``status`` is 0, or a number from :data:`STATUS`.
+``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already).
+``status`` is 0, or a number from :data:`STATUS`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,10 @@ from footfall.compiled import kernel
 
 @kernel
 def cholesky(a, n, tolerance, factor):
-    """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots. False if (nearly) singular."""
+    """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
+
+    False if ``a`` is singular, or nearly so.
+    """
     largest = 0.0
     for i in range(n):
         largest = max(largest, a[i, i])
