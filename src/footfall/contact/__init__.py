@@ -9,6 +9,7 @@ from footfall.contact.base import CoupledLaw, Law, PointLaw, make
 from footfall.errors import LawError, did_you_mean
 
 if TYPE_CHECKING:
+    from footfall.contact.distributed import Distributed
     from footfall.contact.hunt_crossley import HuntCrossley
     from footfall.contact.linearizing_penalty import LinearizingPenalty
     from footfall.contact.mujoco_native import MujocoNative
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CoupledLaw",
+    "Distributed",
     "HuntCrossley",
     "Law",
     "LinearizingPenalty",
@@ -33,6 +35,7 @@ __all__ = [
 _BUILT_IN = {
     "spring-damper": "spring_damper:SpringDamper",
     "hunt-crossley": "hunt_crossley:HuntCrossley",
+    "distributed": "distributed:Distributed",
     "linearizing-penalty": "linearizing_penalty:LinearizingPenalty",
     "mujoco": "mujoco_native:MujocoNative",
 }

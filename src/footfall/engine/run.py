@@ -172,6 +172,7 @@ class Run:
             dt=dt,
             margin=float(law.margin),
             coupled=int(law.coupled),
+            operator=int(isinstance(law, CoupledLaw) and law.operator),
             native=int(law.native),
             rich=int(rich),
             stages=1 if euler else 4,

@@ -58,6 +58,7 @@ class Plan(NamedTuple):
     dt: float  # s
     margin: float  # m
     coupled: int
+    operator: int  # the coupled law needs the Delassus operator
     native: int
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
@@ -241,6 +242,18 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
 
 
 @kernel
+def foot_step(world, points, contacts, scratch, law, values, dt):
+    """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
+    release_far(points, contacts)
+    if contacts.number[0] == 0:
+        return 0
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    status = law(contacts, dt, points.memory, points.force, points.mode, scratch.work, scratch.marks, values)
+    add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
+    return status
+
+
+@kernel
 def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
     """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
 
@@ -282,12 +295,15 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
 @kernel
 def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
-    if plan.coupled:
+    if plan.operator:
         if constrained:
             return constrained_coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
         return coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-    velocities(world.cvel, world.subtree_com, points, contacts)
-    if not plan.native:
+    status = 0
+    if plan.coupled:
+        status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
+    elif not plan.native:
+        velocities(world.cvel, world.subtree_com, points, contacts)
         point_forces(points, contacts, laws.point, laws.values, scratch.slip)
         add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     if constrained:
@@ -299,7 +315,7 @@ def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws
         release_far(points, contacts)
         if constrained:
             ask_mujoco(world, points, contacts, native, scratch.wrench)
-    return 0
+    return status
 
 
 @kernel

@@ -188,6 +188,7 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
         points=np.zeros(count, dtype=np.int64),
         body=np.repeat(np.arange(feet), np.diff(points.begin)).astype(np.int64),
         near=np.zeros(feet + 1, dtype=np.int64),
+        position=points.position,
         gap=np.zeros(count),
         frame=np.zeros((count, 3, 3)),
         velocity=np.zeros((count, 3)),

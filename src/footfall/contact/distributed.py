@@ -1,0 +1,227 @@
+"""Testing points spread over the sole: impact, adherence, sliding and the transitions (Bruneau and Ouezdou 1999).
+
+Every testing point below the ground is pushed up by a nonlinear spring and damper (16). While the foot adheres, a spring
+and damper hold each point to the place where it touched down, its anchor (17)-(18). When the resultant of the *foot*
+leaves the static cone, all its points begin to slide at once, each in the direction frozen at that instant (20), against
+dynamic friction and a viscous part (22); a point sticks again, by itself, when its sliding speed changes sign. Both
+changes are blended in over a short time (27), (29). The foot's moment (41) and its moving pressure centre come out of
+the distribution by themselves.
+
+Read with care: (25)-(26) multiply each component's own velocity where (22), which is meant, has the speed along the
+sliding direction; the damping of (16) may pull, which is clipped here; and the force of adherence that (27) starts from
+is taken as it was when sliding began, no larger than the cone allows and less as the load falls, for the damper of
+(17)-(18) knows no limit when a foot lands at speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from footfall.compiled import kernel
+from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
+
+# What a point remembers, by column of its memory.
+TOUCHED, SLIDING, SINCE, ANCHOR, DIRECTION, HELD, LOAD = 0, 1, 2, 3, 6, 9, 10
+#: Time since the last change of a point that has not changed yet, s.
+LONG_AGO = 1e9
+
+
+class Parameters(NamedTuple):
+    kn: float  # N/m^alpha
+    mun: float  # N s/m^(1 + beta)
+    kt: float  # N/m
+    mut: float  # N s/m
+    alpha: float
+    beta: float
+    mu_ts: float  # N s/m
+    t_slide: float  # s, T*s of the paper
+    t_stick: float  # s, Ts* of the paper
+    by_foot: float  # 1 if the foot's resultant decides when sliding begins, 0 if each point's force does
+
+
+@kernel
+def touch_down(contacts, memory, p):
+    """Remember where a point touches the ground for the first time."""
+    if memory[p, TOUCHED] == 0.0:
+        memory[p, TOUCHED] = 1.0
+        memory[p, SLIDING] = 0.0
+        memory[p, SINCE] = LONG_AGO
+        for k in range(3):
+            memory[p, ANCHOR + k] = contacts.position[p, k]
+
+
+@kernel
+def adhering(contacts, memory, p, parameters):
+    """The tangential force of adherence (17)-(18), in the contact frame."""
+    frame, v = contacts.frame[p], contacts.velocity[p]
+    dx = contacts.position[p, 0] - memory[p, ANCHOR]
+    dy = contacts.position[p, 1] - memory[p, ANCHOR + 1]
+    dz = contacts.position[p, 2] - memory[p, ANCHOR + 2]
+    x = frame[0, 0] * dx + frame[0, 1] * dy + frame[0, 2] * dz
+    y = frame[1, 0] * dx + frame[1, 1] * dy + frame[1, 2] * dz
+    return -parameters.kt * x - parameters.mut * v[0], -parameters.kt * y - parameters.mut * v[1]
+
+
+@kernel
+def tangential(contacts, memory, p, normal, parameters):
+    """The tangential force in any phase (32), in the contact frame."""
+    sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
+    window = parameters.t_slide if sliding else parameters.t_stick
+    if not sliding and since >= window:
+        return adhering(contacts, memory, p, parameters)
+    frame, v = contacts.frame[p], contacts.velocity[p]
+    tx, ty = 0.0, 0.0
+    for k in range(3):
+        tx += frame[0, k] * memory[p, DIRECTION + k]
+        ty += frame[1, k] * memory[p, DIRECTION + k]
+    speed = v[0] * tx + v[1] * ty
+    size = contacts.dynamic_friction[p] * normal - parameters.mu_ts * speed  # (22)
+    sx, sy = size * tx, size * ty
+    share = min(1.0, since / window) if window > 0.0 else 1.0
+    if sliding:
+        held = memory[p, HELD] * min(1.0, normal / memory[p, LOAD])
+        return held * tx + (sx - held * tx) * share, held * ty + (sy - held * ty) * share  # (27)
+    ax, ay = adhering(contacts, memory, p, parameters)
+    return sx + (ax - sx) * share, sy + (ay - sy) * share  # (29)
+
+
+@kernel
+def start_sliding(contacts, memory, p, force, share):
+    """Freeze the sliding direction of a point: along the force that held it (20), of which it keeps a share."""
+    x, y, normal = force[p, 0], force[p, 1], force[p, 2]
+    size = (x * x + y * y) ** 0.5
+    if size == 0.0 or normal == 0.0:
+        return
+    memory[p, SLIDING] = 1.0
+    memory[p, SINCE] = 0.0
+    memory[p, HELD] = share * size
+    memory[p, LOAD] = normal
+    frame = contacts.frame[p]
+    for k in range(3):
+        memory[p, DIRECTION + k] = (x * frame[0, k] + y * frame[1, k]) / size
+    force[p, 0], force[p, 1] = share * x, share * y
+
+
+@kernel
+def stop_sliding(contacts, memory, p):
+    """Let a point stick where it is, if its speed along the sliding direction has changed sign (30)."""
+    frame, v = contacts.frame[p], contacts.velocity[p]
+    speed = 0.0
+    for k in range(3):
+        speed += memory[p, DIRECTION + k] * (frame[0, k] * v[0] + frame[1, k] * v[1])
+    if speed >= 0.0:
+        memory[p, SLIDING] = 0.0
+        memory[p, SINCE] = 0.0
+        for k in range(3):
+            memory[p, ANCHOR + k] = contacts.position[p, k]
+
+
+@kernel
+def macroscopic_onset(contacts, memory, force, b):
+    """Let all points of a foot slide if the resultant of their forces leaves the static cone (35)-(40)."""
+    x, y, z, limit = 0.0, 0.0, 0.0, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        frame, f = contacts.frame[p], force[p]
+        x += frame[0, 0] * f[0] + frame[1, 0] * f[1]
+        y += frame[0, 1] * f[0] + frame[1, 1] * f[1]
+        z += frame[0, 2] * f[0] + frame[1, 2] * f[1]
+        limit += contacts.static_friction[p] * f[2]
+    size = (x * x + y * y + z * z) ** 0.5
+    if size < limit or limit == 0.0:
+        return
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        if memory[p, SLIDING] == 0.0:
+            start_sliding(contacts, memory, p, force, limit / size)
+
+
+def distributed(contacts, dt, memory, force, mode, work, marks, parameters):
+    for b in range(contacts.near.size - 1):
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            touch_down(contacts, memory, p)
+            memory[p, SINCE] += dt
+            if memory[p, SLIDING] == 1.0:
+                stop_sliding(contacts, memory, p)
+            depth, rate = max(0.0, -contacts.gap[p]), contacts.velocity[p, 2]
+            normal = parameters.kn * depth**parameters.alpha - parameters.mun * depth**parameters.beta * rate  # (16)
+            normal = max(0.0, normal)
+            x, y = 0.0, 0.0
+            if normal > 0.0:
+                x, y = tangential(contacts, memory, p, normal, parameters)
+            force[p, 0], force[p, 1], force[p, 2] = x, y, normal
+            if parameters.by_foot == 0.0 and memory[p, SLIDING] == 0.0:
+                size, limit = (x * x + y * y) ** 0.5, contacts.static_friction[p] * normal
+                if size >= limit > 0.0:
+                    start_sliding(contacts, memory, p, force, limit / size)
+        if parameters.by_foot == 1.0:
+            macroscopic_onset(contacts, memory, force, b)
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if force[p, 2] == 0.0:
+                mode[p] = OPEN
+            else:
+                mode[p] = SLIDE if memory[p, SLIDING] == 1.0 else STICK
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distributed(CoupledLaw):
+    """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
+
+    Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
+    mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot carries, the
+    dampings less where the step would make them unstable. ``criterion`` is ``"foot"``, sliding begins for all points
+    of a foot when its resultant leaves the static cone, or ``"point"``, each by itself.
+
+    Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
+    holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.
+    """
+
+    kn: float | None = None  # N/m^alpha
+    mun: float | None = None  # N s/m^(1 + beta)
+    kt: float | None = None  # N/m
+    mut: float | None = None  # N s/m
+    alpha: float = 1.2
+    beta: float = 0.02
+    mu_ts: float | None = None  # N s/m, viscous part of sliding friction
+    t_slide: float = 0.01  # s, blending from adherence to sliding
+    t_stick: float = 0.01  # s, blending from sliding to adherence
+    criterion: Literal["foot", "point"] = "foot"
+
+    name = "distributed"
+    citation = "Bruneau and Ouezdou 1999, eq. 16-41"
+    operator = False
+    memory_size = 11
+    kernel = staticmethod(distributed)
+
+    #: Load of one of the paper's 36 points when its robot stands, N.
+    PAPER_LOAD = 75.0 * 9.81 / 36.0
+
+    def __post_init__(self) -> None:
+        check_positive(self, "kn", "kt", "mut")
+        check_positive(self, "mun", "mu_ts", "t_slide", "t_stick", zero=True)
+        check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
+        check(0.0 <= self.beta <= 3.0, self.name, "beta", self.beta, "between 0 and 3")
+        check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
+
+    def resolve(self, setting: Setting) -> Parameters:
+        scale = setting.load / self.PAPER_LOAD
+        stable = 0.5 / (setting.dt * setting.mobility)
+        return Parameters(
+            kn=9950.0 * scale if self.kn is None else self.kn,
+            mun=min(450.0 * scale, stable) if self.mun is None else self.mun,
+            kt=90.0 * scale if self.kt is None else self.kt,
+            mut=min(950.0 * scale, stable) if self.mut is None else self.mut,
+            alpha=self.alpha,
+            beta=self.beta,
+            mu_ts=min(1.0 * scale, stable) if self.mu_ts is None else self.mu_ts,
+            t_slide=self.t_slide,
+            t_stick=self.t_stick,
+            by_foot=float(self.criterion == "foot"),
+        )
+
+    def creep(self, ratio: float, setting: Setting) -> float:
+        return ratio * setting.ground.static_friction * setting.load / self.resolve(setting).mut
