@@ -1,9 +1,30 @@
-"""Coulomb friction at one point, shared by the laws."""
+"""Friction at one point, shared by the point laws: what it is, and what holds a point that does not slide.
+
+``friction`` names what holds the point:
+
+- ``"anchored"``: a spring and damper to the point's anchor; beyond the cone the force stays on it and drags the anchor;
+- ``"regularised"``: a damper, as steep as needed to reach the cone at the speed ``v_s``: simple, but a loaded point creeps;
+- ``"lugre"``: bristles that bend and slip (Canudas de Wit et al. 1995), ``mu = sigma0 z + sigma1 z' + sigma2 v`` with
+  ``z' = v - sigma0 |v| z / g(v)``: presliding displacement, breakaway that depends on the rate, friction lag.
+
+With ``v_stribeck`` the coefficient falls from the static to the dynamic one as ``exp(-(v / v_stribeck)^2)`` (Stribeck's
+curve, which is ``g`` above); without, it changes at once when sliding begins.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from footfall.compiled import kernel
-from footfall.contact.base import SLIDE, STICK
+from footfall.contact.base import SLIDE, STICK, PointLaw, Setting, check, check_positive
+
+KINDS = ("anchored", "regularised", "lugre")
+ANCHORED, REGULARISED, LUGRE = 0.0, 1.0, 2.0
+#: What a point remembers: its mode, and the bend of its bristles (2) in m.
+MODE, BEND = 0, 1
+MEMORY_SIZE = 3
 
 
 @kernel
@@ -14,3 +35,111 @@ def coulomb(x, y, limit):
         return x, y, STICK
     scale = limit / size
     return x * scale, y * scale, SLIDE
+
+
+@kernel
+def coefficient(speed, sliding, p):
+    """The friction coefficient of a point at a slip speed (m/s)."""
+    if p.v_stribeck > 0.0:
+        return p.dynamic_friction + (p.static_friction - p.dynamic_friction) * math.exp(-((speed / p.v_stribeck) ** 2))
+    return p.dynamic_friction if sliding else p.static_friction
+
+
+@kernel
+def anchored(slip, velocity, memory, normal, p):
+    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+    x = -p.kt * slip[0] - p.ct * velocity[0]
+    y = -p.kt * slip[1] - p.ct * velocity[1]
+    x, y, mode = coulomb(x, y, coefficient(speed, memory[MODE] == SLIDE, p) * normal)
+    if mode == SLIDE:
+        x, y, _ = coulomb(x, y, coefficient(speed, True, p) * normal)
+        # The anchor follows, so that spring and damper together just hold the force on the cone.
+        slip[0] = -(x + p.ct * velocity[0]) / p.kt
+        slip[1] = -(y + p.ct * velocity[1]) / p.kt
+    return x, y, mode
+
+
+@kernel
+def regularised(velocity, normal, p):
+    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+    mode = SLIDE if speed > p.v_s else STICK
+    viscosity = coefficient(speed, True, p) * normal / max(speed, p.v_s)
+    return -viscosity * velocity[0], -viscosity * velocity[1], mode
+
+
+@kernel
+def lugre(velocity, memory, normal, p):
+    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+    limit = coefficient(speed, True, p)
+    if limit <= 0.0:
+        return 0.0, 0.0, SLIDE
+    # One implicit step, since bristles settle faster than any step of a robot.
+    decay = 1.0 / (1.0 + p.dt * p.sigma0 * speed / limit)
+    bend_x = (memory[BEND] + p.dt * velocity[0]) * decay
+    bend_y = (memory[BEND + 1] + p.dt * velocity[1]) * decay
+    x = p.sigma0 * bend_x + p.sigma1 * (bend_x - memory[BEND]) / p.dt + p.sigma2 * velocity[0]
+    y = p.sigma0 * bend_y + p.sigma1 * (bend_y - memory[BEND + 1]) / p.dt + p.sigma2 * velocity[1]
+    memory[BEND], memory[BEND + 1] = bend_x, bend_y
+    bent = p.sigma0 * (bend_x * bend_x + bend_y * bend_y) ** 0.5
+    return -normal * x, -normal * y, SLIDE if bent >= 0.99 * limit else STICK
+
+
+@kernel
+def tangential_force(slip, velocity, memory, normal, p):
+    """Friction (N) on a point under a normal force (N), and its mode; may move the anchor by writing ``slip``."""
+    load = max(0.0, normal)
+    if p.friction == REGULARISED:
+        x, y, mode = regularised(velocity, load, p)
+    elif p.friction == LUGRE:
+        x, y, mode = lugre(velocity, memory, load, p)
+    else:
+        x, y, mode = anchored(slip, velocity, memory, load, p)
+    memory[MODE] = mode
+    return x, y, mode
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrictionalLaw(PointLaw):
+    """A point law with a choice of friction; see :mod:`footfall.contact.friction`."""
+
+    friction: Literal["anchored", "regularised", "lugre"] = "anchored"
+    kt: float | None = None  # N/m per point, tangential: anchored
+    ct: float | None = None  # N s/m per point, tangential: anchored
+    v_s: float | None = None  # m/s: regularised
+    v_stribeck: float | None = None  # m/s: the Stribeck speed, none for a coefficient that jumps
+    sigma0: float | None = None  # 1/m, stiffness of the bristles per unit load: lugre
+    sigma1: float | None = None  # s/m, damping of the bristles per unit load: lugre
+    sigma2: float = 0.0  # s/m, viscous friction per unit load: lugre
+
+    memory_size = MEMORY_SIZE
+
+    def check_friction(self) -> None:
+        check(self.friction in KINDS, self.name, "friction", self.friction, f"one of {', '.join(KINDS)}")
+        check_positive(self, "kt", "v_s", "v_stribeck", "sigma0")
+        check_positive(self, "ct", "sigma1", "sigma2", zero=True)
+
+    def friction_numbers(self, setting: Setting, stiffness: float, damping: float) -> dict[str, Any]:
+        """What :func:`tangential_force` reads; what is not given follows the normal ``stiffness`` and ``damping``."""
+        ground, dt = setting.ground, setting.dt
+        kt = stiffness if self.kt is None else self.kt
+        ct = damping if self.ct is None else self.ct
+        # Explicit steps are stable while dt * viscosity * mobility < 2; half of that does not ring.
+        stable = dt * ground.dynamic_friction * setting.load * setting.mobility
+        return {
+            "friction": float(KINDS.index(self.friction)),
+            "kt": kt,
+            "ct": ct,
+            "v_s": max(stable, 1e-6) if self.v_s is None else self.v_s,
+            "v_stribeck": 0.0 if self.v_stribeck is None else self.v_stribeck,
+            "sigma0": kt / setting.load if self.sigma0 is None else self.sigma0,
+            "sigma1": ct / setting.load if self.sigma1 is None else self.sigma1,
+            "sigma2": self.sigma2,
+            "static_friction": ground.static_friction,
+            "dynamic_friction": ground.dynamic_friction,
+            "dt": dt,
+        }
+
+    def creep(self, ratio: float, setting: Setting) -> float:
+        if self.friction != "regularised":
+            return 0.0
+        return ratio * self.resolve(setting).v_s

@@ -1,82 +1,107 @@
 """Hunt and Crossley's contact: damping that grows with depth (Bruneau 1999, eq. 15).
 
 ``f_n = k d^alpha + c d^alpha d'``: no force at zero depth, so impacts begin and end without a jump. Friction is
-Coulomb's, regularised: linear in the slip speed up to ``v_s``, constant beyond. A loaded point therefore creeps,
-by ``v_s`` times the share of the sliding load it carries; :meth:`HuntCrossley.creep` states it.
+Coulomb's, regularised, unless another is chosen: a loaded point therefore creeps, by ``v_s`` times the share of the
+sliding load it carries; ``creep`` states it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from footfall.contact.base import SLIDE, STICK, PointLaw, Setting, check, check_positive
+from footfall.contact.base import Setting, check, check_positive
+from footfall.contact.friction import FrictionalLaw, tangential_force
 
 
 class Parameters(NamedTuple):
     k: float  # N/m^alpha
     c: float  # N s/m^(alpha + 1)
     alpha: float
-    v_s: float  # m/s
     friction: float
+    kt: float  # N/m
+    ct: float  # N s/m
+    v_s: float  # m/s
+    v_stribeck: float  # m/s
+    sigma0: float  # 1/m
+    sigma1: float  # s/m
+    sigma2: float  # s/m
+    static_friction: float
+    dynamic_friction: float
+    dt: float  # s
 
 
 def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
     p = parameters
     normal = max(0.0, depth**p.alpha * (p.k + p.c * depth_rate))  # Bruneau 1999, eq. 15
-    speed = (slip_velocity[0] ** 2 + slip_velocity[1] ** 2) ** 0.5
-    viscosity = p.friction * normal / max(speed, p.v_s)
-    mode = SLIDE if speed > p.v_s else STICK
-    return normal, -viscosity * slip_velocity[0], -viscosity * slip_velocity[1], mode
+    x, y, mode = tangential_force(slip, slip_velocity, memory, normal, p)
+    return normal, x, y, mode
 
 
 @dataclass(frozen=True, kw_only=True)
-class HuntCrossley(PointLaw):
+class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, ``c`` from
-    ``damping_ratio`` at that depth, or, if that is ``None`` too, ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s
-    return about 0.7 of its speed; ``v_s`` as the smallest that is stable with the step.
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
+    ``restitution`` at ``impact_speed``, or ``damping_ratio`` at the rest depth, or, if those are ``None`` too,
+    ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed; ``v_s`` as the smallest that is
+    stable with the step.
 
-    Limitations: one friction coefficient, the ground's dynamic one; a point at rest under load creeps.
+    Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """
 
+    friction: Literal["anchored", "regularised", "lugre"] = "regularised"
     k: float | None = None  # N/m^alpha per point
     c: float | None = None  # N s/m^(alpha + 1) per point
     alpha: float = 1.5  # Hertz' exponent for round bodies
-    v_s: float | None = None  # m/s
     rest_penetration: float = 1e-3  # m, when the robot stands
     damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth
+    restitution: float | None = None  # of the robot landing on all its points
+    impact_speed: float = 1.0  # m/s, at which the restitution holds
 
     name = "hunt-crossley"
     citation = "Bruneau and Ouezdou 1999, eq. 15; Hunt and Crossley 1975"
     kernel = staticmethod(hunt_crossley)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k", "v_s", "rest_penetration")
+        check_positive(self, "k", "rest_penetration", "impact_speed")
         check_positive(self, "c", "damping_ratio", zero=True)
         check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
+        check(
+            self.restitution is None or 0 < self.restitution <= 1,
+            self.name,
+            "restitution",
+            self.restitution,
+            "in (0, 1]",
+        )
+        self.check_friction()
 
     def resolve(self, setting: Setting) -> Parameters:
         depth = self.rest_penetration
         k = self.k if self.k is not None else setting.load / depth**self.alpha
-        if self.c is not None:
-            c = self.c
-        elif self.damping_ratio is not None:
-            slope = self.alpha * k * depth ** (self.alpha - 1.0)
-            c = 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
-        else:
-            c = 1.5 * k
-        friction = setting.ground.dynamic_friction
-        # Explicit steps are stable while dt * viscosity * mobility < 2; half of that does not ring.
-        stable = setting.dt * friction * setting.load * setting.mobility
-        return Parameters(
-            k=k,
-            c=c,
-            alpha=self.alpha,
-            v_s=self.v_s if self.v_s is not None else max(stable, 1e-6),
-            friction=friction,
-        )
+        c = self.damping(setting, k)
+        # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
+        slope = self.alpha * k * depth ** (self.alpha - 1.0)
+        near_rest = min(c * depth**self.alpha, 0.5 / (setting.dt * setting.mobility))
+        return Parameters(k=k, c=c, alpha=self.alpha, **self.friction_numbers(setting, slope, near_rest))
 
-    def creep(self, ratio: float, setting: Setting) -> float:
-        return ratio * self.resolve(setting).v_s
+    def damping(self, setting: Setting, k: float) -> float:
+        """The damping of a point, N s/m^(alpha + 1), given or derived."""
+        if self.c is not None:
+            return self.c
+        if self.restitution is not None:
+            from footfall.contact.impact import damping_for
+
+            return damping_for(
+                self.restitution,
+                lambda c: lambda depth, rate: max(0.0, depth**self.alpha * (k + c * rate)),
+                mass=setting.share,
+                speed=self.impact_speed,
+                gravity=setting.load / setting.share,
+                scale=k / self.impact_speed,
+            )
+        if self.damping_ratio is not None:
+            depth = self.rest_penetration
+            slope = self.alpha * k * depth ** (self.alpha - 1.0)
+            return 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
+        return 1.5 * k

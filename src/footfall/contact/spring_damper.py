@@ -2,8 +2,8 @@
 
 Normal force ``f_n = k d + c d'`` for depth ``d > 0``. The equation as printed pulls the foot back just before
 it leaves the ground; ``adhesive=False`` clips that part, which is what simulators do. Tangentially the same
-spring and damper hold the point to its anchor; beyond the friction cone the force stays on the cone and the
-anchor is dragged along, so a resting point does not creep.
+spring and damper hold the point to its anchor, so a resting point does not creep; see
+:mod:`footfall.contact.friction` for what else can.
 """
 
 from __future__ import annotations
@@ -11,80 +11,89 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from footfall.contact.base import SLIDE, PointLaw, Setting, check_positive
-from footfall.contact.friction import coulomb
+from footfall.contact.base import Setting, check, check_positive
+from footfall.contact.friction import FrictionalLaw, tangential_force
 
 
 class Parameters(NamedTuple):
     k: float  # N/m
     c: float  # N s/m
+    adhesive: float  # 1 or 0
+    friction: float
     kt: float  # N/m
     ct: float  # N s/m
-    adhesive: float  # 1 or 0
+    v_s: float  # m/s
+    v_stribeck: float  # m/s
+    sigma0: float  # 1/m
+    sigma1: float  # s/m
+    sigma2: float  # s/m
     static_friction: float
     dynamic_friction: float
+    dt: float  # s
 
 
 def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
-    p = parameters
-    normal = p.k * depth + p.c * depth_rate  # Rengifo 2009, eq. 2
-    if normal < 0.0 and p.adhesive == 0.0:
+    normal = parameters.k * depth + parameters.c * depth_rate  # Rengifo 2009, eq. 2
+    if normal < 0.0 and parameters.adhesive == 0.0:
         normal = 0.0
-    friction = p.dynamic_friction if memory[0] == SLIDE else p.static_friction
-    limit = max(0.0, normal)
-    x = -p.kt * slip[0] - p.ct * slip_velocity[0]
-    y = -p.kt * slip[1] - p.ct * slip_velocity[1]
-    x, y, mode = coulomb(x, y, friction * limit)
-    if mode == SLIDE:
-        x, y, _ = coulomb(x, y, p.dynamic_friction * limit)
-        # The anchor follows, so that spring and damper together just hold the force on the cone.
-        slip[0] = -(x + p.ct * slip_velocity[0]) / p.kt
-        slip[1] = -(y + p.ct * slip_velocity[1]) / p.kt
-    memory[0] = mode
+    x, y, mode = tangential_force(slip, slip_velocity, memory, normal, parameters)
     return normal, x, y, mode
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpringDamper(PointLaw):
+class SpringDamper(FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight,
-    ``c`` from ``damping_ratio`` for the mass each point carries (or, if that is ``None`` too, critical damping,
-    less where the step would make it unstable), ``kt`` and ``ct`` equal to ``k`` and ``c``.
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
+    ``restitution`` at ``impact_speed``, or ``damping_ratio``, for the mass each point carries, or, if those are ``None``
+    too, critical damping, less where the step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
     """
 
     k: float | None = None  # N/m per point
     c: float | None = None  # N s/m per point
-    kt: float | None = None  # N/m per point, tangential
-    ct: float | None = None  # N s/m per point, tangential
     rest_penetration: float = 1e-3  # m, when the robot stands
     damping_ratio: float | None = None  # of the robot bouncing on all its points
+    restitution: float | None = None  # of the robot landing on all its points
+    impact_speed: float = 1.0  # m/s, at which the restitution holds
     adhesive: bool = False  # keep the pulling force of eq. 2
 
     name = "spring-damper"
     citation = "Rengifo et al. 2009, eq. 2"
-    memory_size = 1
     kernel = staticmethod(spring_damper)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k", "kt", "rest_penetration")
-        check_positive(self, "c", "ct", "damping_ratio", zero=True)
+        check_positive(self, "k", "rest_penetration", "impact_speed")
+        check_positive(self, "c", "damping_ratio", zero=True)
+        check(
+            self.restitution is None or 0 < self.restitution <= 1,
+            self.name,
+            "restitution",
+            self.restitution,
+            "in (0, 1]",
+        )
+        self.check_friction()
 
     def resolve(self, setting: Setting) -> Parameters:
         k = self.k if self.k is not None else setting.load / self.rest_penetration
+        c = self.damping(setting, k)
+        return Parameters(k=k, c=c, adhesive=float(self.adhesive), **self.friction_numbers(setting, k, c))
+
+    def damping(self, setting: Setting, k: float) -> float:
+        """The damping of a point, N s/m, given or derived."""
         critical = 2.0 * (k * setting.share) ** 0.5
         if self.c is not None:
-            c = self.c
-        elif self.damping_ratio is not None:
-            c = self.damping_ratio * critical
-        else:
-            c = min(critical, 0.5 / (setting.dt * setting.mobility))
-        return Parameters(
-            k=k,
-            c=c,
-            kt=self.kt if self.kt is not None else k,
-            ct=self.ct if self.ct is not None else c,
-            adhesive=float(self.adhesive),
-            static_friction=setting.ground.static_friction,
-            dynamic_friction=setting.ground.dynamic_friction,
-        )
+            return self.c
+        if self.restitution is not None:
+            from footfall.contact.impact import damping_for
+
+            return damping_for(
+                self.restitution,
+                lambda c: lambda depth, rate: max(0.0, k * depth + c * rate),
+                mass=setting.share,
+                speed=self.impact_speed,
+                gravity=setting.load / setting.share,
+                scale=critical,
+            )
+        if self.damping_ratio is not None:
+            return self.damping_ratio * critical
+        return min(critical, 0.5 / (setting.dt * setting.mobility))

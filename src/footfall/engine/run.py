@@ -181,7 +181,8 @@ class Run:
             control_every=control_every,
             record_every=self.record_every,
         )
-        self.external = _make_pushes(model, self.pushes)
+        self.native = sim.scene.native.copy()
+        self.external = _make_pushes(model, self.pushes, dt)
         self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count)
         self.outcome = np.zeros(4, dtype=np.int64)
         self.step = 0
@@ -247,7 +248,7 @@ class Run:
             self.scratch,
             self.plan,
             self.guard,
-            self.simulation.scene.native,
+            self.native,
             self.external,
             self.laws,
             self.ground,
@@ -267,8 +268,9 @@ class Run:
             while self.advance(CHUNK):
                 if progress is not None:
                     progress(self.step * self.simulation.dt)
-        except KeyboardInterrupt:
-            self.outcome[1] = self.step
+        except KeyboardInterrupt as interrupt:
+            self.outcome[1] = max(0, self.step - 1)
+            interrupt.recording = self.recording()  # type: ignore[attr-defined]
             raise
         self.wall_time = clock.perf_counter() - begin
         if progress is not None and self.outcome[0] == step.DONE:
@@ -375,7 +377,7 @@ def _round_down(value: float) -> str:
     return f"{np.floor(value / power + 1e-9) * power:.0e}".replace("e-0", "e-")
 
 
-def _make_pushes(model: mujoco.MjModel, pushes: Sequence[Push]) -> Pushes:
+def _make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float) -> Pushes:
     known = [model.body(i).name for i in range(1, model.nbody)]
     for push in pushes:
         if push.body not in known:
@@ -383,10 +385,9 @@ def _make_pushes(model: mujoco.MjModel, pushes: Sequence[Push]) -> Pushes:
         numbers = [*push.force, *push.torque, push.start, push.duration]
         if len(numbers) != 8 or not np.isfinite(numbers).all() or push.duration < 0:
             raise SimulationError(f"push on {push.body}: force and torque are three finite numbers, times >= 0")
-    start = np.array([push.start for push in pushes], dtype=float)
     return Pushes(
         body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
-        start=start,
-        stop=start + np.array([push.duration for push in pushes], dtype=float),
+        start=np.array([round(push.start / dt) for push in pushes], dtype=np.int64),
+        stop=np.array([round((push.start + push.duration) / dt) for push in pushes], dtype=np.int64),
         wrench=np.array([[*push.force, *push.torque] for push in pushes], dtype=float).reshape(-1, 6),
     )

@@ -195,14 +195,14 @@ def ask_mujoco(world, points, contacts, native, wrench):
 
 
 @kernel
-def smooth_force(world, pushes, time):
+def smooth_force(world, pushes, step):
     """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
     for j in range(world.qfrc_smooth.size):
         world.qfrc_smooth[j] = (
             world.qfrc_passive[j] - world.qfrc_bias[j] + world.qfrc_applied[j] + world.qfrc_actuator[j]
         )
     for i in range(pushes.body.size):
-        if pushes.start[i] <= time < pushes.stop[i]:
+        if pushes.start[i] <= step < pushes.stop[i]:
             wrench = pushes.wrench[i]
             mj_apply_ft(
                 world.model,
@@ -319,7 +319,7 @@ def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws
 
 
 @kernel
-def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, time, act, outcome):
+def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     position_stage(world, plan.rich)
     factor_inertia(world, plan.dt)
@@ -340,14 +340,14 @@ def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws
     if act:
         failed = 0
         if plan.control == 1:
-            failed = control.python(time)
+            failed = control.python(step * plan.dt)
         elif plan.control == 2:
-            failed = control.compiled(time, world.qpos, world.qvel, world.ctrl, control.gains)
+            failed = control.compiled(step * plan.dt, world.qpos, world.qvel, world.ctrl, control.gains)
         if failed != 0:
             outcome[2] = failed
             return STOPPED
     mj_fwd_actuation(world.model, world.data)
-    smooth_force(world, pushes, time)
+    smooth_force(world, pushes, step)
     outcome[3] = forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained)
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
@@ -440,7 +440,7 @@ def advance(
                 laws,
                 ground,
                 control,
-                time,
+                step,
                 act and stage == 0,
                 outcome,
             )

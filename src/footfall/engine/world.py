@@ -83,13 +83,17 @@ class Native(NamedTuple):
     foot_geom: np.ndarray  # (K,)
     contact_id: np.ndarray  # (P,) scratch: MuJoCo's number of each near point
 
+    def copy(self) -> Native:
+        """The same, with scratch of its own: one for each run."""
+        return self._replace(contact=self.contact.copy(), contact_id=self.contact_id.copy())
+
 
 class Pushes(NamedTuple):
     """External forces over intervals."""
 
     body: np.ndarray  # (N,) MuJoCo's bodies
-    start: np.ndarray  # (N,) s
-    stop: np.ndarray  # (N,) s
+    start: np.ndarray  # (N,) first step
+    stop: np.ndarray  # (N,) step after the last
     wrench: np.ndarray  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
 
 
