@@ -88,5 +88,5 @@ def load_robot(
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
     if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
         found = points_on_feet(found, points)
-    numbers = {k: v if isinstance(v, str) else float(v) for k, v in resolved.items()}
+    numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in resolved.items()}
     return Robot(str(name), model, found, set_down(model, pose, found), ctrl, mjcf, assets, numbers)

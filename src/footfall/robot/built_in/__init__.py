@@ -32,9 +32,16 @@ class BuiltIn:
 BUILT_IN: dict[str, BuiltIn] = {
     "ball": BuiltIn("footfall.robot.built_in.ball", "a free sphere: one round contact point"),
     "brick": BuiltIn("footfall.robot.built_in.brick", "a free box: four contact points under its bottom face"),
+    "hanavan": BuiltIn(
+        "footfall.robot.built_in.hanavan",
+        "a man of 75 kg in Hanavan's solids, in space or in the plane, 18 contact points a foot (Bruneau 1999)",
+    ),
     "planar-biped": BuiltIn(
         "footfall.robot.built_in.planar_biped",
         "seven links in the sagittal plane, 9 coordinates, heel and toe contacts (Bravo 2021)",
+    ),
+    "quadruped": BuiltIn(
+        "footfall.robot.built_in.quadruped", "a trunk on four legs, 12 motors, four round point feet (15 kg)"
     ),
     "spatial-biped": BuiltIn(
         "footfall.robot.built_in.spatial_biped",

@@ -1,0 +1,161 @@
+"""The command ``footfall``.
+
+To add a command: write ``cli/NAME.py`` with a frozen dataclass ``Command`` (its fields are the options, its
+docstring the help, ``run()`` does the work and gives the exit code), and add its line to ``COMMANDS``. A
+module whose options depend on what was typed has a function ``shape(args)`` that gives the dataclass.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, TextIO
+
+from footfall.cli.usage import UsageError
+from footfall.errors import FootfallError, FootfallWarning, did_you_mean
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = {
+    "demo": "drop the biped from 5 cm, let it stand, tell what happened",
+    "run": "simulate a robot on a ground under a contact law",
+    "robots": "list the built-in robots, or describe one",
+    "laws": "list the contact laws, or describe one",
+    "view": "show recordings in the browser",
+    "report": "write one HTML page of a recording, or of several compared",
+    "bench": "measure the speed of every law against MuJoCo's own step",
+}
+
+COMMON = """\
+options of every command:
+  --help          what a command does and takes
+  --debug         show the traceback of an error (or set FOOTFALL_DEBUG=1)
+  --import FILE   first import a Python file or module, such as one that registers a contact law
+"""
+
+HELP = """usage: footfall COMMAND [OPTIONS]
+
+Legged robots on the ground, with any contact law behind one argument.
+
+commands:
+{commands}
+
+{common}  --version       the version of Footfall
+
+footfall COMMAND --help tells more."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit code: 0 done, 1 failed, 2 wrongly called, 130 interrupted."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = os.environ.get("FOOTFALL_DEBUG", "0") not in ("", "0")
+    if "--debug" in args:
+        debug = True
+        args = [arg for arg in args if arg != "--debug"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FootfallWarning)
+        warnings.showwarning = _show_warning
+        try:
+            return _dispatch(args)
+        except SystemExit as leave:  # tyro's way out of --help and of wrong options
+            return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+        except BrokenPipeError:  # `footfall laws | head`: nobody reads on, and Python shall not complain at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except (FootfallError, KeyboardInterrupt) as error:
+            if debug:
+                import traceback
+
+                traceback.print_exc()
+            print(f"footfall: {str(error) or 'interrupted'}", file=sys.stderr)
+            return 130 if isinstance(error, KeyboardInterrupt) else 2 if isinstance(error, UsageError) else 1
+
+
+def _dispatch(args: list[str]) -> int:
+    for name in _take_imports(args):
+        _import(name)
+    if not args or args[0] in ("-h", "--help", "help"):
+        commands = "\n".join(f"  {name:<15} {what}" for name, what in COMMANDS.items())
+        print(HELP.format(commands=commands, common=COMMON))
+        return 0 if args else 2
+    if args[0] == "--version":
+        from footfall import __version__
+
+        print(f"footfall {__version__}")
+        return 0
+    name, rest = args[0], args[1:]
+    if name not in COMMANDS:
+        kind = "option" if name.startswith("-") else "command"
+        raise UsageError(f"no {kind} '{name}': {did_you_mean(name, COMMANDS)}")
+    return _parse(name, rest).run()
+
+
+def _parse(name: str, args: list[str]) -> Any:
+    from inspect import getdoc
+
+    import tyro
+
+    module = import_module(f"footfall.cli.{name.replace('-', '_')}")
+    command = module.shape(args) if hasattr(module, "shape") else module.Command
+    if "--help" in args or "-h" in args:
+        args = ["--help"]  # tyro leaves out of its help what was typed before
+    return tyro.cli(
+        command,
+        args=args,
+        prog=f"footfall {name}",
+        description=f"{getdoc(module.Command)}\n\nAlso: --debug, --import FILE, see footfall --help.",
+        config=(tyro.conf.FlagCreatePairsOff,),
+    )
+
+
+def _take_imports(args: list[str]) -> list[str]:
+    """Remove every ``--import NAME`` and ``--import=NAME`` from the arguments; the names."""
+    found = []
+    while at := next((i for i, arg in enumerate(args, 1) if arg.partition("=")[0] == "--import"), 0):
+        _, equals, name = args.pop(at - 1).partition("=")
+        if not equals:
+            if len(args) < at:
+                raise UsageError("--import needs the name of a Python file or module")
+            name = args.pop(at - 1)
+        found.append(name)
+    return found
+
+
+def _import(name: str) -> None:
+    """Import a module by name, or a Python file by path."""
+    from importlib.util import module_from_spec, spec_from_file_location
+    from pathlib import Path
+
+    try:
+        if not name.endswith(".py"):
+            import_module(name)
+            return
+        path = Path(name).expanduser().resolve()
+        spec = spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ImportError("it is no Python file")
+        module = module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    except FootfallError:
+        raise
+    except Exception as error:
+        raise FootfallError(f"cannot import '{name}': {type(error).__name__}: {error}") from error
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    stream = file or sys.stderr
+    if issubclass(category, FootfallWarning):
+        print(f"footfall: warning: {message}", file=stream)
+    else:
+        stream.write(warnings.formatwarning(message, category, filename, lineno, line))

@@ -1,0 +1,39 @@
+"""`footfall bench`: how fast everything is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from footfall.cli.output import print_json, print_table, say
+
+
+@dataclass(frozen=True)
+class Command:
+    """Measure the speed of every law against MuJoCo's own step, and what else costs time and memory.
+
+    The spatial biped stands on its eight points, held by servos. Every law's bulk run and MuJoCo's own
+    (mj_step(nstep=), default solver, native contacts of the same soles) take turns in one process; the best of many
+    rounds counts. A ratio of 2 is twice MuJoCo's steps per second. A minute or two; --quick takes seconds.
+    """
+
+    quick: bool = False
+    """leave out the cold start and the large numbers of contact points"""
+    json: bool = False
+    """print one JSON object per figure as it is measured"""
+
+    def run(self) -> int:
+        from footfall.study.bench import QUICK, Effort, LawSpeed, bench
+
+        found = []
+        for figure in bench(QUICK if self.quick else Effort(), say):
+            if self.json:
+                print_json(asdict(figure))
+            found.append(figure)
+        if self.json:
+            return 0
+        speeds = [one for one in found if isinstance(one, LawSpeed)]
+        rows = [[one.law, f"{one.us_per_step:.2f}", f"{one.ratio_to_mujoco:.2f}"] for one in speeds]
+        print_table(("law", "µs per step>", "x MuJoCo's steps per second>"), rows)
+        others = [one for one in found if not isinstance(one, LawSpeed)]
+        print_table(("figure", "value>", "unit"), [[one.figure, f"{one.value:.4g}", one.unit] for one in others])
+        return 0

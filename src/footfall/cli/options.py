@@ -1,0 +1,64 @@
+"""Options that depend on a choice: those of the law, the ground and the robot that were typed.
+
+``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its
+type, default and unit; the same for ``--ground KIND``, and ``--robot.PARAMETER`` for a built-in robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field, fields, make_dataclass
+from importlib import import_module
+from inspect import getdoc
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import tyro
+
+from footfall.cli.grounds import KINDS
+
+Command = TypeVar("Command")
+
+
+def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
+    """A command with the fields ``law_options``, ``ground_options`` and ``robot_options`` that ``args`` choose."""
+    from footfall.contact import law_class
+    from footfall.robot.built_in import BUILT_IN
+
+    law = law_class(_typed(args, "--law") or command.law)  # type: ignore[attr-defined]
+    ground = KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])
+    chosen: dict[str, type] = {"law": law, "ground": ground}
+    if args and args[0] in BUILT_IN:
+        chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)
+    added = []
+    for name, one in chosen.items():
+        # field(): none of them has a default that the command could know.
+        about = getdoc(one) if name == "robot" else ""
+        added.append((f"{name}_options", Annotated[one, tyro.conf.arg(name=name, help=about)], field()))
+    return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
+
+
+def changed(options: Any) -> dict[str, Any]:
+    """Those of a dataclass's values that are not its defaults."""
+    values = {one.name: (getattr(options, one.name), one.default) for one in fields(options)} if options else {}
+    return {name: value for name, (value, default) in values.items() if value is not default}
+
+
+def _typed(args: Sequence[str], option: str) -> str | None:
+    """The value given to an option, before anything else is known of the arguments."""
+    for i, arg in enumerate(args):
+        if arg.startswith(f"{option}="):
+            return arg.partition("=")[2]
+        if arg == option and i + 1 < len(args):
+            return args[i + 1]
+    return None
+
+
+def _parameters(of: Callable[[], Any]) -> type:
+    """The parameters of a built-in robot as options; the help shows what those left out come to."""
+    resolved, hints = of(), get_type_hints(of)
+    added = []
+    for one in fields(resolved):
+        value = getattr(resolved, one.name)
+        hint = tyro.conf.arg(help_behavior_hint=f"(default: {value:.4g})" if isinstance(value, float) else None)
+        added.append((one.name, Annotated[hints[one.name], hint], field(default=one.default)))
+    return make_dataclass("Parameters", added, frozen=True, namespace={"__doc__": of.__doc__})

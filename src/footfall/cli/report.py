@@ -1,0 +1,37 @@
+"""`footfall report`: recordings as one HTML page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from footfall.cli.output import print_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Write one HTML file that tells a recording, or compares several: tables, plots, a 3D replay. Opens offline."""
+
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """where to write it (left out: report.html in the first recording's directory)"""
+    title: Annotated[str | None, tyro.conf.arg(metavar="TEXT", help_behavior_hint="")] = None
+    """heading of the page"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.recording import load_recording
+        from footfall.show.report import write_report
+
+        path = self.out or self.recordings[0] / "report.html"
+        write_report([load_recording(folder) for folder in self.recordings], path, title=self.title)
+        if self.json:
+            print_json({"report": str(path)})
+        else:
+            print(f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
+        return 0

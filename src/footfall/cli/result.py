@@ -1,0 +1,104 @@
+"""What `run` and `demo` do with a simulation: run it, tell what happened, leave the recording."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from footfall.cli.output import length, print_facts, print_json, progress_bar, say, seconds
+from footfall.errors import FootfallError, FootfallWarning
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+    from footfall.simulation import Simulation
+
+
+def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
+    """Run with a progress bar. Whatever ends the run, what was recorded till then is saved."""
+    with warnings.catch_warnings():
+        # A run that diverges warns, and its recording says the same: once is enough.
+        warnings.filterwarnings("ignore", "diverged at", FootfallWarning)
+        sim.run(0.0, **options | {"pushes": (), "record_dt": None})  # compiles, so that the wall time is of the run
+        try:
+            with progress_bar(sim.robot.name, duration, "s") as progress:
+                return sim.run(duration, progress=progress, **options)
+        except (FootfallError, KeyboardInterrupt) as error:
+            rec: Recording | None = getattr(error, "recording", None)
+            if rec is not None and len(rec):
+                say(f"what was simulated is in {save(rec, folder or default_folder(rec))}")
+            raise
+
+
+def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
+    """Save, tell, and raise the failure of a run that had one."""
+    if folder is None and rec.failure is not None:
+        folder = default_folder(rec)
+    saved = None if folder is None else save(rec, folder)
+    show(rec, saved, json=json)
+    rec.check()
+    return 0
+
+
+def figures(rec: Recording) -> dict[str, Any]:
+    """The numbers of a run by name, as JSON can hold them."""
+    steps = round(rec.duration / rec.dt)
+    wall = rec.info.get("wall_time")
+    weight = rec.robot.weight
+    last = float(rec.total_force[-1, 2]) if len(rec) else 0.0
+    return {
+        "robot": rec.robot.name,
+        "ground": str(rec.ground),
+        "law": rec.law.to_dict(),
+        "controller": rec.info.get("controller"),
+        "dt_s": rec.dt,
+        "steps": steps,
+        "wall_time_s": wall,
+        "us_per_step": 1e6 * wall / steps if wall is not None and steps else None,
+        "final_vertical_force_N": last,
+        "final_vertical_force_bw": last / weight if weight else None,
+        **rec.summary(),
+    }
+
+
+def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
+    """Print what happened, as a table or as one JSON object."""
+    told = figures(rec)
+    if json:
+        print_json(told | {"recording": None if saved is None else str(saved)})
+        return
+    speed = ""
+    if told["us_per_step"]:
+        speed = f", {told['us_per_step']:.3g} µs per step, {told['duration_s'] / told['wall_time_s']:.3g} x real time"
+    end = "failed" if rec.failure else "fell" if told["fell"] else "did not fall"
+    unsolved = told["unsolved_samples"]
+    facts = {
+        "law": str(rec.law),
+        "ground": told["ground"],
+        "controller": str(told["controller"]),
+        "simulated": f"{told['duration_s']:.6g} s, {told['steps']} steps of {seconds(rec.dt)}",
+        "wall time": seconds(told["wall_time_s"] or 0.0) + speed,
+        "vertical force at the end": _force(told["final_vertical_force_N"], told["final_vertical_force_bw"], 6),
+        "peak vertical force": _force(told["peak_vertical_force_N"], told["peak_vertical_force_bw"], 3),
+        "deepest penetration": length(told["max_penetration_m"]),
+        "longest slip": length(told["slip_distance_m"]),
+        "steps not solved": f"{unsolved} of {told['samples']} recorded" if unsolved else "none",
+        "outcome": end,
+        "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
+    }
+    print_facts(facts, title=f"{rec.robot.name} under {rec.law.name}")
+
+
+def save(rec: Recording, folder: str | Path) -> Path:
+    """Save a recording; the path as it was asked for, for people to copy."""
+    rec.save(folder)
+    return Path(folder)
+
+
+def default_folder(rec: Recording) -> Path:
+    """Where a recording goes that nobody named a place for."""
+    return Path("runs") / f"{rec.robot.name}-{rec.law.name}"
+
+
+def _force(newtons: float, weights: float | None, digits: int) -> str:
+    return f"{newtons:.5g} N" + ("" if weights is None else f" = {weights:.{digits}f} x weight")

@@ -1,0 +1,84 @@
+"""`footfall robots`: what can be simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from footfall.cli.output import print_facts, print_json, print_table, print_text
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
+
+
+@dataclass(frozen=True)
+class Command:
+    """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
+
+    name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
+    """built-in name or file"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.robot import load_robot, robots
+
+        if self.name is None:
+            _show_all([load_robot(name) for name in robots()], json=self.json)
+        else:
+            _show_one(load_robot(self.name), json=self.json)
+        return 0
+
+
+def _brief(robot: Robot) -> dict[str, Any]:
+    from footfall.robot import robots, summary
+
+    return {
+        "name": robot.name,
+        "degrees_of_freedom": robot.model.nv,
+        "actuators": robot.model.nu,
+        "points": robot.point_count,
+        "mass_kg": robot.mass,
+        "summary": summary(robot.name) if robot.name in robots() else "",
+    }
+
+
+def _show_all(found: list[Robot], *, json: bool) -> None:
+    told = [_brief(robot) for robot in found]
+    if json:
+        print_json(told)
+        return
+    columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
+    print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in told])
+    print("footfall robots NAME tells more; footfall run NAME simulates one.")
+
+
+def _show_one(robot: Robot, *, json: bool) -> None:
+    from footfall.robot.built_in import BUILT_IN, documentation
+
+    built_in = robot.name in BUILT_IN
+    about = documentation(robot.name) if built_in else ""
+    if json:
+        feet = [{"name": f.name, "body": f.body, "points": f.points.tolist()} for f in robot.feet]
+        details = {"feet": feet, "joints": robot.joint_names, "actuated": robot.actuated}
+        print_json(_brief(robot) | details | {"parameters": dict(robot.parameters), "documentation": about})
+        return
+    facts = {
+        "mass": f"{robot.mass:g} kg",
+        "degrees of freedom": str(robot.model.nv),
+        "actuators": str(robot.model.nu),
+        "feet": ", ".join(f"{f.name} (body {f.body}, {len(f.points)} points)" for f in robot.feet),
+        "joints": ", ".join(robot.joint_names),
+    }
+    print_facts(facts, title=robot.name)
+    print()
+    print_text(about)
+    if built_in and robot.parameters:
+        columns = ("parameter", "default>")
+        values = robot.parameters.items()
+        print_table(columns, [[name, f"{v:.4g}" if isinstance(v, float) else str(v)] for name, v in values])
+        print_text(import_module(BUILT_IN[robot.name].module).Parameters.__doc__)
+        print(f"Set them with footfall run {robot.name} --robot.PARAMETER VALUE.")

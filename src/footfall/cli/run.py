@@ -1,0 +1,134 @@
+"""`footfall run`: simulate a robot on a ground under a contact law."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from footfall.cli.options import changed, with_options
+from footfall.cli.push import parse_push
+from footfall.cli.result import conclude, simulate
+from footfall.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
+
+GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Simulate a robot on a ground under a contact law.
+
+    footfall run spatial-biped --law spring-damper --law.k 1e5 --ground slope --ground.angle 5deg
+
+    Options of the law, the ground and the robot follow their names: write --law NAME, --ground KIND or the robot
+    before --help to see them. Lengths are in m, times in s, forces in N.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
+    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "linearizing-penalty"
+    """contact law, see footfall laws; its options are --law.OPTION"""
+    ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
+    """kind of ground; its options are --ground.OPTION"""
+    duration: float = 5.0
+    """s"""
+    dt: float = 1e-3
+    """step, s"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="posture|none", help_behavior_hint="")] = None
+    """holds the home posture, or nothing does (left out: posture if all actuators are motors)"""
+    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
+    """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
+    world; the body may be called hip or base, the root"""
+    drop: float = 0.0
+    """start this much above the ground, m"""
+    align: bool = False
+    """start with the soles along the ground, not upright"""
+    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
+    """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
+    feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
+    """which bodies are feet, where the collision geometry does not tell"""
+    integrator: Literal["euler", "rk4"] = "euler"
+    """semi-implicit Euler, or Runge-Kutta 4 for smooth laws"""
+    record_dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: dt)")] = None
+    """s between samples of the recording"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """save the recording here; a run that fails is kept in any case"""
+    json: bool = False
+    """print one JSON object"""
+
+    law_options: tyro.conf.Suppress[Any] = None
+    ground_options: tyro.conf.Suppress[Any] = None
+    robot_options: tyro.conf.Suppress[Any] = None
+
+    def run(self) -> int:
+        from footfall.engine.setting import place
+        from footfall.ground import Ground
+        from footfall.simulation import Simulation
+
+        robot = self._robot()
+        pushes = [parse_push(text, robot) for text in self.push]
+        sim = Simulation(
+            robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt, integrator=self.integrator
+        )
+        qpos = sim.place(align=self.align)
+        if self.drop:
+            # What lifts a robot differs, a free base or a slide: the difference of two places does not.
+            level, above = (place(robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, self.drop))
+            qpos += above - level
+        rec = simulate(
+            sim,
+            self.duration,
+            folder=self.out,
+            controller=_controller(self.controller, robot),
+            qpos=qpos,
+            pushes=pushes,
+            record_dt=self.record_dt,
+        )
+        return conclude(rec, self.out, json=self.json)
+
+    def _robot(self) -> Robot:
+        from footfall.robot import load_robot
+
+        feet = {}
+        for text in self.feet:
+            name, equals, body = text.partition("=")
+            if not (name and equals and body):
+                raise UsageError(f"cannot read the foot '{text}': write NAME=BODY, as in left=left_ankle_link")
+            feet[name] = body
+        return load_robot(self.robot, feet=feet or None, points=_points(self.points), **changed(self.robot_options))
+
+
+def shape(args: Sequence[str]) -> type[Command]:
+    """The command with the options of the law, ground and robot that were typed."""
+    return with_options(Command, args)
+
+
+def _controller(name: str | None, robot: Robot) -> str | None:
+    if name is not None:
+        return None if name == "none" else name
+    from footfall.control import named_controller
+    from footfall.errors import ControllerError
+
+    try:
+        named_controller("posture").gains(robot)
+    except ControllerError:  # servos hold a posture by themselves
+        return None
+    return "posture" if robot.model.nu else None
+
+
+def _points(text: str) -> Any:
+    grid = GRID.fullmatch(text.strip())
+    if grid is not None:
+        return int(grid[1]), int(grid[2])
+    if text.strip().isdecimal():
+        return int(text)
+    if text != "vertices":
+        raise UsageError(f"cannot read the points '{text}': write vertices, a grid such as 4x6, or a number")
+    return text

@@ -1,0 +1,172 @@
+"""A four-legged robot with three motors a leg and round point feet, of the size of a large dog.
+
+No one machine: round numbers in the class of the Unitree A1 (12 kg, links of 0.20 m) and ANYmal (30 kg, 0.25 m
+and more). Assumed: 15 kg; a trunk of 0.40 x 0.20 x 0.11 m with 0.56 of the mass; each leg a hip motor (0.045),
+a thigh (0.050) and a shank with its foot (0.015), thigh and shank 0.21 m long; hip joints at the trunk's ends,
+0.10 m apart, the leg's plane 0.08 m further out; feet are balls of 0.02 m radius. All parts are homogeneous: the
+trunk a box, the others cylinders along their axes. Rotors of 0.01 kg m2 reflected through gears and joint
+damping of 0.05 N m s/rad; motors of 40 N m, which is about the A1's for the mass.
+
+Legs are FL, FR, RL, RR (front, rear; left, right), joints hip_roll, hip_pitch, knee_pitch. x is forward, y left,
+z up; all four knees point back: a thigh that leans back is positive, a bent knee negative. At home the feet stand
+under the hips, so the centre of mass lies a little behind their middle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+
+from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in.human import (
+    COLOURS,
+    DARK,
+    GREY,
+    add_capsule,
+    add_hinge,
+    add_motor,
+    check_knee,
+    set_inertial,
+)
+
+LEGS = {"FL": (1.0, 1.0), "FR": (1.0, -1.0), "RL": (-1.0, 1.0), "RR": (-1.0, -1.0)}  # signs of x and y
+TRUNK_MASS, HIP_MASS, THIGH_MASS, SHANK_MASS = 0.56, 0.045, 0.050, 0.015  # of the whole; of one leg
+HIP_RADIUS, THIGH_RADIUS, SHANK_RADIUS = 0.045, 0.024, 0.012  # m
+# joint, link (0 hip, 1 thigh, 2 shank), axis, limits in rad
+JOINTS = (
+    ("hip_roll", 0, [1, 0, 0], [-0.8, 0.8]),
+    ("hip_pitch", 1, [0, 1, 0], [-1.2, 2.6]),
+    ("knee_pitch", 2, [0, 1, 0], [-2.7, -0.05]),
+)
+STRENGTH = 40.0  # N m at 15 kg and legs of 0.42 m
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Total mass in kg; lengths in m.
+
+    ``length``, ``width`` and ``height`` are those of the trunk, ``hip_width`` is the distance between left and
+    right hip joints, ``hip_offset`` that from a hip joint out to the leg's plane, ``armature`` the reflected
+    rotor inertia at each joint in kg m2, ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of
+    all knees in the home pose in rad.
+    """
+
+    mass: float = 15.0
+    length: float = 0.40
+    width: float = 0.20
+    height: float = 0.11
+    hip_width: float = 0.10
+    hip_offset: float = 0.08
+    thigh: float = 0.21
+    shank: float = 0.21
+    foot_radius: float = 0.02
+    armature: float = 0.01
+    damping: float = 0.05
+    knee: float = 1.4
+
+    def __post_init__(self) -> None:
+        lengths = ("length", "width", "height", "hip_width", "hip_offset", "thigh", "shank", "foot_radius")
+        for name in ("mass", *lengths):
+            check_number("quadruped", name, getattr(self, name))
+        for name in ("armature", "damping"):
+            check_number("quadruped", name, getattr(self, name), zero=True)
+        check_knee("quadruped", self.knee)
+
+
+def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
+    """The spec, and the ball each leg stands on."""
+    spec = mujoco.MjSpec()
+    spec.modelname = "quadruped"
+    spec.compiler.degree = False
+    trunk = spec.worldbody.add_body(name="trunk")
+    trunk.add_freejoint(name="base")
+    _dress_trunk(trunk, p)
+    for leg in LEGS:
+        links = _add_leg(trunk, leg, p)
+        for joint, link, axis, limits in JOINTS:
+            name = f"{leg}_{joint}"
+            add_hinge(links[link], name, axis, limits, p.armature)
+            links[link].joints[-1].damping = [p.damping, 0, 0]
+            add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
+    # Feet under the hips.
+    hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))
+    stand = p.thigh * math.cos(hip) + p.shank * math.cos(hip - p.knee) + p.foot_radius
+    pose = [0, 0, stand, 1, 0, 0, 0] + [0, hip, -p.knee] * len(LEGS)
+    spec.add_key(name="home", qpos=pose, ctrl=[0.0] * (3 * len(LEGS)))
+    return spec, {leg: f"{leg}_foot" for leg in LEGS}
+
+
+def _dress_trunk(trunk: Any, p: Parameters) -> None:
+    m, x, y, z = TRUNK_MASS * p.mass, p.length**2 / 12, p.width**2 / 12, p.height**2 / 12
+    set_inertial(trunk, m, [0, 0, 0], [m * (y + z), m * (x + z), m * (x + y)])
+    half = [p.length / 2, p.width / 2, p.height / 2]
+    _add_box(trunk, "trunk", [0, 0, 0], [half[0], 0.8 * half[1], half[2]], GREY)
+    _add_box(trunk, "back", [-0.02, 0, half[2]], [0.7 * half[0], 0.55 * half[1], 0.2 * half[2]], DARK)
+    _add_box(trunk, "head", [half[0] + 0.04, 0, 0.2 * half[2]], [0.04, 0.5 * half[1], 0.6 * half[2]], DARK)
+    _add_box(trunk, "eyes", [half[0] + 0.08, 0, 0.35 * half[2]], [0.004, 0.4 * half[1], 0.2 * half[2]], GREY)
+
+
+def _add_leg(trunk: Any, leg: str, p: Parameters) -> tuple[Any, Any, Any]:
+    """Hip, thigh and shank of one leg (no joints yet), each with its origin at its upper joint."""
+    fore, out = LEGS[leg]
+    colour = COLOURS["left" if out > 0 else "right"]
+    hip = trunk.add_body(name=f"{leg}_hip", pos=[fore * p.length / 2, out * p.hip_width / 2, 0])
+    thigh = hip.add_body(name=f"{leg}_thigh", pos=[0, out * p.hip_offset, 0])
+    shank = thigh.add_body(name=f"{leg}_shank", pos=[0, 0, -p.thigh])
+    along, across = _cylinder(HIP_MASS * p.mass, p.hip_offset, HIP_RADIUS)
+    set_inertial(hip, HIP_MASS * p.mass, [0, out * p.hip_offset / 2, 0], [across, along, across])
+    for body, share, length, radius in (
+        (thigh, THIGH_MASS, p.thigh, THIGH_RADIUS),
+        (shank, SHANK_MASS, p.shank, SHANK_RADIUS),
+    ):
+        along, across = _cylinder(share * p.mass, length, radius)
+        set_inertial(body, share * p.mass, [0, 0, -length / 2], [across, across, along])
+    _add_cylinder(hip, f"{leg}_hip", [0, 0.15 * out * p.hip_offset, 0], [0, 0.65 * out * p.hip_offset, 0], DARK)
+    _add_cylinder(thigh, f"{leg}_motor", [0, -0.28 * out * p.hip_offset, 0], [0, 0.3 * out * p.hip_offset, 0], colour)
+    add_capsule(thigh, f"{leg}_thigh", [0, 0, 0], [0, 0, -p.thigh], THIGH_RADIUS, colour)
+    add_capsule(shank, f"{leg}_shank", [0, 0, 0], [0, 0, -p.shank], min(SHANK_RADIUS, p.foot_radius / 2), DARK)
+    shank.add_geom(
+        name=f"{leg}_foot",
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        pos=[0, 0, -p.shank],
+        size=[p.foot_radius, 0, 0],
+        rgba=DARK,
+        mass=0,
+        contype=CONTYPE,
+        conaffinity=CONAFFINITY,
+    )
+    return hip, thigh, shank
+
+
+def _cylinder(mass: float, length: float, radius: float) -> tuple[float, float]:
+    """Inertia of a homogeneous cylinder about its axis and across it, kg m2."""
+    return mass * radius**2 / 2, mass * (radius**2 / 4 + length**2 / 12)
+
+
+def _add_cylinder(body: Any, name: str, start: list[float], end: list[float], rgba: list[float]) -> None:
+    body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        fromto=[*start, *end],
+        size=[HIP_RADIUS, 0, 0],
+        rgba=rgba,
+        mass=0,
+        contype=CONTYPE,
+        conaffinity=CONAFFINITY,
+    )
+
+
+def _add_box(body: Any, name: str, at: list[float], half: list[float], rgba: list[float]) -> None:
+    body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        pos=at,
+        size=half,
+        rgba=rgba,
+        mass=0,
+        contype=CONTYPE,
+        conaffinity=CONAFFINITY,
+    )

@@ -1,0 +1,1 @@
+"""Studies: many simulations with one question."""

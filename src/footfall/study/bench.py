@@ -1,0 +1,251 @@
+"""How fast Footfall is, measured the way its speed is claimed.
+
+The spatial biped stands on its eight points, held by position servos. Each law's bulk run and MuJoCo's own bulk step
+take turns within one process, so that whatever else the machine does meets all of them alike, and the best round of
+each counts: noise only ever adds time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import mujoco
+
+from footfall.contact import laws as all_laws
+from footfall.contact.base import Law
+from footfall.engine.run import Controller, Run
+from footfall.errors import FootfallError, SimulationError
+from footfall.ground import Ground
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+DT = 1e-3  # s
+MUJOCO = "mj_step"
+
+Key = TypeVar("Key")
+Stepper = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class LawSpeed:
+    """Time per step of a law, and its steps per second over those of MuJoCo's own step."""
+
+    law: str
+    us_per_step: float
+    ratio_to_mujoco: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Anything else that was measured."""
+
+    figure: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: ``rounds`` of ``steps`` after ``settle`` steps; grids of n x n points per foot."""
+
+    rounds: int = 15
+    steps: int = 2000
+    settle: int = 5000
+    grids: tuple[int, ...] = (2, 4, 6, 10, 14, 20)
+    processes: int = 5
+    cold_start: bool = True
+
+
+QUICK = Effort(grids=(2, 4, 6), cold_start=False)
+
+
+def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: None) -> Iterator[LawSpeed | Figure]:
+    """Every figure, one after the other; ``say`` hears what is being measured."""
+    robot = load_robot("spatial-biped", actuators="position")
+    say("bench: the speed of every law against MuJoCo's own step")
+    yield from law_speeds(robot, all_laws(), effort)
+    say("bench: the cost of contact points")
+    yield from point_costs(robot, effort)
+    say("bench: a Python controller at every step")
+    yield controller_overhead(robot, effort)
+    say("bench: two threads")
+    yield from thread_ratios(robot, effort)
+    say("bench: import time")
+    yield import_time(effort)
+    say("bench: time to the first step" + (", cold: this compiles everything" if effort.cold_start else ""))
+    yield from first_step_times(effort)
+    say("bench: memory")
+    yield peak_memory()
+
+
+# ---- one process ---------------------------------------------------------------------------------------------
+
+
+def law_speeds(robot: Robot, laws: Sequence[Law | str], effort: Effort) -> Iterator[LawSpeed | Figure]:
+    """Each law's time per step and MuJoCo's own, interleaved."""
+    model, data = mujoco_scene(robot)
+    steppers: dict[str, Stepper] = {str(law): settled(robot, law, effort) for law in laws}
+    mujoco.mj_step(model, data, nstep=effort.settle)
+    steppers[MUJOCO] = mujoco_stepper(model, data)
+    best = interleaved(steppers, effort.rounds, effort.steps)
+    reference = best.pop(MUJOCO)
+    yield Figure("MuJoCo's own step", 1e6 * reference, "us")
+    yield Figure("MuJoCo's own step, contacts", data.ncon, "points")
+    for law, seconds in best.items():
+        yield LawSpeed(law, 1e6 * seconds, reference / seconds)
+
+
+def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """The robot at home as MuJoCo alone simulates it: default solver, its own contacts of the soles with a plane."""
+    if robot.mjcf is None:
+        raise SimulationError("the bench needs a robot that was loaded from XML")
+    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
+    Ground.plane().add_to(spec)
+    model = spec.compile()
+    model.opt.timestep = DT
+    data = mujoco.MjData(model)
+    data.qpos[:], data.ctrl[:] = robot.home, robot.home_ctrl
+    return model, data
+
+
+def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData) -> Stepper:
+    """MuJoCo's own bulk step."""
+    return lambda steps: mujoco.mj_step(model, data, nstep=steps)
+
+
+def point_costs(robot: Robot, effort: Effort) -> Iterator[Figure]:
+    """Time per step of spring-damper against the number of contact points per foot."""
+    law = "spring-damper"
+    steppers = {n * n: settled(robot.with_points((n, n)), law, effort) for n in effort.grids}
+    for count, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
+        yield Figure(f"{law}, {count} points per foot", 1e6 * seconds, "us per step")
+
+
+def controller_overhead(robot: Robot, effort: Effort) -> Figure:
+    """What calling a Python function at every step adds, per call."""
+    held = robot.home_ctrl
+    law = "spring-damper"
+    steppers = {"without": settled(robot, law, effort), "with": settled(robot, law, effort, lambda t, state: held)}
+    best = interleaved(steppers, effort.rounds, effort.steps)
+    return Figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
+
+
+def thread_ratios(robot: Robot, effort: Effort, law: Law | str = "linearizing-penalty") -> Iterator[Figure]:
+    """Time of two simulations in two threads over the time of one; MuJoCo's own shows what the machine allows."""
+    steps = 10 * effort.steps  # long against the start of a thread
+    ours = [settled(robot, law, effort, length=2 * effort.rounds * steps) for _ in range(2)]
+    theirs = [mujoco_stepper(*mujoco_scene(robot)) for _ in range(2)]
+    pairs = {f"two threads over one, {law}": ours, f"two threads over one, {MUJOCO}": theirs}
+    with ThreadPoolExecutor(2) as pool:
+
+        def in_threads(steppers: Sequence[Stepper]) -> Stepper:
+            def take(steps: int) -> None:
+                for one in [pool.submit(stepper, steps) for stepper in steppers]:
+                    one.result()
+
+            return take
+
+        turns = {(name, n): in_threads(pair[:n]) for name, pair in pairs.items() for n in (1, 2)}
+        best = interleaved(turns, effort.rounds, steps)
+    for name in pairs:
+        yield Figure(name, best[name, 2] / best[name, 1], "ratio")
+
+
+def settled(
+    robot: Robot, law: Law | str, effort: Effort, controller: Controller | None = None, length: int | None = None
+) -> Stepper:
+    """A run that stands still and is ready to take ``length`` more steps, all that ``interleaved`` asks for."""
+    steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
+    run = Run(
+        Simulation(robot, law=law, dt=DT),
+        (steps + 1) * DT,
+        controller=controller,
+        qpos=None,
+        qvel=None,
+        control_dt=None,
+        record_dt=1.0,
+        pushes=(),
+        seed=None,
+    )
+
+    def take(steps: int) -> None:
+        if not run.advance(steps):
+            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome[1] * DT:g} s")
+
+    take(effort.settle)
+    return take
+
+
+def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dict[Key, float]:
+    """Seconds per step of each, best of several rounds in which all take turns."""
+    best = dict.fromkeys(steppers, float("inf"))
+    for _ in range(rounds):
+        for name, stepper in steppers.items():
+            begin = time.perf_counter()
+            stepper(steps)
+            best[name] = min(best[name], (time.perf_counter() - begin) / steps)
+    return best
+
+
+# ---- processes of their own ----------------------------------------------------------------------------------
+
+FIRST_STEP = """
+import footfall
+footfall.Simulation("spatial-biped").run(1e-3, controller="posture")
+"""
+
+STANDARD_RUN = """
+import resource, sys, footfall
+footfall.Simulation("spatial-biped").run(5.0, controller="posture")
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(peak / (2**20 if sys.platform == "darwin" else 2**10))
+"""
+
+
+def import_time(effort: Effort) -> Figure:
+    """`import footfall` in a new process, over what an empty one takes."""
+    bare = min(_wall("pass") for _ in range(effort.processes))
+    full = min(_wall("import footfall") for _ in range(effort.processes))
+    return Figure("import footfall", 1e3 * (full - bare), "ms")
+
+
+def first_step_times(effort: Effort) -> Iterator[Figure]:
+    """From the start of a process to the end of its first step: nothing compiled yet, and everything."""
+    if effort.cold_start:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Figure("first step, cold", _wall(FIRST_STEP, NUMBA_CACHE_DIR=folder), "s")
+    _wall(FIRST_STEP)
+    yield Figure("first step, warm", min(_wall(FIRST_STEP) for _ in range(effort.processes)), "s")
+
+
+def peak_memory() -> Figure:
+    """Resident memory of a process that runs the biped for 5 s and records every step."""
+    return Figure("peak memory of a 5 s run", float(_python(STANDARD_RUN).split()[-1]), "MiB")
+
+
+def _wall(code: str, **environment: str) -> float:
+    begin = time.perf_counter()
+    _python(code, **environment)
+    return time.perf_counter() - begin
+
+
+def _python(code: str, **environment: str) -> str:
+    """What a new Python process prints that can import this very package."""
+    import footfall
+
+    home = str(Path(footfall.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
+    env = os.environ | {"PYTHONPATH": path} | environment
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FootfallError(f"bench: a process failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
+    return done.stdout

@@ -1,0 +1,286 @@
+"""Compare: the same robot, ground, controller and push under several contact laws.
+
+found = ff.compare("spatial-biped", controller="posture", pushes=[ff.Push("trunk", (70, 0, 0), start=1.0)])
+print(found)
+found.plot("grf")
+found.report("laws.html")
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact import laws as all_laws
+from footfall.contact.base import Law
+from footfall.errors import FootfallError, LawError
+from footfall.ground import Ground
+from footfall.measure import Audit, audit, energy
+from footfall.measure.audit import audit_table, text_table
+from footfall.robot import Robot, load_robot
+from footfall.study.compare_task import Answer, Task, simulate, simulate_elsewhere
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from footfall.engine.run import Controller, Push
+    from footfall.recording import Recording
+
+#: Told after each law: how many are done, of how many, and which.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """What became of one law. Numbers are NaN where the law has no recording.
+
+    Attributes:
+        law: its name, with its options where two laws share it.
+        outcome: "stood", "fell" (see ``measure.has_fallen``) or "failed".
+        why: the sentence of the failure, or "".
+        duration_s: how far it came, s.
+        peak_force_N, peak_force_bw: the largest vertical force, N and times the robot's weight.
+        mean_force_N, mean_force_bw: its mean over time.
+        slip_m: the longest way of a contact point in mode slide, m.
+        penetration_m: the deepest, m.
+        ground_loss_J: energy that went into the ground, J.
+        actuator_work_J: work of all actuators, J.
+        audit: worst verdict of the audit, "" without a recording.
+        audit_failed: the rows of the audit that fail.
+        us_per_step: wall time per step, microseconds; with other laws at work beside it.
+    """
+
+    law: str
+    outcome: str
+    why: str = ""
+    duration_s: float = 0.0
+    peak_force_N: float = math.nan
+    peak_force_bw: float = math.nan
+    mean_force_N: float = math.nan
+    mean_force_bw: float = math.nan
+    slip_m: float = math.nan
+    penetration_m: float = math.nan
+    ground_loss_J: float = math.nan
+    actuator_work_J: float = math.nan
+    audit: str = ""
+    audit_failed: tuple[str, ...] = ()
+    us_per_step: float = math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several laws on the same task.
+
+    Attributes:
+        rows: one per law, in the order asked for.
+        recordings: by the rows' names; a law that failed before its first sample has none.
+        audits: of each recording.
+        remarks: what a reader should know of how it was run.
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    recordings: Mapping[str, Recording]
+    audits: Mapping[str, Audit] = field(repr=False)
+    remarks: tuple[str, ...] = ()
+
+    def __getitem__(self, law: str) -> ComparisonRow:
+        return {row.law: row for row in self.rows}[law]
+
+    def table(self) -> str:
+        """The rows as text, then the audits side by side, then what failed and why."""
+        head = ("law", "outcome", "peak N", "x weight", "mean N", "slip mm", "depth mm", "loss J", "audit", "us/step")
+        lines = [
+            (
+                row.law,
+                row.outcome,
+                _number(row.peak_force_N),
+                _number(row.peak_force_bw, 3),
+                _number(row.mean_force_N),
+                _number(1e3 * row.slip_m, 3),
+                _number(1e3 * row.penetration_m, 3),
+                _number(row.ground_loss_J, 3),
+                row.audit + (f": {', '.join(row.audit_failed)}" if row.audit_failed else ""),
+                _number(row.us_per_step, 3),
+            )
+            for row in self.rows
+        ]
+        parts = [text_table(head, lines, right=(2, 3, 4, 5, 6, 7, 9))]
+        if self.audits:
+            parts.append("Audit, worst of each:\n" + audit_table(self.audits))
+        told = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.remarks)
+        return "\n\n".join([*parts, "\n".join(told)] if told else parts)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def plot(self, name: str, **options: Any) -> Figure:
+        """The recordings overlaid, see ``footfall.show.plots``."""
+        from footfall.show.plots import plot
+
+        return plot(self._some(), name, **options)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """One HTML file with the replays side by side, see ``footfall.show.write_report``."""
+        from footfall.show.report import write_report
+
+        runs = self._some()
+        given = {"labels": list(runs), "audit": [self.audits[label] for label in runs], **options}
+        return write_report(list(runs.values()), path, **given)
+
+    def save(self, folder: str | os.PathLike[str]) -> dict[str, Path]:
+        """Save every recording as a directory of its own in ``folder``; where each is."""
+        return {label: rec.save(Path(folder) / _file_name(label)) for label, rec in self.recordings.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold; None for numbers that are not known."""
+        rows = [{key: _plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        audits = {label: one.to_dict() for label, one in self.audits.items()}
+        return {"rows": rows, "audits": audits, "remarks": list(self.remarks)}
+
+    def _some(self) -> Mapping[str, Recording]:
+        if not self.recordings:
+            raise FootfallError("no law came to a recording: " + "; ".join(f"{r.law}: {r.why}" for r in self.rows))
+        return self.recordings
+
+
+def compare(
+    robot: Robot | str,
+    *,
+    laws: str | Sequence[str | Law] = "all",
+    ground: Ground | None = None,
+    controller: Controller | str | None = None,
+    pushes: Iterable[Push] = (),
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    qpos: Sequence[float] | np.ndarray | None = None,
+    qvel: Sequence[float] | np.ndarray | None = None,
+    control_dt: float | None = None,
+    record_dt: float | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run the same task under several contact laws, each in a process of its own.
+
+    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a time,
+    as many as there are cores if left out; with 1 everything runs in this process. So it does where a controller,
+    a ground or a law cannot be sent to another process (a function of a script or a notebook): a remark says so. All
+    else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
+    """
+    robot = load_robot(robot) if isinstance(robot, str) else robot
+    ground = Ground.plane() if ground is None else ground
+    chosen = _chosen(laws)
+    options = {
+        "controller": controller,
+        "pushes": tuple(pushes),
+        "qpos": qpos,
+        "qvel": qvel,
+        "control_dt": control_dt,
+        "record_dt": record_dt,
+    }
+    tasks = {label: Task(robot, ground, law, duration, {"dt": dt}, options) for label, law in chosen.items()}
+    answers, remarks = _run(tasks, workers, progress)
+    recordings = {label: a.recording for label in tasks if (a := answers[label]).recording is not None}
+    audits = {label: audit(rec) for label, rec in recordings.items()}
+    rows = tuple(_row(label, answers[label], audits.get(label)) for label in tasks)
+    return Comparison(rows, recordings, audits, tuple(remarks))
+
+
+def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
+    """Laws by label: the name, or name and options where names repeat."""
+    asked = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
+    found = [make_law(one) for one in asked]
+    if not found:
+        raise LawError("no law to compare was given")
+    names = [one.name for one in found]
+    labels = [one.name if names.count(one.name) == 1 else str(one) for one in found]
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise LawError(f"the law {twice} is given twice")
+    return dict(zip(labels, found, strict=True))
+
+
+def _run(
+    tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
+) -> tuple[dict[str, Answer], list[str]]:
+    count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
+    answers: dict[str, Answer] = {}
+    remarks: list[str] = []
+
+    def note(label: str, answer: Answer) -> None:
+        answers[label] = answer
+        if progress is not None:
+            progress(len(answers), len(tasks), label)
+
+    packed: dict[str, bytes] = {}
+    if count > 1 and len(tasks) > 1:
+        kept: dict[str, list[str]] = {}
+        for label, task in tasks.items():
+            try:
+                packed[label] = task.packed()
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                kept.setdefault(str(error), []).append(label)
+        remarks += [
+            f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to "
+            f"another ({why})"
+            for why, labels in kept.items()
+        ]
+    with ThreadPoolExecutor(max(1, count)) as pool:
+        waiting = {pool.submit(simulate_elsewhere, tasks[label], data): label for label, data in packed.items()}
+        try:
+            for label in tasks:
+                if label not in packed:
+                    note(label, simulate(tasks[label]))
+            for done in as_completed(waiting):
+                note(waiting[done], done.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return answers, remarks
+
+
+def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
+    rec = answer.recording
+    if rec is None or audited is None:
+        return ComparisonRow(label, "failed", answer.why)
+    told = rec.summary()
+    own = energy(rec)
+    steps = round(rec.duration / rec.dt)
+    wall = rec.info.get("wall_time")
+    return ComparisonRow(
+        law=label,
+        outcome="failed" if answer.why else "fell" if told["fell"] else "stood",
+        why=answer.why,
+        duration_s=rec.duration,
+        peak_force_N=float(told["peak_vertical_force_N"]),
+        peak_force_bw=float(told["peak_vertical_force_bw"]),
+        mean_force_N=float(told["mean_vertical_force_N"]),
+        mean_force_bw=float(told["mean_vertical_force_bw"]),
+        slip_m=float(told["slip_distance_m"]),
+        penetration_m=float(told["max_penetration_m"]),
+        ground_loss_J=-float(own.contact_work[-1]),
+        actuator_work_J=float(own.actuator_work[-1]),
+        audit=audited.verdict,
+        audit_failed=audited.failed,
+        us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,
+    )
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _file_name(label: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_.=" else "_" for c in label).strip("_")

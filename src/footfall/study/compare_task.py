@@ -1,0 +1,113 @@
+"""One law of a comparison: simulated here, or in a process of its own (``python -m footfall.study.compare_task``).
+
+A process of its own is started as a program and not by ``multiprocessing``, which would run a user's script once more
+in every worker. What it needs travels as a pickle, what comes back as a saved recording.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from footfall.contact.base import Law
+from footfall.errors import FootfallError, FootfallWarning
+from footfall.ground import Ground
+from footfall.recording import Recording, load_recording
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+
+ANSWER, RECORDING = "answer.json", "recording"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A robot on a ground under a law, and what ``Simulation`` and ``Simulation.run`` are given besides."""
+
+    robot: Robot
+    ground: Ground
+    law: Law
+    duration: float
+    setup: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    def packed(self) -> bytes:
+        """For another process. Raises whatever ``pickle`` raises for a law, ground or controller that cannot travel."""
+        content = (self.robot.to_dict(), self.ground, self.law, self.duration, dict(self.setup), dict(self.options))
+        data = pickle.dumps(content)
+        if b"__main__" in data:  # a function of a script or a notebook: the other process has another __main__
+            raise pickle.PicklingError("something in it is defined in __main__")
+        return data
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Task:
+        robot, *others = pickle.loads(data)
+        return cls(Robot.from_dict(robot), *others)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The recording, if there is one, and why the run failed, if it did."""
+
+    recording: Recording | None
+    why: str = ""
+
+
+def simulate(task: Task) -> Answer:
+    """Run the task in this process. What fails is told in the answer."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FootfallWarning)  # the recording says the same
+            sim = Simulation(task.robot, ground=task.ground, law=task.law, **task.setup)
+            sim.run(0.0, **{**task.options, "record_dt": None})  # compiles, so that the wall time is of the run
+            rec = sim.run(task.duration, **task.options)
+    except FootfallError as error:
+        kept = getattr(error, "recording", None)
+        return Answer(kept if kept is not None and len(kept) else None, str(error))
+    except Exception as error:
+        return Answer(None, f"{type(error).__name__}: {error}")
+    return Answer(rec, "" if rec.failure is None else rec.failure.message)
+
+
+def simulate_elsewhere(task: Task, packed: bytes) -> Answer:
+    """Run the task in a process of its own, whose end is no end of ours."""
+    with tempfile.TemporaryDirectory(prefix="footfall-compare-") as folder:
+        (Path(folder) / "task").write_bytes(packed)
+        paths = os.pathsep.join(path for path in sys.path if path)
+        done = subprocess.run(
+            [sys.executable, "-m", "footfall.study.compare_task", folder],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        answer = Path(folder) / ANSWER
+        if not answer.exists():
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            return Answer(None, f"the process of law {task.law.name} ended with code {done.returncode}: {last}")
+        why = json.loads(answer.read_text(encoding="utf-8"))["why"]
+        if not (Path(folder) / RECORDING).exists():
+            return Answer(None, why)
+        rec = load_recording(Path(folder) / RECORDING)
+        return Answer(replace(rec, robot=task.robot, ground=task.ground, law=task.law), why)
+
+
+def main(folder: Path) -> None:
+    """What the other process does."""
+    answer = simulate(Task.unpacked((folder / "task").read_bytes()))
+    if answer.recording is not None:
+        answer.recording.save(folder / RECORDING)
+    (folder / ANSWER).write_text(json.dumps({"why": answer.why}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,77 @@
+"""The bench measures everything it promises. How fast things are is for people to read, not for tests."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from footfall.cli import main
+from footfall.contact import laws
+from footfall.robot import load_robot
+from footfall.study import bench
+from footfall.study.bench import Effort, Figure, LawSpeed
+
+TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return load_robot("spatial-biped", actuators="position")
+
+
+def test_every_law_is_measured_against_mujoco(robot):
+    found = list(bench.law_speeds(robot, laws(), TINY))
+    speeds = [one for one in found if isinstance(one, LawSpeed)]
+    assert [one.law for one in speeds] == list(laws())
+    (reference,) = (one.value for one in found if isinstance(one, Figure) and one.unit == "us")
+    for one in speeds:
+        assert one.us_per_step > 0
+        assert one.ratio_to_mujoco == pytest.approx(reference / one.us_per_step)
+
+
+def test_mujocos_own_step_stands_on_the_same_eight_points(robot):
+    model, data = bench.mujoco_scene(robot)
+    bench.mujoco_stepper(model, data)(5000)
+    assert data.ncon == robot.point_count == 8
+    assert abs(data.qvel).max() < 1e-3
+    assert data.time == pytest.approx(5000 * bench.DT)
+
+
+def test_points_controller_and_threads_are_measured(robot):
+    costs = list(bench.point_costs(robot, TINY))
+    assert [one.figure for one in costs] == ["spring-damper, 4 points per foot", "spring-damper, 9 points per foot"]
+    assert all(one.value > 0 for one in costs)
+    assert bench.controller_overhead(robot, TINY).value > 0
+    ratios = list(bench.thread_ratios(robot, TINY))
+    assert len(ratios) == 2
+    assert all(one.value > 0 for one in ratios)
+
+
+def test_steps_are_counted_best_of_all_rounds():
+    taken = []
+    best = bench.interleaved({"a": lambda n: taken.append("a"), "b": lambda n: taken.append("b")}, 3, 10)
+    assert taken == ["a", "b"] * 3
+    assert set(best) == {"a", "b"}
+
+
+@pytest.mark.slow
+def test_processes_are_measured():
+    assert bench.import_time(TINY).value > 0
+    (warm,) = bench.first_step_times(TINY)
+    assert warm.value > 0
+    assert 10 < bench.peak_memory().value < 10_000
+
+
+@pytest.mark.slow
+def test_the_command_prints_one_json_line_per_figure(monkeypatch, capsys):
+    monkeypatch.setattr(bench, "QUICK", TINY)
+    assert main(["bench", "--quick", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    kinds = {frozenset(line) for line in lines}
+    assert kinds == {frozenset({"law", "us_per_step", "ratio_to_mujoco"}), frozenset({"figure", "value", "unit"})}
+    assert {line["law"] for line in lines if "law" in line} == set(laws())
+    assert main(["bench", "--quick"]) == 0
+    out, err = capsys.readouterr()
+    assert "linearizing-penalty" in out
+    assert "bench: two threads" in err

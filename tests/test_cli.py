@@ -1,0 +1,467 @@
+"""The command line: what it prints, what it leaves, and how it ends."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import footfall
+from footfall.cli import COMMANDS, main, result
+from footfall.cli.grounds import KINDS
+from footfall.cli.push import parse_push
+from footfall.cli.usage import UsageError
+from footfall.contact import law_class, laws
+from footfall.ground import Ground
+from footfall.recording import load_recording
+from footfall.robot import load_robot, robots
+
+HOME = Path(footfall.__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Commands leave recordings under the current directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FOOTFALL_DEBUG", raising=False)
+
+
+def footfall_process(*args: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": str(HOME)}
+    command = [sys.executable, "-m", "footfall", *args]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+
+def one_line(text: str) -> str:
+    """A sentence on stderr, apart from the remark that code is being compiled."""
+    lines = [line for line in text.splitlines() if "compiling" not in line]
+    assert len(lines) == 1, text
+    assert lines[0].startswith("footfall: ")
+    return lines[0]
+
+
+# ---- the frame -------------------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command(capsys):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for name, what in COMMANDS.items():
+        assert name in out
+        assert what in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert f"usage: footfall {name}" in capsys.readouterr().out
+
+
+def test_no_command_is_a_usage_error(capsys):
+    assert main([]) == 2
+    assert "usage" in capsys.readouterr().out
+
+
+def test_an_unknown_command_suggests_the_nearest(capsys):
+    assert main(["rnu"]) == 2
+    assert "did you mean 'run'" in one_line(capsys.readouterr().err)
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"footfall {footfall.__version__}"
+
+
+def test_an_unknown_option_is_a_usage_error(capsys):
+    assert main(["laws", "--jsn"]) == 2
+    assert "--json" in capsys.readouterr().err
+
+
+def test_an_error_shows_its_traceback_with_debug_only(capsys, monkeypatch):
+    assert main(["laws", "nonsense"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+    assert main(["laws", "nonsense", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.setenv("FOOTFALL_DEBUG", "1")
+    assert main(["laws", "nonsense"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_130_and_a_sentence(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("footfall.simulation.Simulation.run", interrupted)
+    assert main(["run", "ball"]) == 130
+    assert one_line(capsys.readouterr().err) == "footfall: interrupted"
+
+
+def test_a_warning_of_ours_is_one_line(capsys, tmp_path):
+    (tmp_path / "warns.py").write_text(
+        "import warnings, footfall\nwarnings.warn('mind the gap', footfall.FootfallWarning)\n"
+    )
+    assert main(["laws", "--json", "--import", "warns.py"]) == 0
+    assert capsys.readouterr().err == "footfall: warning: mind the gap\n"
+
+
+def test_help_does_not_load_the_core():
+    code = "import sys; from footfall.cli import main; main(['--help']); print(set(sys.modules) & {'mujoco', 'numba'})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(HOME)},
+        check=True,
+    )
+    assert done.stdout.strip().endswith("set()")
+
+
+# ---- robots and laws -------------------------------------------------------------------------------------------
+
+
+def test_robots_lists_them_all(capsys):
+    assert main(["robots"]) == 0
+    table = capsys.readouterr().out
+    assert main(["robots", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told] == list(robots())
+    assert all(name in table for name in robots())
+    biped = next(one for one in told if one["name"] == "spatial-biped")
+    assert (biped["degrees_of_freedom"], biped["actuators"], biped["points"]) == (20, 14, 8)
+    assert biped["mass_kg"] == pytest.approx(45.0)
+
+
+def test_a_robot_tells_its_parameters_and_its_source(capsys):
+    assert main(["robots", "planar-biped"]) == 0
+    out = capsys.readouterr().out
+    assert "Bravo" in out
+    assert "foot_length" in out
+    assert main(["robots", "planar-biped", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["parameters"] == dict(load_robot("planar-biped").parameters)
+
+
+def test_a_robot_from_a_file_tells_its_feet(capsys, tmp_path):
+    (tmp_path / "mine.xml").write_text(load_robot("brick").mjcf)
+    assert main(["robots", "mine.xml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["name"] == "mine"
+    assert len(told["feet"][0]["points"]) == 4
+
+
+def test_an_unknown_robot_suggests_the_nearest(capsys):
+    assert main(["robots", "spatial-bipd"]) == 1
+    assert "did you mean 'spatial-biped'" in one_line(capsys.readouterr().err)
+
+
+def test_laws_lists_them_all_with_their_options(capsys):
+    assert main(["laws"]) == 0
+    table = capsys.readouterr().out
+    assert main(["laws", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told] == list(laws())
+    for one in told:
+        assert one["name"] in table
+        assert one["kind"] in ("point", "coupled", "native")
+        assert one["citation"]
+    penalty = next(one for one in told if one["name"] == "linearizing-penalty")
+    assert penalty["kind"] == "coupled"
+    assert {"name": "kp", "type": "float", "default": 500.0, "required": False, "note": "1/s2"} in penalty["options"]
+
+
+@pytest.mark.parametrize("name", laws())
+def test_a_law_tells_its_documentation(name, capsys):
+    assert main(["laws", name]) == 0
+    out = capsys.readouterr().out
+    assert law_class(name).citation in " ".join(out.split())
+    assert main(["laws", name, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["documentation"]) > 40
+
+
+# ---- run -------------------------------------------------------------------------------------------------------
+
+
+def test_run_prints_a_table_and_saves_nothing_unasked(capsys, tmp_path):
+    assert main(["run", "ball", "--duration", "0.1"]) == 0
+    out = capsys.readouterr().out
+    for word in (
+        "linearizing-penalty",
+        "100 steps of 1 ms",
+        "µs per step",
+        "x weight",
+        "penetration",
+        "slip",
+        "not saved",
+    ):
+        assert word in out
+    assert not list(tmp_path.iterdir())
+
+
+def test_run_saves_a_recording_that_loads(capsys):
+    args = ["run", "spatial-biped", "--duration", "0.2", "--record-dt", "0.01", "--out", "kept/run", "--json"]
+    assert main(args) == 0
+    told = json.loads(capsys.readouterr().out)
+    rec = load_recording(told["recording"])
+    assert len(rec) == told["samples"] == 21
+    assert told["steps"] == 200
+    assert told["controller"] == "posture"
+    assert told["final_vertical_force_bw"] == pytest.approx(rec.total_force[-1, 2] / rec.robot.weight)
+    assert told["us_per_step"] > 0
+    assert told["failed"] is False
+
+
+def test_run_takes_the_options_of_law_ground_and_robot(capsys):
+    args = ["run", "brick", "--law", "spring-damper", "--law.k", "2e4", "--law.adhesive", "--robot.mass", "3"]
+    args += ["--ground", "slope", "--ground.angle", "20deg", "--ground.friction=0.5", "--ground.static_friction=0.6"]
+    assert main([*args, "--align", "--duration", "0.05", "--out", "r"]) == 0
+    rec = load_recording("r")
+    assert (rec.law.k, rec.law.adhesive) == (2e4, True)
+    assert rec.robot.mass == pytest.approx(3.0)
+    assert rec.ground == Ground.slope(math.radians(20), friction=(0.6, 0.5))
+    assert np.ptp(rec.gap[0]) < 1e-9  # aligned: all four points touch
+
+
+def test_lengths_of_a_robot_follow_its_height_from_the_command_line_too():
+    assert main(["run", "spatial-biped", "--robot.height", "1.8", "--duration", "0.01", "--out", "r"]) == 0
+    assert load_recording("r").robot == load_robot("spatial-biped", height=1.8)
+
+
+def test_run_takes_a_file_feet_and_a_grid_of_points(tmp_path):
+    (tmp_path / "mine.xml").write_text(load_robot("spatial-biped").mjcf)
+    feet = ["--feet", "l=left_foot", "--feet", "r=right_foot"]
+    assert main(["run", "mine.xml", *feet, "--points", "3x2", "--duration", "0.01", "--out", "r"]) == 0
+    rec = load_recording("r")
+    assert [foot.name for foot in rec.robot.feet] == ["l", "r"]
+    assert rec.robot.point_count == 12
+
+
+def test_run_drops_a_robot_from_above_whatever_lifts_it():
+    for robot in ("ball", "planar-biped"):
+        assert main(["run", robot, "--drop", "0.05", "--duration", "0.01", "--out", robot]) == 0
+        assert load_recording(robot).gap[0].min() == pytest.approx(0.05)
+
+
+def test_run_reads_a_height_field(tmp_path):
+    np.savetxt(tmp_path / "h.csv", np.full((4, 5), 0.1), delimiter=",")
+    ground = ["--ground", "heightfield", "--ground.heights", "h.csv", "--ground.size", "4", "3"]
+    assert main(["run", "ball", *ground, "--duration", "0.01", "--out", "r"]) == 0
+    assert load_recording("r").ground == Ground.heightfield(np.full((4, 5), 0.1), size=(4, 3))
+
+
+def test_a_height_file_that_is_missing_is_a_usage_error(capsys):
+    ground = ["--ground", "heightfield", "--ground.heights", "none.npy", "--ground.size", "4", "3"]
+    assert main(["run", "ball", *ground]) == 2
+    assert "none.npy" in one_line(capsys.readouterr().err)
+
+
+def test_run_needs_no_controller_for_servos(capsys):
+    args = ["run", "spatial-biped", "--robot.actuators", "position", "--duration", "0.01", "--json"]
+    assert main(args) == 0
+    assert json.loads(capsys.readouterr().out)["controller"] == "none"
+
+
+def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
+    (tmp_path / "laws_of_mine.py").write_text(
+        "import footfall\n"
+        "@footfall.point_law('spongy', k=1e4, c=100.0)\n"
+        "def spongy(depth, depth_rate, slip, slip_velocity, memory, parameters):\n"
+        "    '''A sponge.'''\n"
+        "    return max(0.0, parameters.k * depth + parameters.c * depth_rate)\n"
+    )
+    done = footfall_process(
+        "run", "ball", "--import", "laws_of_mine.py", "--law", "spongy", "--law.k=2e4", "--duration", "0.01", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["law"] == {"name": "spongy", "k": 2e4, "c": 100.0}
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        (["run", "spatial-bipd"], 1, "did you mean 'spatial-biped'"),
+        (["run", "missing.xml"], 1, "no file 'missing.xml'"),
+        (["run", "ball", "--law", "spring-dampr"], 1, "did you mean 'spring-damper'"),
+        (["run", "ball", "--law", "spring-damper", "--law.k", "-1"], 1, "k = -1"),
+        (["run", "ball", "--dt", "-1"], 1, "dt = -1"),
+        (["run", "ball", "--duration", "-1"], 1, "duration = -1"),
+        (["run", "ball", "--controller", "postur"], 1, "did you mean 'posture'"),
+        (["run", "ball", "--integrator", "rk4"], 1, "rk4"),
+        (["run", "ball", "--ground.friction", "-1"], 1, "negative"),
+        (["run", "ball", "--points", "many"], 2, "a grid such as 4x6"),
+        (["run", "ball", "--feet", "left"], 2, "NAME=BODY"),
+        (["run", "ball", "--push", "70 N y"], 2, "FORCE N DIRECTION BODY"),
+        (["run", "spatial-biped", "--push", "70 N y trnk 0.05 s at 1 s"], 1, "did you mean 'trunk'"),
+        (["run", "ball", "--import", "nothing.py"], 1, "cannot import 'nothing.py'"),
+        (["run", "ball", "--import"], 2, "--import needs"),
+        (["report", "nowhere"], 1, "no recording 'nowhere'"),
+        (["view", "nowhere"], 1, "no recording 'nowhere'"),
+    ],
+)
+def test_bad_input_gives_one_sentence(args, code, told, capsys):
+    assert main(args) == code
+    assert told in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("option", ["--law.kk=1", "--ground=wall", "--ground.angle=1", "--dt=fast"])
+def test_options_that_do_not_exist_are_usage_errors(option, capsys):
+    assert main(["run", "ball", option]) == 2
+    assert capsys.readouterr().err
+
+
+def test_a_diverging_run_exits_1_and_keeps_its_recording(capsys):
+    args = ["run", "spatial-biped", "--law", "spring-damper", "--law.k", "1e9", "--duration", "1"]
+    assert main([*args, "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert "diverged at t" in one_line(err)
+    told = json.loads(out)
+    assert told["failed"]
+    assert told["recording"] == str(Path("runs") / "spatial-biped-spring-damper")
+    rec = load_recording(told["recording"])
+    assert rec.failure.cause == "diverged"
+    assert len(rec) > 1
+    assert main([*args, "--out", "there"]) == 1
+    assert load_recording("there").failure == rec.failure
+
+
+def test_what_was_simulated_before_an_error_is_saved(capsys, monkeypatch):
+    from footfall.errors import ControllerError
+    from footfall.simulation import Simulation
+
+    rec = Simulation("ball").run(0.01)
+
+    def fails(self, duration, **options):
+        if duration:
+            raise ControllerError("it broke", rec)
+
+    monkeypatch.setattr(Simulation, "run", fails)
+    assert main(["run", "ball"]) == 1
+    assert "it broke" in capsys.readouterr().err
+    assert len(load_recording("runs/ball-linearizing-penalty")) == len(rec)
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(capsys, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert main(["run", "ball", "--duration", "0.01", "--out", "file"]) == 1
+    assert "in the way" in one_line(capsys.readouterr().err)
+
+
+def test_figures_of_a_robot_without_weight_are_json(capsys, tmp_path):
+    from footfall.cli.output import print_json
+
+    print_json({"a": math.nan, "b": [math.inf, 1.0]})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.0]}
+
+
+def test_ground_options_have_the_defaults_of_the_grounds():
+    for kind, options in KINDS.items():
+        known = inspect.signature(getattr(Ground, kind)).parameters
+        for name, field in options.__dataclass_fields__.items():
+            default = known[name].default
+            assert field.default == default or (default is inspect.Parameter.empty and field.default is not None), name
+
+
+# ---- pushes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "force", "start", "duration"),
+    [
+        ("70 N y trunk 0.05 s at 1 s", (0, 70, 0), 1.0, 0.05),
+        ("70N -x trunk 0.05s at 1s", (-70, 0, 0), 1.0, 0.05),
+        ("-1.5e2 N +z hip .1 s at 0 s", (0, 0, -150), 0.0, 0.1),
+        ("70 N y base 1 s at 0.5 s", (0, 70, 0), 0.5, 1.0),
+    ],
+)
+def test_a_push_is_read(text, force, start, duration):
+    push = parse_push(text, load_robot("spatial-biped"))
+    assert push.body == "trunk"
+    assert push.force == force
+    assert (push.start, push.duration) == (start, duration)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "70 y trunk 0.05 s at 1 s",
+        "70 N w trunk 0.05 s at 1 s",
+        "70 N y 0.05 s at 1 s",
+        "70 N y trunk 0.05 at 1 s",
+        "70 N y trunk 0.05 s",
+        "70 N y trunk 0 s at 1 s",
+        "70 N y trunk 0.05 s at -1 s",
+        "x N y trunk 0.05 s at 1 s",
+    ],
+)
+def test_a_push_that_cannot_be_read_is_a_usage_error(text):
+    with pytest.raises(UsageError):
+        parse_push(text, load_robot("spatial-biped"))
+
+
+def test_a_push_gives_its_momentum():
+    """In flight a body of mass m gains F t / m, whatever the law: 2 N s on 1 kg is 2 m/s."""
+    push = ["--push", "20 N x base 0.1 s at 0 s"]
+    assert main(["run", "ball", "--drop", "1", *push, "--duration", "0.3", "--out", "r"]) == 0
+    rec = load_recording("r")
+    assert rec.qvel[-1, 0] == pytest.approx(2.0, rel=1e-9)  # rounding alone
+    assert rec.info["pushes"][0]["body"] == "ball"
+
+
+# ---- whole processes -------------------------------------------------------------------------------------------
+
+
+def test_exit_codes_of_the_process():
+    assert footfall_process("laws", "--json").returncode == 0
+    assert footfall_process("laws", "nonsense").returncode == 1
+    assert footfall_process("nonsense").returncode == 2
+
+
+def test_output_cut_short_is_no_error_message():
+    code = f"{sys.executable} -m footfall laws | head -1"
+    env = os.environ | {"PYTHONPATH": str(HOME)}
+    done = subprocess.run(["sh", "-c", code], capture_output=True, text=True, env=env, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+def test_the_demo_stands_and_leaves_a_recording_and_a_report(tmp_path):
+    done = footfall_process("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert not told["fell"]
+    assert told["duration_s"] == pytest.approx(3.0)
+    rec = load_recording(told["recording"])
+    assert rec.gap[0].min() == pytest.approx(0.05)
+    assert (Path("runs/demo") / "report.html").stat().st_size > 1000
+
+
+def test_report_writes_a_page(capsys):
+    assert main(["run", "ball", "--duration", "0.05", "--out", "one"]) == 0
+    assert main(["run", "ball", "--duration", "0.05", "--law", "spring-damper", "--out", "two"]) == 0
+    capsys.readouterr()
+    assert main(["report", "one", "two", "--out", "both.html"]) == 0
+    assert "both.html" in capsys.readouterr().out
+    assert main(["report", "one", "--json"]) == 0
+    assert Path(json.loads(capsys.readouterr().out)["report"]) == Path("one/report.html")
+    assert "<html" in Path("both.html").read_text()
+
+
+def test_view_shows_the_recordings_it_is_given(monkeypatch):
+    shown = {}
+    monkeypatch.setattr("footfall.show.viewer.view", lambda recordings, **how: shown.update(how, count=len(recordings)))
+    assert main(["run", "ball", "--duration", "0.01", "--out", "r"]) == 0
+    assert main(["view", "r", "r", "--ghosts", "--port", "0", "--no-browser"]) == 0
+    assert shown == {"host": "127.0.0.1", "port": 0, "ghosts": True, "open_browser": False, "count": 2}
+
+
+def test_a_recording_nobody_named_goes_under_runs():
+    from footfall.simulation import Simulation
+
+    assert result.default_folder(Simulation("ball").run(0.0)) == Path("runs/ball-linearizing-penalty")
