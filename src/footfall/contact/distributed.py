@@ -1,11 +1,11 @@
 """Testing points spread over the sole: impact, adherence, sliding and the transitions (Bruneau and Ouezdou 1999).
 
-Every testing point below the ground is pushed up by a nonlinear spring and damper (16). While the foot adheres, a spring
-and damper hold each point to the place where it touched down, its anchor (17)-(18). When the resultant of the *foot*
-leaves the static cone, all its points begin to slide at once, each in the direction frozen at that instant (20), against
-dynamic friction and a viscous part (22); a point sticks again, by itself, when its sliding speed changes sign. Both
-changes are blended in over a short time (27), (29). The foot's moment (41) and its moving pressure centre come out of
-the distribution by themselves.
+Every testing point below the ground is pushed up by a nonlinear spring and damper (16). While the foot adheres, a
+spring and damper hold each point to the place where it touched down, its anchor (17)-(18). When the resultant of the
+*foot* leaves the static cone, all its points begin to slide at once, each in the direction frozen at that instant
+(20), against dynamic friction and a viscous part (22); a point sticks again, by itself, when its sliding speed changes
+sign. Both changes are blended in over a short time (27), (29). The foot's moment (41) and its moving pressure centre
+come out of the distribution by themselves.
 
 Read with care: (25)-(26) multiply each component's own velocity where (22), which is meant, has the speed along the
 sliding direction; the damping of (16) may pull, which is clipped here; and the force of adherence that (27) starts from
@@ -172,9 +172,9 @@ class Distributed(CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
 
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
-    mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot carries, the
-    dampings less where the step would make them unstable. ``criterion`` is ``"foot"``, sliding begins for all points
-    of a foot when its resultant leaves the static cone, or ``"point"``, each by itself.
+    mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot
+    carries, the dampings less where the step would make them unstable. ``criterion`` is ``"foot"``, sliding begins for
+    all points of a foot when its resultant leaves the static cone, or ``"point"``, each by itself.
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
     holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.

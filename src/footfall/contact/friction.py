@@ -3,7 +3,7 @@
 ``friction`` names what holds the point:
 
 - ``"anchored"``: a spring and damper to the point's anchor; beyond the cone the force stays on it and drags the anchor;
-- ``"regularised"``: a damper, as steep as needed to reach the cone at the speed ``v_s``: simple, but a loaded point creeps;
+- ``"regularised"``: a damper, so steep that it reaches the cone at the speed ``v_s``; a loaded point creeps;
 - ``"lugre"``: bristles that bend and slip (Canudas de Wit et al. 1995), ``mu = sigma0 z + sigma1 z' + sigma2 v`` with
   ``z' = v - sigma0 |v| z / g(v)``: presliding displacement, breakaway that depends on the rate, friction lag.
 

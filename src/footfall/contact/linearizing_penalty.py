@@ -9,9 +9,9 @@ a block that slides, friction that the ground cannot give would be tipping it ov
 law therefore goes on: friction at its limit is taken as given, and (18) is solved again for the rest, until the forces
 agree with one another. Where nothing slides and nothing lifts off, both are the same.
 
-With ``eps > 0`` a resting point sits a little inside the ground, which is to keep it from leaving and landing again, the
-false impacts of section V. In steps of finite length that takes one thing more: a point that touched and has come out
-of the ground within the last step is led back to the depth ``eps``, for as long as the ground need not pull it.
+With ``eps > 0`` a resting point sits a little inside the ground, which is to keep it from leaving and landing again,
+the false impacts of section V. In steps of finite length that takes one thing more: a point that touched and has come
+out of the ground within the last step is led back to the depth ``eps``, for as long as the ground need not pull it.
 """
 
 from __future__ import annotations

@@ -45,8 +45,9 @@ class SpringDamper(FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
     Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
-    ``restitution`` at ``impact_speed``, or ``damping_ratio``, for the mass each point carries, or, if those are ``None``
-    too, critical damping, less where the step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
+    ``restitution`` at ``impact_speed``, or ``damping_ratio``, for the mass each point carries, or, if those are
+    ``None`` too, critical damping, less where the step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and
+    ``c``.
     """
 
     k: float | None = None  # N/m per point

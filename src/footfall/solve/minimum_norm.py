@@ -1,8 +1,8 @@
 """Contact forces of least norm that give the contact points wanted accelerations.
 
 The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G = W L W^T``: all points of a foot share
-its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of the
-feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
+its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
+the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
 
 - flat feet, every point held in all directions: about the centroid ``W^T W`` is n times the identity for translations
   and a 3x3 block S for rotations, and ``pinv(G) = W (W^T W)^-1 L^-1 (W^T W)^-1 W^T``;
