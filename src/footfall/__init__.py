@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from footfall import contact, control, errors, measure
     from footfall.contact import law, laws, point_law
     from footfall.contact.friction import coulomb
-    from footfall.engine.run import Push
+    from footfall.engine.push import Push
     from footfall.errors import FootfallError, FootfallWarning
     from footfall.ground import Ground
+    from footfall.measure.audit import audit
     from footfall.recording import Recording, load_recording
     from footfall.robot import Foot, Robot, load_robot, robots
     from footfall.simulation import Simulation
+    from footfall.study.compare import compare
 
 # Where each public name lives; imported on first use, so that `import footfall` is quick.
 _HOMES = {
@@ -24,10 +26,12 @@ _HOMES = {
     "FootfallError": "errors",
     "FootfallWarning": "errors",
     "Ground": "ground",
-    "Push": "engine.run",
+    "Push": "engine.push",
     "Recording": "recording",
     "Robot": "robot",
     "Simulation": "simulation",
+    "audit": "measure.audit",
+    "compare": "study.compare",
     "coulomb": "contact.friction",
     "law": "contact",
     "laws": "contact",

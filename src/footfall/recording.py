@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from footfall.contact.base import Law
 from footfall.errors import LawError, RecordingError, SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from footfall.measure import Audit
 
 __all__ = ["Failure", "Recording", "UnknownLaw", "load_recording"]
 
@@ -189,6 +194,12 @@ class Recording:
             "failure": "" if self.failure is None else self.failure.message,
         }
 
+    def audit(self) -> Audit:
+        """Whether the forces are such as a ground can give; see ``footfall.audit``."""
+        from footfall.measure import audit
+
+        return audit(self)
+
     def check(self) -> Recording:
         """This recording, or a ``SimulationError`` with its failure's sentence and itself."""
         if self.failure is not None:
@@ -211,6 +222,20 @@ class Recording:
             f"Recording({self.robot.name} on {self.ground.kind}, law {self.law.name}, {self.duration:.4g} s, "
             f"{len(self)} samples, dt {self.dt:.3g} s{end})"
         )
+
+    # ---- showing -------------------------------------------------------------------------------------------
+
+    def plot(self, name: str, **options: Any) -> Figure:
+        """A matplotlib figure, such as ``rec.plot("grf")``; names and options as in ``footfall.show.plots``."""
+        from footfall.show.plots import plot
+
+        return plot(self, name, **options)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write one HTML file that tells this run, see ``footfall.show.write_report``."""
+        from footfall.show.report import write_report
+
+        return write_report(self, path, **options)
 
     # ---- keeping -------------------------------------------------------------------------------------------
 

@@ -16,10 +16,15 @@ is taken as it was when sliding began, no larger than the cone allows and less a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.compiled import kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
+from footfall.contact.wishes import NormalTerms, check_wishes
+from footfall.errors import LawError
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
 
 # What a point remembers, by column of its memory.
 TOUCHED, SLIDING, SINCE, ANCHOR, DIRECTION, HELD, LOAD = 0, 1, 2, 3, 6, 9, 10
@@ -190,6 +195,10 @@ class Distributed(CoupledLaw):
     t_slide: float = 0.01  # s, blending from adherence to sliding
     t_stick: float = 0.01  # s, blending from sliding to adherence
     criterion: Literal["foot", "point"] = "foot"
+    rest_penetration: float | None = None  # m, when the robot stands: in place of kn
+    damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth: in place of mun
+    restitution: float | None = None  # of the robot landing on all its points: in place of mun
+    impact_speed: float = 1.0  # m/s, at which the restitution holds
 
     name = "distributed"
     citation = "Bruneau and Ouezdou 1999, eq. 16-41"
@@ -206,13 +215,42 @@ class Distributed(CoupledLaw):
         check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
         check(0.0 <= self.beta <= 3.0, self.name, "beta", self.beta, "between 0 and 3")
         check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
+        check_wishes(self, "kn", "mun")
+
+    @classmethod
+    def from_material(
+        cls,
+        youngs_modulus: float,
+        poisson_ratio: float,
+        *,
+        thickness: float,
+        robot: Robot | None = None,
+        area: float | None = None,
+        **options: Any,
+    ) -> Self:
+        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa: ``alpha`` is 1.
+
+        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
+        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
+        """
+        from footfall.contact.material import layer_gains
+
+        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
+        return cls(kn=normal, kt=shear, alpha=1.0, **rest)
 
     def resolve(self, setting: Setting) -> Parameters:
+        for foot in setting.robot.feet:
+            if len(foot.polygon) > 2 and len(foot.points) < 3:
+                raise LawError(
+                    f"distributed: foot '{foot.name}' has a sole but {len(foot.points)} testing points, and fewer than "
+                    "three carry no moment; give it a grid, load_robot(..., points=(6, 3))"
+                )
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
+        kn = self.stiffness(setting.load)
         return Parameters(
-            kn=9950.0 * scale if self.kn is None else self.kn,
-            mun=min(450.0 * scale, stable) if self.mun is None else self.mun,
+            kn=kn,
+            mun=self.damping(setting, kn),
             kt=90.0 * scale if self.kt is None else self.kt,
             mut=min(950.0 * scale, stable) if self.mut is None else self.mut,
             alpha=self.alpha,
@@ -221,6 +259,39 @@ class Distributed(CoupledLaw):
             t_slide=self.t_slide,
             t_stick=self.t_stick,
             by_foot=float(self.criterion == "foot"),
+        )
+
+    def stiffness(self, load: float) -> float:
+        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
+        if self.rest_penetration is not None:
+            return load / self.rest_penetration**self.alpha
+        return self.kn if self.kn is not None else 9950.0 * load / self.PAPER_LOAD
+
+    def normal_terms(self, setting: Setting) -> NormalTerms:
+        """The normal force of a point as a formula."""
+        p = self.resolve(setting)
+        return NormalTerms(p.kn, p.alpha, p.mun, p.beta)
+
+    def damping(self, setting: Setting, kn: float) -> float:
+        """The damping of a point, N s/m^(1 + beta), given or derived."""
+        if self.mun is not None:
+            return self.mun
+        if self.restitution is None and self.damping_ratio is None:
+            return min(450.0 * setting.load / self.PAPER_LOAD, 0.5 / (setting.dt * setting.mobility))
+        depth = (setting.load / kn) ** (1.0 / self.alpha)
+        slope = self.alpha * setting.load / depth
+        critical = 2.0 * (slope * setting.share) ** 0.5 / depth**self.beta
+        if self.damping_ratio is not None:
+            return self.damping_ratio * critical
+        from footfall.contact.impact import damping_for
+
+        return damping_for(
+            self.restitution,
+            lambda c: lambda depth, rate: max(0.0, kn * depth**self.alpha + c * depth**self.beta * rate),
+            mass=setting.share,
+            speed=self.impact_speed,
+            gravity=setting.load / setting.share,
+            scale=critical,
         )
 
     def creep(self, ratio: float, setting: Setting) -> float:

@@ -8,10 +8,14 @@ sliding load it carries; ``creep`` states it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.contact.base import Setting, check, check_positive
 from footfall.contact.friction import FrictionalLaw, tangential_force
+from footfall.contact.wishes import NormalTerms, check_wishes
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
 
 
 class Parameters(NamedTuple):
@@ -64,26 +68,51 @@ class HuntCrossley(FrictionalLaw):
     kernel = staticmethod(hunt_crossley)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k", "rest_penetration", "impact_speed")
-        check_positive(self, "c", "damping_ratio", zero=True)
+        check_positive(self, "k")
+        check_positive(self, "c", zero=True)
         check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
-        check(
-            self.restitution is None or 0 < self.restitution <= 1,
-            self.name,
-            "restitution",
-            self.restitution,
-            "in (0, 1]",
-        )
+        check_wishes(self, "k", "c")
         self.check_friction()
 
+    @classmethod
+    def from_material(
+        cls,
+        youngs_modulus: float,
+        poisson_ratio: float,
+        *,
+        radius: float | None = None,
+        robot: Robot | None = None,
+        partner: tuple[float, float] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Round feet of ``radius`` (m), or those of ``robot``, Young's modulus in Pa, on flat ground, after Hertz.
+
+        ``partner`` is Young's modulus and Poisson's ratio of the other side, rigid if left out. ``options`` are those
+        of the law, such as ``restitution``, and ``loss``, the material's loss factor. See
+        :mod:`footfall.contact.material`.
+        """
+        from footfall.contact.material import hertz_gains
+
+        k, rest = hertz_gains(cls.name, youngs_modulus, poisson_ratio, radius, robot, partner, options)
+        return cls(k=k, alpha=1.5, **rest)
+
     def resolve(self, setting: Setting) -> Parameters:
-        depth = self.rest_penetration
-        k = self.k if self.k is not None else setting.load / depth**self.alpha
+        k = self.stiffness(setting.load)
+        depth = (setting.load / k) ** (1.0 / self.alpha)
         c = self.damping(setting, k)
         # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
         slope = self.alpha * k * depth ** (self.alpha - 1.0)
         near_rest = min(c * depth**self.alpha, 0.5 / (setting.dt * setting.mobility))
         return Parameters(k=k, c=c, alpha=self.alpha, **self.friction_numbers(setting, slope, near_rest))
+
+    def stiffness(self, load: float) -> float:
+        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
+        return self.k if self.k is not None else load / self.rest_penetration**self.alpha
+
+    def normal_terms(self, setting: Setting) -> NormalTerms:
+        """The normal force of a point as a formula."""
+        p = self.resolve(setting)
+        return NormalTerms(p.k, p.alpha, p.c, p.alpha)
 
     def damping(self, setting: Setting, k: float) -> float:
         """The damping of a point, N s/m^(alpha + 1), given or derived."""
@@ -101,7 +130,7 @@ class HuntCrossley(FrictionalLaw):
                 scale=k / self.impact_speed,
             )
         if self.damping_ratio is not None:
-            depth = self.rest_penetration
+            depth = (setting.load / k) ** (1.0 / self.alpha)
             slope = self.alpha * k * depth ** (self.alpha - 1.0)
             return 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
         return 1.5 * k

@@ -7,7 +7,7 @@ detection between feet and floor: so the comparison is of solvers, not of collis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -44,6 +44,13 @@ class MujocoNative(Law):
         check(len(self.solimp) == 5, self.name, "solimp", self.solimp, "five numbers")
         check(bool(np.isfinite(self.solref).all()), self.name, "solref", self.solref, "finite")
         check(bool(np.isfinite(self.solimp).all()), self.name, "solimp", self.solimp, "finite")
+
+    @classmethod
+    def nearest(cls, law: Law, setting: Setting) -> Self:
+        """The setting that comes nearest to a law of springs and dampers: see :mod:`footfall.contact.nearest_native`."""
+        from footfall.contact.nearest_native import native_options
+
+        return cls(**native_options(law, setting))
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(solref=self.solref, solimp=self.solimp)

@@ -9,10 +9,14 @@ spring and damper hold the point to its anchor, so a resting point does not cree
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from footfall.contact.base import Setting, check, check_positive
+from footfall.contact.base import Setting, check_positive
 from footfall.contact.friction import FrictionalLaw, tangential_force
+from footfall.contact.wishes import NormalTerms, check_wishes
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
 
 
 class Parameters(NamedTuple):
@@ -63,21 +67,45 @@ class SpringDamper(FrictionalLaw):
     kernel = staticmethod(spring_damper)
 
     def __post_init__(self) -> None:
-        check_positive(self, "k", "rest_penetration", "impact_speed")
-        check_positive(self, "c", "damping_ratio", zero=True)
-        check(
-            self.restitution is None or 0 < self.restitution <= 1,
-            self.name,
-            "restitution",
-            self.restitution,
-            "in (0, 1]",
-        )
+        check_positive(self, "k")
+        check_positive(self, "c", zero=True)
+        check_wishes(self, "k", "c")
         self.check_friction()
 
+    @classmethod
+    def from_material(
+        cls,
+        youngs_modulus: float,
+        poisson_ratio: float,
+        *,
+        thickness: float,
+        robot: Robot | None = None,
+        area: float | None = None,
+        **options: Any,
+    ) -> Self:
+        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa.
+
+        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
+        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
+        """
+        from footfall.contact.material import layer_gains
+
+        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
+        return cls(k=normal, kt=shear, **rest)
+
     def resolve(self, setting: Setting) -> Parameters:
-        k = self.k if self.k is not None else setting.load / self.rest_penetration
+        k = self.stiffness(setting.load)
         c = self.damping(setting, k)
         return Parameters(k=k, c=c, adhesive=float(self.adhesive), **self.friction_numbers(setting, k, c))
+
+    def stiffness(self, load: float) -> float:
+        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m, given or derived."""
+        return self.k if self.k is not None else load / self.rest_penetration
+
+    def normal_terms(self, setting: Setting) -> NormalTerms:
+        """The normal force of a point as a formula."""
+        p = self.resolve(setting)
+        return NormalTerms(p.k, 1.0, p.c, 0.0)
 
     def damping(self, setting: Setting, k: float) -> float:
         """The damping of a point, N s/m, given or derived."""

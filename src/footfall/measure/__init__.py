@@ -1,5 +1,6 @@
 """Measures: functions of a recording. World frame with z up, SI units, one row per sample."""
 
+from footfall.measure.audit import Audit, AuditRow, audit
 from footfall.measure.energy import Actuation, Energy, actuation, cost_of_transport, energy, joint_torques
 from footfall.measure.forces import GroundReaction, grf
 from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, phases, strides
@@ -12,6 +13,8 @@ from footfall.measure.zmp import zmp
 
 __all__ = [
     "Actuation",
+    "Audit",
+    "AuditRow",
     "Energy",
     "Event",
     "GroundReaction",
@@ -22,6 +25,7 @@ __all__ = [
     "Stance",
     "Stride",
     "actuation",
+    "audit",
     "capture_point",
     "com_height",
     "cop",

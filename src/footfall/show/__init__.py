@@ -1,12 +1,13 @@
 """Pictures of recordings: the 3D viewer, the HTML report, videos.
 
-    view(rec)                          # in the browser, needs the extra "view"
-    write_report(rec, "report.html")   # one file that opens anywhere
-    write_video(rec, "run.mp4")        # through MuJoCo's renderer
+``view(rec)`` opens the browser and needs the extra "view", ``LiveView`` shows a run under way,
+``write_report(rec, "report.html")`` writes one file that opens anywhere, ``write_video(rec, "run.gif")`` draws with
+MuJoCo's renderer.
 """
 
+from footfall.show.live import LiveView
 from footfall.show.report import write_report
 from footfall.show.video import write_video
-from footfall.show.viewer import LiveView, Viewer, view
+from footfall.show.viewer import Viewer, view
 
 __all__ = ["LiveView", "Viewer", "view", "write_report", "write_video"]

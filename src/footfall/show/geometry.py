@@ -176,10 +176,10 @@ def _model_mesh(model: mujoco.MjModel, mesh: int) -> Shape:
     normals = model.mesh_normal[model.mesh_normaladr[mesh] :][: model.mesh_normalnum[mesh]]
     own = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
     corners = np.stack([model.mesh_face[own].ravel(), model.mesh_facenormal[own].ravel()], axis=1)
-    used, faces = np.unique(corners, axis=0, return_inverse=True)
+    pairs, faces = np.unique(corners, axis=0, return_inverse=True)
     return (
-        positions[used[:, 0]].astype(float),
-        normals[used[:, 1]].astype(float),
+        positions[pairs[:, 0]].astype(float),
+        normals[pairs[:, 1]].astype(float),
         faces.reshape(-1, 3),
     )
 
@@ -196,8 +196,7 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
         return mesh
     low, size = mesh.vertices.min(axis=0), float(np.ptp(mesh.vertices, axis=0).max()) or 1.0
     looking = np.sign(np.round(mesh.normals)).astype(np.int64)
-    cells = 4096
-    while cells >= 2:
+    for cells in 2 ** np.arange(12, 0, -1):
         grid = np.floor((mesh.vertices - low) / size * cells).astype(np.int64)
         _, first, member = np.unique(
             np.concatenate([grid, looking], axis=1), axis=0, return_index=True, return_inverse=True
@@ -206,11 +205,8 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
         a, b, c = faces.T
         faces = faces[(a != b) & (b != c) & (c != a)]
         if len(faces) <= most:
-            break
-        cells //= 2
-    else:
-        return mesh
-    return Mesh(mesh.vertices[first], mesh.normals[first], faces, mesh.colors[first])
+            return Mesh(mesh.vertices[first], mesh.normals[first], faces, mesh.colors[first])
+    return mesh
 
 
 # ---- ground ----------------------------------------------------------------------------------------------------
@@ -244,10 +240,10 @@ def _cut(vertices: np.ndarray, faces: np.ndarray, side: np.ndarray) -> tuple[np.
         points.append(np.array(ring))
         kept.append(size + np.array([[0, k, k + 1] for k in range(1, len(ring) - 1)]))
         size += len(ring)
-    return _used(np.concatenate(points), np.concatenate(kept))
+    return used(np.concatenate(points), np.concatenate(kept))
 
 
-def _used(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def used(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Without the vertices that no face needs."""
-    used, index = np.unique(faces, return_inverse=True)
-    return vertices[used], index.reshape(-1, 3)
+    needed, index = np.unique(faces, return_inverse=True)
+    return vertices[needed], index.reshape(-1, 3)

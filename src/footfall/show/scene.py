@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,8 +18,6 @@ from footfall.show.geometry import Mesh, body_meshes
 
 #: Pictures per second: what a screen shows.
 RATE = 60.0
-#: Force in weights of the robot that is drawn as long as the robot is high: a standing robot's arrows end at its knees.
-FORCE_PER_HEIGHT = 2.0
 #: Colour-blind safe (Okabe and Ito), by mode: open grey, stick blue, slide vermilion.
 MODE_COLORS = ((140, 140, 140), (0, 114, 178), (213, 94, 0))
 COP_COLOR, ZMP_COLOR, COM_COLOR = (204, 121, 167), (0, 158, 115), (230, 159, 0)
@@ -28,7 +26,7 @@ COP_COLOR, ZMP_COLOR, COM_COLOR = (204, 121, 167), (0, 158, 115), (230, 159, 0)
 class Frame(NamedTuple):
     """One moment of a robot with B drawn bodies and P contact points; world frame, m and N. NaN where undefined."""
 
-    time: float
+    time: Any  # s
     body_position: np.ndarray  # (B, 3)
     body_quaternion: np.ndarray  # (B, 4) w, x, y, z
     point: np.ndarray  # (P, 3)
@@ -51,12 +49,16 @@ class Scene:
         samples: (F,) which samples of the recording the frames are.
         meshes: what is drawn of each body, by body id.
         frames: the arrays of :class:`Frame`, each with a leading axis F.
+        size: m, the longest side of the robot in its home pose.
+        girth: m, its longest horizontal side.
     """
 
     recording: Recording
     samples: np.ndarray
     meshes: dict[int, Mesh]
     frames: Frame
+    size: float
+    girth: float
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -93,7 +95,7 @@ def make_scene(recording: Recording, *, rate: float = RATE, most: int | None = N
     meshes = body_meshes(recording.robot.model)
     position, quaternion = body_poses(recording.robot.model, recording.qpos[samples], list(meshes))
     frames = Frame(
-        time=recording.time[samples],  # type: ignore[arg-type]  # an axis more than a frame has
+        time=recording.time[samples],
         body_position=position,
         body_quaternion=quaternion,
         point=recording.position[samples],
@@ -106,7 +108,7 @@ def make_scene(recording: Recording, *, rate: float = RATE, most: int | None = N
         com=com,
         com_ground=np.column_stack([com[:, :2], recording.ground.height(com[:, 0], com[:, 1])]),
     )
-    return Scene(recording, samples, meshes, frames)
+    return Scene(recording, samples, meshes, frames, *_sizes(recording, meshes))
 
 
 def display_samples(time: np.ndarray, rate: float, most: int | None = None) -> np.ndarray:
@@ -134,41 +136,46 @@ def body_poses(model: mujoco.MjModel, qpos: np.ndarray, bodies: Sequence[int]) -
     return position, quaternion
 
 
-def force_scale(recordings: Sequence[Recording]) -> float:
-    """m/N: how long a force is drawn, the same for all recordings that are shown together."""
+def force_scale(scenes: Sequence[Scene]) -> float:
+    """m/N, one for all that is shown together: the robot's weight is drawn as long as the robot is high.
+
+    Less where hard impacts would leave the picture.
+    """
     scales = []
-    for rec in recordings:
-        weight = rec.robot.weight or float(np.abs(rec.force).max(initial=0.0)) or 1.0
-        scales.append(size_of(rec) / (FORCE_PER_HEIGHT * weight))
+    for scene in scenes:
+        forces = np.linalg.norm(scene.frames.force, axis=-1).max(axis=1, initial=0.0)
+        long = max(scene.recording.robot.weight, float(np.quantile(forces, 0.99)) / 1.2)
+        scales.append(scene.size / (long or 1.0))
     return float(min(scales))
 
 
-def size_of(recording: Recording) -> float:
-    """m: the height of the robot in its home pose, or its width if that is more."""
+def _sizes(recording: Recording, meshes: Mapping[int, Mesh]) -> tuple[float, float]:
+    """m: the longest side of the box around the robot in its home pose, and the longest horizontal one."""
     model = recording.robot.model
     data = mujoco.MjData(model)
     data.qpos[:] = recording.robot.home
     mujoco.mj_kinematics(model, data)
-    corners = [recording.robot.home[:0].reshape(0, 3)]
-    for body, mesh in body_meshes(model).items():
+    corners = [np.zeros((0, 3))]
+    for body, mesh in meshes.items():
         if model.body_weldid[body] != 0:
             corners.append(mesh.vertices @ data.xmat[body].reshape(3, 3).T + data.xpos[body])
     spread = np.ptp(np.concatenate(corners), axis=0) if len(corners) > 1 else np.zeros(3)
-    return max(float(spread.max()), 0.05)
+    spread = np.maximum(spread, 0.05)  # a robot without geoms still has arrows and markers
+    return float(spread.max()), float(spread[:2].max())
 
 
 def lanes(scenes: Sequence[Scene]) -> tuple[np.ndarray, float]:
     """Sideways places (N,) m of recordings shown side by side, and the width of a lane, m."""
-    low = min(float(s.frames.body_position[..., 1].min(initial=0.0)) for s in scenes)
-    high = max(float(s.frames.body_position[..., 1].max(initial=0.0)) for s in scenes)
-    width = high - low + 0.5 * max(size_of(s.recording) for s in scenes)
+    low = min(float(s.frames.com[:, 1].min()) for s in scenes)
+    high = max(float(s.frames.com[:, 1].max()) for s in scenes)
+    width = high - low + max(1.2 * s.girth + 0.25 * s.size for s in scenes)
     return (np.arange(len(scenes)) - (len(scenes) - 1) / 2) * width, width
 
 
 def extent(scenes: Sequence[Scene]) -> float:
     """m: side of the square of ground around the origin that holds all that happens, and some more."""
     reach = max(float(np.nanmax(np.abs(s.frames.com[:, :2]), initial=0.0)) for s in scenes)
-    size = max(size_of(s.recording) for s in scenes)
+    size = max(s.size for s in scenes)
     return 2 * (reach + 4 * size)
 
 

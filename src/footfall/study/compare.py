@@ -13,7 +13,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,10 +170,10 @@ def compare(
 ) -> Comparison:
     """Run the same task under several contact laws, each in a process of its own.
 
-    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a time,
-    as many as there are cores if left out; with 1 everything runs in this process. So it does where a controller,
-    a ground or a law cannot be sent to another process (a function of a script or a notebook): a remark says so. All
-    else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
+    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a
+    time, as many as there are cores if left out; with 1 everything runs in this process. So it does where a
+    controller, a ground or a law cannot be sent to another process (a function of a script or a notebook): a remark
+    says so. All else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     ground = Ground.plane() if ground is None else ground
@@ -233,6 +233,9 @@ def _run(
             f"another ({why})"
             for why, labels in kept.items()
         ]
+    if packed:
+        # What the laws have in common is compiled here, once, and not in every process at the same time.
+        simulate(replace(tasks[next(iter(packed))], duration=0.0))
     with ThreadPoolExecutor(max(1, count)) as pool:
         waiting = {pool.submit(simulate_elsewhere, tasks[label], data): label for label, data in packed.items()}
         try:

@@ -1,0 +1,198 @@
+"""The audit: are the forces of a recording such as a ground can give?
+
+    audit = ff.audit(rec)
+    print(audit)        # a table
+    audit.check()       # in a test: raises with a sentence if a row fails
+
+The rules are the same for all laws, see :data:`footfall.measure.audit_rules.RULES`: up to its tolerance a row
+passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from footfall.errors import RecordingError
+from footfall.measure.audit_rules import RULES, Rule
+from footfall.measure.common import once
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+VERDICTS = ("pass", "note", "fail")
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One line of an audit.
+
+    Attributes:
+        name: what is asked.
+        worst: the largest error of all samples, in ``unit``.
+        rms: root mean square over the samples that could be judged, of the worst point or foot in each.
+        unit: SI, or degrees for angles.
+        relative: the worst as a part of the robot's weight, size, their product, or of a half turn.
+        tolerance: up to here the row passes.
+        limit: up to here it is a note, beyond it fails.
+        verdict: "pass", "note" or "fail".
+        meaning: what the row asks, one sentence.
+        when: s, the time of the worst sample; NaN where there is no error.
+    """
+
+    name: str
+    worst: float
+    rms: float
+    unit: str
+    relative: float
+    tolerance: float
+    limit: float
+    verdict: str
+    meaning: str
+    when: float
+
+    @property
+    def value(self) -> float:
+        """The worst, by the name that tables ask for."""
+        return self.worst
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    Attributes:
+        title: what was audited.
+        rows: one per question.
+        series: (T,) the error in each sample, by the row's name; NaN where there is nothing to judge.
+    """
+
+    title: str
+    rows: tuple[AuditRow, ...]
+    series: Mapping[str, np.ndarray] = field(repr=False, compare=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no row fails."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Names of the rows that fail."""
+        return tuple(row.name for row in self.rows if row.verdict == "fail")
+
+    @property
+    def noted(self) -> tuple[str, ...]:
+        """Names of the rows with a note."""
+        return tuple(row.name for row in self.rows if row.verdict == "note")
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of all rows."""
+        return max((row.verdict for row in self.rows), key=VERDICTS.index)
+
+    def __getitem__(self, name: str) -> AuditRow:
+        return {row.name: row for row in self.rows}[name]
+
+    def check(self) -> Audit:
+        """This audit, or a ``RecordingError`` that names the rows that fail."""
+        if self.failed:
+            told = "; ".join(
+                f"{row.name} {_number(row.worst)} {row.unit} at t = {row.when:.4g} s "
+                f"(limit {_number(row.limit)} {row.unit}: {row.meaning})"
+                for row in self.rows
+                if row.verdict == "fail"
+            )
+            raise RecordingError(f"the audit of {self.title} fails: {told}")
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold, without the series; None for numbers that are not finite."""
+        rows = [{key: _plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        return {"title": self.title, "passed": self.passed, "verdict": self.verdict, "rows": rows}
+
+    def __str__(self) -> str:
+        head = ("", "worst", "rms", "unit", "limit", "at s", "verdict", "meaning")
+        lines = [
+            (r.name, _number(r.worst), _number(r.rms), r.unit, _number(r.limit), _time(r.when), r.verdict, r.meaning)
+            for r in self.rows
+        ]
+        verdict = "passes" if self.passed else f"fails: {', '.join(self.failed)}"
+        return f"Audit of {self.title}: {verdict}\n" + text_table(head, lines, right=(1, 2, 4, 5))
+
+
+@once
+def audit(rec: Recording) -> Audit:
+    """Examine the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
+
+    Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for Runge-Kutta and
+    for fewer samples it can only give notes. Samples in which another body than a foot may touch the ground are
+    left out there, and forces of air, of equality constraints and of obstacles in the robot's own model are
+    not known. Energy is counted per foot from touch-down on: a law that wastes energy first and creates as much later
+    in the same stance is not found out.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in numbers that are none
+        series = {rule.name: rule.quantity(rec) for rule in RULES}
+        rows = tuple(_row(rule, series[rule.name], rec) for rule in RULES)
+    title = f"{rec.robot.name} on {rec.ground.kind}, law {rec.law.name}, {rec.duration:.4g} s"
+    return Audit(title, rows, series)
+
+
+def audit_table(audits: Mapping[str, Audit]) -> str:
+    """Several audits as one table: a column each, worst errors with their verdicts where they do not pass."""
+    names = list(dict.fromkeys(row.name for one in audits.values() for row in one.rows))
+    units = {row.name: row.unit for one in audits.values() for row in one.rows}
+    lines = []
+    for name in names:
+        cells = [one[name] for one in audits.values()]
+        marks = [_number(row.worst) + ("" if row.verdict == "pass" else f" {row.verdict}") for row in cells]
+        lines.append((name, units[name], *marks))
+    lines.append(("verdict", "", *(one.verdict for one in audits.values())))
+    return text_table(("", "unit", *audits), lines, right=range(2, 2 + len(audits)))
+
+
+def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
+    """Columns of text, those in ``right`` set flush right."""
+    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
+
+    def told(line: Sequence[str]) -> str:
+        cells = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True)))
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([told(head), "  ".join("-" * w for w in widths), *map(told, lines)])
+
+
+def _row(rule: Rule, values: np.ndarray, rec: Recording) -> AuditRow:
+    bounds = rule.bounds(rec)
+    judged = values[np.isfinite(values)]
+    worst = float(judged.max(initial=0.0))
+    rms = float(np.sqrt(np.mean(judged**2))) if judged.size else 0.0
+    verdict = "fail" if worst > bounds.limit else "note" if worst > bounds.tolerance else "pass"
+    return AuditRow(
+        name=rule.name,
+        worst=worst,
+        rms=rms,
+        unit=rule.unit,
+        relative=worst / bounds.scale,
+        tolerance=bounds.tolerance,
+        limit=bounds.limit,
+        verdict=verdict,
+        meaning=rule.meaning,
+        when=float(rec.time[values == worst][0]) if worst > 0.0 else math.nan,
+    )
+
+
+def _number(value: float) -> str:
+    return "-" if not math.isfinite(value) else "0" if value == 0.0 else f"{value:.2g}"
+
+
+def _time(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

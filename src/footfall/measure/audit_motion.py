@@ -1,0 +1,110 @@
+"""Newton and Euler on a recording: do the forces of the ground and the pushes explain the motion?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from footfall.measure.common import once
+from footfall.measure.motion import momentum
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+
+
+def force_residual(rec: Recording) -> np.ndarray:
+    """(T,) N, of the force that the motion takes, what ground, gravity and pushes do not explain."""
+    return np.linalg.norm(_residual(rec)[:, :3], axis=1)
+
+
+def moment_residual(rec: Recording) -> np.ndarray:
+    """(T,) N m, the same of moments about the centre of mass."""
+    return np.linalg.norm(_residual(rec)[:, 3:], axis=1)
+
+
+def momentum_is_exact(rec: Recording) -> bool:
+    """Whether differences of velocities are the accelerations of the steps: semi-implicit Euler, each recorded."""
+    every_step = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
+    return every_step and rec.info.get("integrator", "euler") == "euler"
+
+
+@once
+def _residual(rec: Recording) -> np.ndarray:
+    """(T, 6) N and N m about the centre of mass; NaN in the last row and where other bodies than the feet may touch.
+
+    A root on rails (a planar robot's) is judged along its freedoms only: what the rails bear is not known.
+    """
+    motion = momentum(rec)
+    pushed, turned = _pushes(rec, motion.com)
+    arm = rec.position - motion.com[:, None]
+    ground_moment = np.cross(arm, rec.force).sum(axis=1)
+    force = motion.force - rec.total_force - pushed
+    moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
+    wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
+    wrench[-1:] = np.nan  # the last sample has no acceleration
+    if rec.info.get("body_contacts", True):
+        # Only where something is amiss: looking at every body is slow.
+        amiss = np.linalg.norm(force, axis=1) > 1e-6 * (rec.robot.weight or 1.0)
+        for k in np.flatnonzero(amiss):
+            if _another_body_touches(rec, int(k)):
+                wrench[k] = np.nan
+    return wrench
+
+
+def _pushes(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Force and moment about the centre of mass of all pushes, (T, 3) each."""
+    model = rec.robot.model
+    data = mujoco.MjData(model)
+    force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
+    for push in rec.info.get("pushes", ()):
+        body = model.body(push["body"]).id
+        start, stop = push.get("start", 0.0), push.get("start", 0.0) + push.get("duration", 0.1)
+        for k in np.flatnonzero((rec.time >= start) & (rec.time < stop)):
+            data.qpos[:] = rec.qpos[k]
+            mujoco.mj_kinematics(model, data)
+            given = np.asarray(push["force"], dtype=float)
+            force[k] += given
+            moment[k] += np.cross(data.xipos[body] - com[k], given) + push.get("torque", (0.0, 0.0, 0.0))
+    return force, moment
+
+
+def _along_freedoms(rec: Recording, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+    """The part of wrenches (T, 6) about the centre of mass that acts along motions the root's own joints allow."""
+    model = rec.robot.model
+    moving = model.body_weldid != 0
+    tops = np.flatnonzero(moving & ~moving[model.body_parentid])
+    joints = [j for j in range(model.njnt) if model.jnt_bodyid[j] in tops]
+    if any(model.jnt_type[j] == FREE for j in joints):
+        return wrench
+    data = mujoco.MjData(model)
+    allowed = np.zeros((len(rec), 6, model.nv))
+    for k in range(len(rec)):
+        data.qpos[:] = rec.qpos[k]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        for top in tops:
+            linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+            mujoco.mj_jac(model, data, linear, angular, com[k], int(top))
+            allowed[k] += np.concatenate([linear, angular])
+    own = np.isin(model.dof_jntid, joints)
+    basis = allowed[:, :, own]
+    return np.einsum("tij,tj->ti", basis @ np.linalg.pinv(basis), wrench)
+
+
+def _another_body_touches(rec: Recording, k: int) -> bool:
+    """Whether the box around any geom but those of the feet reaches the ground in sample ``k``."""
+    model = rec.robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = rec.qpos[k]
+    mujoco.mj_kinematics(model, data)
+    solid = (model.geom_contype | model.geom_conaffinity) != 0
+    others = solid & ~np.isin(model.geom_bodyid, rec.robot.point_body) & (model.body_weldid[model.geom_bodyid] != 0)
+    centre, half = model.geom_aabb[others, None, :3], model.geom_aabb[others, None, 3:]
+    turn = data.geom_xmat[others].reshape(-1, 3, 3)
+    corners = np.einsum("gij,gcj->gci", turn, centre + CORNERS * half) + data.geom_xpos[others, None]
+    return bool((rec.ground.gap(corners)[0] <= 0.0).any())

@@ -1,0 +1,168 @@
+"""How an audit judges: for every error a tolerance and a limit, with their reasons. The same for all laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from footfall.measure import audit_rows as error
+from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact
+from footfall.measure.audit_rows import scales
+from footfall.measure.common import normals
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+
+class Bounds(NamedTuple):
+    """Up to ``tolerance`` a row passes, up to ``limit`` it is a note, beyond it fails; all in the row's unit."""
+
+    tolerance: float
+    limit: float
+    scale: float = 1.0  # what the relative error is relative to
+
+
+class Rule(NamedTuple):
+    """One row of the audit: what is measured, how it is judged, what that means."""
+
+    name: str
+    unit: str
+    quantity: Callable[[Recording], np.ndarray]
+    bounds: Callable[[Recording], Bounds]
+    meaning: str
+
+
+def _of_depth(rec: Recording) -> Bounds:
+    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm of a human's. A soft one may take 5 %, as if it
+    stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
+    long. Relative errors are those to the robot's size.
+    """
+    sole = max((float(np.ptp(foot.points, axis=0).max()) for foot in rec.robot.feet), default=0.0)
+    sole = sole or scales(rec).size  # feet that are points
+    speed = np.einsum("tpi,tpi->tp", rec.velocity, normals(rec))
+    landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
+    fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
+    return Bounds(1e-3 * sole, 0.05 * sole + 0.01 * fastest, scales(rec).size)
+
+
+def _of(name: str, tolerance: float, limit: float) -> Callable[[Recording], Bounds]:
+    """Bounds as parts of one of the robot's scales."""
+
+    def bounds(rec: Recording) -> Bounds:
+        scale = getattr(scales(rec), name)
+        return Bounds(tolerance * scale, limit * scale, scale)
+
+    return bounds
+
+
+def _of_momentum(name: str) -> Callable[[Recording], Bounds]:
+    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where forces between the samples are not known
+    nothing fails.
+    """
+
+    def bounds(rec: Recording) -> Bounds:
+        scale = getattr(scales(rec), name)
+        return Bounds(1e-5 * scale, 1e-3 * scale if momentum_is_exact(rec) else math.inf, scale)
+
+    return bounds
+
+
+def _no_bad_samples(rec: Recording) -> Bounds:
+    """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does."""
+    return Bounds(0.0, 0.01 if rec.failure is None else -1.0)
+
+
+#: Parts of the weight (or weight times size, or size): 1e-9 is rounding, 1e-6 what iterative solvers leave, 1e-3 what
+#: shows in a plot.
+RULES = (
+    # 1e-6 of the size: what a point's path bends within a step.
+    Rule(
+        "gap times force",
+        "J",
+        error.gap_times_force,
+        _of("energy", 1e-6, 1e-4),
+        "the ground pushes only what touches it (Signorini)",
+    ),
+    Rule(
+        "open force",
+        "N",
+        error.force_on_open_points,
+        _of("weight", 1e-9, 1e-6),
+        "no force on a point that is said to be open",
+    ),
+    Rule("pulling force", "N", error.pull, _of("weight", 1e-9, 1e-6), "the ground pushes and never holds a foot down"),
+    Rule(
+        "penetration",
+        "m",
+        error.depth,
+        _of_depth,
+        "how deep points sink in: soft laws do by design, up to the limit",
+    ),
+    Rule(
+        "friction cone",
+        "N",
+        error.outside_the_cone,
+        _of("weight", 1e-6, 1e-3),
+        "friction is at most its coefficient times the normal force",
+    ),
+    # 5 degrees: a cone of 32 facets; 90: beyond, friction drives the slip instead of braking it.
+    Rule(
+        "friction direction",
+        "deg",
+        error.friction_angle,
+        lambda rec: Bounds(5.0, 90.0, 180.0),
+        "sliding friction points against the slip; beyond 90 degrees it drives it",
+    ),
+    Rule(
+        "normal energy",
+        "J",
+        error.normal_energy,
+        _of("energy", 1e-6, 1e-3),
+        "normal forces give back no more energy than they took since touch-down",
+    ),
+    Rule(
+        "friction energy",
+        "J",
+        error.friction_energy,
+        _of("energy", 1e-6, 1e-3),
+        "friction gives back no more energy than it took since touch-down",
+    ),
+    Rule(
+        "force balance",
+        "N",
+        force_residual,
+        _of_momentum("weight"),
+        "forces add up to the rate of momentum (Newton)",
+    ),
+    Rule(
+        "moment balance",
+        "N m",
+        moment_residual,
+        _of_momentum("energy"),
+        "moments about the centre of mass add up to the rate of angular momentum (Euler)",
+    ),
+    Rule(
+        "cop in support",
+        "m",
+        error.cop_outside,
+        _of("size", 1e-9, 1e-6),
+        "every foot's centre of pressure lies among its loaded points",
+    ),
+    Rule(
+        "cop agreement",
+        "m",
+        error.cop_disagreement,
+        _of("size", 1e-9, 1e-6),
+        "the overall centre of pressure is the load-weighted mean of the points",
+    ),
+    Rule(
+        "solved",
+        "of samples",
+        error.unsolved,
+        _no_bad_samples,
+        "the part of the samples whose forces are not solved; a run that ended early fails",
+    ),
+)

@@ -1,0 +1,164 @@
+"""Where the pressure is: on each sole, and against the limits of the support."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footfall.contact.base import OPEN
+from footfall.measure import momentum, overall_cop, phases
+from footfall.measure.common import normal_force, threshold
+from footfall.measure.support import hull
+from footfall.show import style
+from footfall.show.plots.common import SAMPLES, Runs, at_least, each_run, legend, line, show_all_time, sole_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+
+    from footfall.recording import Recording
+
+
+def cop(figure: Figure, runs: Runs) -> None:
+    """Path of the centre of pressure on each sole, seen from above with the toes up."""
+    first = next(iter(runs.values()))
+    feet = first.robot.feet
+    outlines = [1e3 * sole_frame(first, f, foot.polygon) for f, foot in enumerate(feet)]
+    tall = max(float(np.ptp(outline[:, 0])) for outline in outlines)
+    wide = max(float(np.ptp(outline[:, 1])) for outline in outlines)
+    shape = float(np.clip(tall / max(wide, 0.4 * tall, 1e-9), 0.6, 2.5))
+    height = float(np.clip(style.WIDTH / max(2, len(feet)) * shape * 0.62, 2.4, 4.5))
+    figure.set_size_inches(style.WIDTH, height + 1.1)
+    axes = list(figure.subplots(1, len(feet), squeeze=False, sharey=True)[0])
+    # The left foot on the left: seen from above, y grows to the left.
+    order = sorted(range(len(feet)), key=lambda f: -float(first.position[0, first.foot(feet[f].name), 1].mean()))
+    shown = None
+    for ax, f in zip(axes, order, strict=True):
+        _sole(ax, first, f, outlines[f])
+        for curve in each_run(runs):
+            path = _on_sole(curve.rec, f)
+            if len(runs) == 1:
+                shown = _path_in_time(ax, path, curve.rec.time) or shown
+            else:
+                ax.plot(path[:, 1], path[:, 0], label=curve.name, linewidth=1.0, **curve.style)
+        ax.set_title(f"{feet[f].name} foot" if len(feet) > 1 else "sole")
+        ax.margins(0.08)
+        ax.set_xlabel("to the left, y (mm)")
+        ax.set_aspect("equal", adjustable="box")
+        ax.invert_xaxis()
+    axes[0].set_ylabel("forward, x (mm)")
+    if shown is not None:
+        bar = figure.colorbar(shown, ax=axes, shrink=0.8, aspect=30, pad=0.02)
+        bar.set_label("time (s)")
+        bar.outline.set_visible(False)
+    legend(figure, axes)
+
+
+def zmp(figure: Figure, runs: Runs) -> None:
+    """Zero moment point over time between the limits of the support, and in plan over the footprints."""
+    figure.set_size_inches(style.WIDTH, 3.9)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.55, 1.0))
+    over_x = figure.add_subplot(grid[0, 0])
+    over_y = figure.add_subplot(grid[1, 0], sharex=over_x)
+    plan = figure.add_subplot(grid[:, 1])
+    alone = len(runs) == 1
+    for ax, axis, name in ((over_x, 0, "forward, x (m)"), (over_y, 1, "to the left, y (m)")):
+        for curve in each_run(runs):
+            rec = curve.rec
+            low, high = _support(rec, axis)
+            label = "support" if alone else "_"  # matplotlib leaves such a name out
+            ax.fill_between(rec.time, low, high, color="#999999", alpha=0.25 / len(runs), linewidth=0, label=label)
+            if alone:
+                line(ax, rec, momentum(rec).com[:, axis], color=style.COM, label="centre of mass")
+                line(ax, rec, overall_cop(rec)[:, axis], color=style.COP, linewidth=2.4, alpha=0.7, label="CoP")
+                line(ax, rec, rec.zmp[:, axis], color=style.ZMP, linewidth=1.0, label="ZMP")
+            else:
+                line(ax, rec, rec.zmp[:, axis], label=curve.name, linewidth=1.0, **curve.style)
+        ax.set_ylabel(name)
+        at_least(ax, 0.01)
+    show_all_time(over_x, runs)
+    over_x.tick_params(labelbottom=False)
+    over_y.set_xlabel("time (s)")
+    _footprints(plan, next(iter(runs.values())))
+    for curve in each_run(runs):
+        path = curve.rec.zmp
+        style_of = {"color": style.ZMP} if alone else curve.style
+        plan.plot(path[:, 1], path[:, 0], linewidth=1.0, **style_of)
+    if alone:
+        rec = next(iter(runs.values()))
+        com = momentum(rec).com
+        plan.plot(com[:, 1], com[:, 0], color=style.COM, linewidth=1.0)
+    plan.set_title("plan, footprints grey")
+    plan.set_xlabel("to the left, y (m)")
+    plan.set_ylabel("forward, x (m)")
+    plan.set_aspect("equal", adjustable="datalim")
+    plan.margins(0.08)
+    plan.invert_xaxis()
+    legend(figure, [over_x])
+
+
+def _sole(ax: Axes, rec: Recording, foot: int, outline: np.ndarray) -> None:
+    points = 1e3 * sole_frame(rec, foot)
+    if len(outline) > 2:
+        ax.fill(outline[:, 1], outline[:, 0], facecolor="#F4F4F4", edgecolor="#555555", linewidth=0.8, zorder=1)
+    else:
+        ax.plot(outline[:, 1], outline[:, 0], color="#999999", linewidth=3.0, zorder=1, solid_capstyle="round")
+        # A line and a point have no width to look at.
+        room = 0.2 * max(float(np.ptp(outline, axis=0).max()), 25.0)
+        middle = outline.mean(axis=0)
+        for side in (-room, room):
+            ax.plot([middle[1] + side, middle[1]], [middle[0], middle[0] + side], linestyle="none")
+    ax.plot(points[:, 1], points[:, 0], ".", color="#555555", markersize=4, zorder=2)
+
+
+def _on_sole(rec: Recording, foot: int) -> np.ndarray:
+    """(T, 2) mm, forward and to the left in the sole's frame, NaN where the foot carries no load."""
+    load = normal_force(rec)[:, rec.foot(rec.robot.feet[foot].name)]
+    total = load.sum(axis=1, keepdims=True)
+    share = load / np.where(total > threshold(rec), total, np.nan)
+    return 1e3 * share @ sole_frame(rec, foot)[:, :2]
+
+
+def _path_in_time(ax: Axes, path: np.ndarray, time: np.ndarray) -> LineCollection | None:
+    """A path coloured by time, with its first and last place marked."""
+    from matplotlib.collections import LineCollection
+
+    known = np.flatnonzero(np.isfinite(path).all(axis=1))
+    if not known.size:
+        return None
+    kept = np.arange(0, len(path), max(1, len(path) // SAMPLES))
+    line_through = path[kept][:, ::-1]
+    segments = np.stack([line_through[:-1], line_through[1:]], axis=1)
+    found = LineCollection(list(segments), cmap="viridis", linewidths=1.6, zorder=3, capstyle="round")
+    found.set_array(time[kept][:-1])
+    found.set_clim(time[0], time[-1])
+    ax.add_collection(found)
+    first, last = path[known[0]], path[known[-1]]
+    ax.plot(*first[::-1], "o", color="white", markeredgecolor="black", markersize=5, zorder=4, label="begin")
+    ax.plot(*last[::-1], "s", color="black", markersize=4.5, zorder=4, label="end")
+    return found
+
+
+def _support(rec: Recording, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """(T,) m, least and greatest coordinate of the closed points, NaN in flight."""
+    closed, at = rec.mode != OPEN, rec.position[..., axis]
+    standing = closed.any(axis=1)
+    low = np.where(closed, at, np.inf).min(axis=1)
+    high = np.where(closed, at, -np.inf).max(axis=1)
+    return np.where(standing, low, np.nan), np.where(standing, high, np.nan)
+
+
+def _footprints(ax: Axes, rec: Recording) -> None:
+    """The outline of each foot where it stood, once per stance."""
+    for stance in phases(rec).stances:
+        middle = int(np.searchsorted(rec.time, 0.5 * (stance.start + stance.end)))
+        points = np.ascontiguousarray(rec.position[min(middle, len(rec) - 1), rec.foot(stance.foot), :2])
+        corners = np.zeros(len(points) + 1, dtype=np.int64)
+        count = hull(points, len(points), np.zeros_like(corners), corners)
+        x, y = points[corners[:count]].T
+        if count > 2:
+            ax.fill(y, x, facecolor="#E8E8E8", edgecolor="#999999", linewidth=0.6, zorder=1)
+        else:
+            ax.plot(y, x, color="#999999", linewidth=3, zorder=1, solid_capstyle="round")

@@ -1,0 +1,124 @@
+"""The stand-alone 3D replay: what the page's own renderer (``page/replay.js``) needs, as JSON.
+
+Arrays travel as little-endian numbers in base64, which every browser turns into typed arrays at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from footfall.measure.common import flat
+from footfall.robot import Robot
+from footfall.show.geometry import Mesh, ground_mesh, simplified
+from footfall.show.scene import Scene, extent, force_scale, lanes
+
+#: Triangles of a robot, and of a ground: what a phone draws fluently and a page carries easily.
+ROBOT_TRIANGLES, GROUND_TRIANGLES = 40_000, 20_000
+#: Frames of all recordings together, and of each at least and at most.
+FRAMES, FEWEST, MOST = 4800, 300, 1200
+
+
+def most_frames(recordings: int) -> int:
+    """How many frames each of so many recordings may have."""
+    return min(MOST, max(FEWEST, FRAMES // recordings))
+
+
+def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any]:
+    """What the page's renderer draws: robots, grounds, and the frames of each recording, side by side."""
+    places, width = lanes(scenes)
+    side = max(extent(scenes), 2 * width * len(scenes))
+    robots: list[Robot] = []
+    models, grounds, runs = [], [], []
+    for i, (scene, label) in enumerate(zip(scenes, labels, strict=True)):
+        rec = scene.recording
+        if rec.robot not in robots:
+            robots.append(rec.robot)
+            models.append(_robot(scene))
+        strip = (-width / 2 if i else -math.inf, width / 2 if i + 1 < len(scenes) else math.inf)
+        grounds.append(_ground(scene, side, strip))
+        runs.append(_run(scene, label, robots.index(rec.robot), float(places[i])))
+    return {
+        "robots": models,
+        "grounds": grounds,
+        "runs": runs,
+        "scale": force_scale(scenes),
+        "size": max(s.size for s in scenes),
+        "lane": width,
+    }
+
+
+def pack(array: np.ndarray, kind: str = "<f4") -> dict[str, Any]:
+    """An array for ``unpack`` of the page: type, shape and base64."""
+    numbers = np.ascontiguousarray(array, dtype=kind)
+    return {
+        "type": kind[1:],
+        "shape": numbers.shape,
+        "data": base64.b64encode(numbers.tobytes()).decode("ascii"),
+    }
+
+
+def _run(scene: Scene, label: str, robot: int, place: float) -> dict[str, Any]:
+    rec, frames = scene.recording, scene.frames
+    level = flat(rec)
+    return {
+        "label": label,
+        "robot": robot,
+        "y": place,
+        "feet": [foot.name for foot in rec.robot.feet],
+        "pointFoot": rec.robot.point_foot.tolist(),
+        "friction": rec.ground.static_friction,
+        "failure": None if rec.failure is None else f"{rec.failure.cause} at {rec.failure.time:.4g} s",
+        "sample": pack(scene.samples, "<u4"),
+        "time": pack(scene.time, "<f8"),
+        "bodyPosition": pack(frames.body_position),
+        "bodyQuaternion": pack(frames.body_quaternion),
+        "point": pack(frames.point),
+        "force": pack(frames.force),
+        "mode": pack(frames.mode, "|u1"),
+        # On a plane, level or sloped, one normal says it all.
+        "normal": pack(frames.normal[:1, :1] if level else frames.normal),
+        "cop": pack(frames.cop),
+        "overallCop": pack(frames.overall_cop),
+        "zmp": pack(frames.zmp),
+        "com": pack(frames.com),
+        "comGround": pack(frames.com_ground),
+    }
+
+
+def _robot(scene: Scene) -> dict[str, Any]:
+    total = sum(len(mesh.faces) for mesh in scene.meshes.values())
+    share = min(1.0, ROBOT_TRIANGLES / max(total, 1))
+    names = [scene.recording.robot.model.body(body).name for body in scene.meshes]
+    meshes = [simplified(mesh, max(64, int(share * len(mesh.faces)))) for mesh in scene.meshes.values()]
+    return {"names": names, "bodies": [_mesh(mesh) for mesh in meshes]}
+
+
+def _mesh(mesh: Mesh) -> dict[str, Any]:
+    return {
+        "vertices": pack(mesh.vertices),
+        "normals": pack(np.round(127 * mesh.normals), "|i1"),
+        "colors": pack(mesh.colors, "|u1"),
+        "faces": pack(mesh.faces, "<u2" if len(mesh.vertices) <= 1 << 16 else "<u4"),
+    }
+
+
+def _ground(scene: Scene, side: float, strip: tuple[float, float]) -> dict[str, Any]:
+    vertices, faces = ground_mesh(scene.recording.ground, side, strip)
+    # Every triangle with its own corners, so that a stair's edges are sharp.
+    corners = vertices[faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    size = np.linalg.norm(normal, axis=1, keepdims=True)
+    normals = np.repeat(normal / np.where(size > 0.0, size, 1.0), 3, axis=0)
+    if len(faces) > 1000:  # a smooth surface: vertices are shared, normals their mean
+        shared = np.zeros_like(vertices)
+        np.add.at(shared, faces.ravel(), np.repeat(normal, 3, axis=0))
+        shared /= np.maximum(np.linalg.norm(shared, axis=1, keepdims=True), 1e-12)
+        mesh = Mesh(vertices, shared, faces, np.zeros((len(vertices), 4), np.uint8))
+        return _mesh(simplified(mesh, GROUND_TRIANGLES))
+    count = 3 * len(faces)
+    return _mesh(Mesh(corners.reshape(-1, 3), normals, np.arange(count).reshape(-1, 3), np.zeros((count, 4), np.uint8)))

@@ -1,0 +1,130 @@
+"""The report: one HTML file that tells a run or a comparison, with plots and a 3D replay that share one time.
+
+The page is complete in itself and asks for nothing outside. Its 3D replay is drawn by the page's own small
+renderer rather than by viser's export: so plots and replay share one clock, several robots stand side by
+side, light and dark and phones are a matter of style sheets, and the renderer costs 30 kB.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import footfall
+from footfall.errors import FootfallError, RecordingError
+from footfall.recording import Recording
+from footfall.show.curves import panels
+from footfall.show.replay import most_frames, replay_data
+from footfall.show.scene import labels_of, make_scene
+from footfall.show.tables import audit_rows, audit_table, facts_table, key_figures, summary_table
+
+SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "app.js")
+
+
+def write_report(
+    recordings: Recording | Sequence[Recording],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    labels: Sequence[str] | None = None,
+    audit: Sequence[Any] | None = None,
+) -> Path:
+    """Write a report of a recording, or of several to be compared, and give back its path.
+
+    ``labels`` name the recordings (their laws if left out). ``audit`` holds what an audit says of each
+    recording: for each a table of rows (name, value, unit, verdict, meaning), as tuples, mappings or objects;
+    for a single recording the table alone will do. Left out, ``footfall.measure.audit`` is asked if there is
+    one; an empty list leaves the section out.
+
+    Example:
+        >>> write_report(rec, "standing.html")                         # doctest: +SKIP
+        >>> write_report([soft, hard], "laws.html", title="Two laws")  # doctest: +SKIP
+    """
+    runs = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    if not runs:
+        raise RecordingError("a report needs at least one recording")
+    names = labels_of(runs) if labels is None else [str(label) for label in labels]
+    if len(names) != len(runs):
+        raise RecordingError(f"{len(names)} labels were given for {len(runs)} recordings")
+    target = Path(path).expanduser()
+    text = render_report(runs, names, title or _title(runs), audit_rows(runs, audit))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FootfallError(f"cannot write the report to '{target}': {error.strerror or error}") from error
+    return target
+
+
+def render_report(runs: Sequence[Recording], labels: Sequence[str], title: str, audits: Sequence[Sequence[Any]]) -> str:
+    """The report as text; see ``write_report``."""
+    scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
+    data = {**replay_data(scenes, labels), "panels": panels(runs, labels)}
+    tables = [summary_table(runs, labels), facts_table(runs, labels), audit_table(audits, labels)]
+    return _fill(
+        _file("report.html"),
+        {
+            "title": escape(title),
+            "lead": escape(_lead(runs)),
+            "failures": _failures(runs, labels),
+            "figures": key_figures(runs[0], audits[0] if audits else ()) if len(runs) == 1 else "",
+            "tables": "\n".join(filter(None, tables)),
+            "version": escape(footfall.__version__),
+            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "style": _file("report.css"),
+            "script": "\n".join(_file(name) for name in SCRIPTS),
+            # "</script>" within a text would end the element.
+            "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        },
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("footfall.show").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """Put each value where the template says {{its name}}; what a value contains is left alone."""
+    parts = template.split("{{")
+    filled = [parts[0]]
+    for part in parts[1:]:
+        name, rest = part.split("}}", 1)
+        filled += [values[name], rest]
+    return "".join(filled)
+
+
+def _title(runs: Sequence[Recording]) -> str:
+    robots = list(dict.fromkeys(rec.robot.name for rec in runs))
+    laws = {rec.law.name for rec in runs}
+    subject = " and ".join(robots)
+    if len(runs) == 1:
+        return f"{subject} under {runs[0].law.name}"
+    if len(laws) == len(runs) and len(robots) == 1:
+        return f"{subject} under {len(runs)} contact laws"
+    return f"{subject}: {len(runs)} recordings compared"
+
+
+def _lead(runs: Sequence[Recording]) -> str:
+    first = runs[0]
+    controller = str(first.info.get("controller", "unknown"))
+    held = "no controller" if controller == "none" else f"controller {controller}"
+    same = all(rec.ground == first.ground for rec in runs)
+    where = f"{first.ground.kind}, friction {first.ground.dynamic_friction:g}" if same else "different grounds"
+    longest = max(rec.duration for rec in runs)
+    pushes = len(first.info.get("pushes") or ())
+    pushed = f", {pushes} push{'es' if pushes > 1 else ''}" if pushes else ""
+    return f"{longest:.4g} s on {where}, {held}{pushed}, step {1000 * first.dt:.4g} ms"
+
+
+def _failures(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+    return "\n".join(
+        f'<p class="failure"><strong>{escape(label)} did not finish:</strong> {escape(rec.failure.message)}</p>'
+        for rec, label in zip(runs, labels, strict=True)
+        if rec.failure is not None
+    )

@@ -1,0 +1,55 @@
+"""The look of plots: colours that colour-blind readers tell apart (Okabe and Ito 2008), sizes of a journal page."""
+
+from __future__ import annotations
+
+from footfall.show.scene import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR
+
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"
+#: In the order in which curves take them; yellow is left out, it does not show on white.
+COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
+
+#: Width of a figure over two columns of a journal, inches.
+WIDTH = 7.0
+
+RC = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8.5,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.0,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "lines.linewidth": 1.2,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.handlelength": 1.8,
+    "figure.titlesize": 10,
+    "figure.dpi": 120,
+    "savefig.dpi": 200,
+    "svg.fonttype": "none",  # text stays text
+    "pdf.fonttype": 42,
+}
+
+
+def hexadecimal(color: tuple[int, ...]) -> str:
+    """A colour of the 3D view, as plots want it."""
+    return "#" + "".join(f"{part:02X}" for part in color[:3])
+
+
+#: The same in plots and in the 3D view: by mode (open, stick, slide), and of the special points.
+MODES = tuple(hexadecimal(color) for color in MODE_COLORS)
+COP, ZMP, COM = hexadecimal(COP_COLOR), hexadecimal(ZMP_COLOR), hexadecimal(COM_COLOR)

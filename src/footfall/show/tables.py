@@ -1,0 +1,272 @@
+"""The report's tables: what was run, what came of it, what the audit says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from footfall import measure
+from footfall.contact.base import Law
+from footfall.engine.setting import make_setting
+from footfall.errors import FootfallError, RecordingError
+from footfall.recording import Recording
+
+#: How the names in ``Recording.summary`` end, and the unit that means.
+UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
+LABELS = {
+    "fell": "fell over",
+    "failed": "ended early",
+    "samples": "samples",
+    "unsolved_samples": "samples the law did not solve",
+}
+
+
+def number(value: float, unit: str = "", digits: int = 4) -> str:
+    """A number with some digits and its unit; small lengths in mm or µm."""
+    if isinstance(value, int):
+        return f"{value} {unit}".strip()
+    if math.isnan(value):
+        return "–"
+    if unit == "m" and 1e-9 <= abs(value) < 1e-3:
+        value, unit = 1e6 * value, "µm"
+    elif unit == "m" and 1e-3 <= abs(value) < 1.0:
+        value, unit = 1e3 * value, "mm"
+    text = f"{value:.{digits}g}".replace("-", "−")
+    return f"{text} {unit}".strip()
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False) -> str:
+    """An HTML table in a card; cells are HTML already, the first of each row is its heading.
+
+    A row that is too short says the same of all columns.
+    """
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = []
+    for row in rows:
+        span = f' colspan="{len(head) - 1}"' if len(row) == 2 and len(head) > 2 else ""
+        cells = "".join(f"<td{span}>{cell}</td>" for cell in row[1:])
+        lines.append(f'<tr><th scope="row">{row[0]}</th>{cells}</tr>')
+    body = "\n".join(lines)
+    heading = f"<thead><tr>{top}</tr></thead>" if head else ""
+    return (
+        f'<section class="table{" wide" if wide else ""}"><h2>{title}</h2><div class="scroll">'
+        f"<table>{heading}<tbody>\n{body}\n</tbody></table></div></section>"
+    )
+
+
+# ---- what came of it -------------------------------------------------------------------------------------------
+
+
+def summary_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+    """The summaries of recordings, one column each."""
+    summaries = [rec.summary() for rec in runs]
+    rows = []
+    for key in summaries[0]:
+        if key == "failure" or key.endswith("_bw"):
+            continue
+        name, unit = _name_and_unit(key)
+        rows.append([escape(name), *(_summary_cell(summary, key, unit) for summary in summaries)])
+    head = ["", *map(escape, labels)] if len(runs) > 1 else []
+    return table("Summary", head, rows, wide=len(runs) > 1)
+
+
+def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
+    own, relative = _cell(summary[key], unit), key.removesuffix("_N") + "_bw"
+    if not key.endswith("_N") or relative not in summary:
+        return own
+    return f"{own} ({number(summary[relative], UNITS['_bw'])})"
+
+
+def key_figures(rec: Recording, audit: Sequence[AuditRow] = ()) -> str:
+    """The few numbers that a reader looks for first."""
+    summary = rec.summary()
+    ended = "ended early" if rec.failure else "fell over" if summary["fell"] else "stayed up"
+    chosen = [("Outcome", ended)]
+    for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "duration_s"):
+        if key in summary:
+            name, unit = _name_and_unit(key)
+            chosen.append((name.capitalize(), _cell(summary[key], unit, digits=3)))
+    if audit:
+        failed = sum(row.good is False for row in audit)
+        told = f'<span class="verdict bad">{failed} of {len(audit)} fail</span>'
+        chosen.append(("Audit", told if failed else '<span class="verdict good">passed</span>'))
+    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen)
+    return f'<dl class="figures">{cells}</dl>'
+
+
+def _name_and_unit(key: str) -> tuple[str, str]:
+    for ending, unit in UNITS.items():
+        if key.endswith(ending):
+            return key.removesuffix(ending).replace("_", " "), unit
+    return LABELS.get(key, key.replace("_", " ")), ""
+
+
+def _cell(value: Any, unit: str, digits: int = 4) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value, unit, digits) if isinstance(value, int | float) else escape(str(value))
+
+
+# ---- what was run ----------------------------------------------------------------------------------------------
+
+
+def facts_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+    """What was run: robot, ground, law with its parameters and source, step, controller, pushes, versions."""
+    columns = [_facts(rec) for rec in runs]
+    rows = []
+    for key in columns[0]:
+        cells = [column[key] for column in columns]
+        if any(cells):
+            rows.append([key, *(cells[:1] if len(set(cells)) == 1 else cells)])
+    head = ["", *map(escape, labels)] if len(runs) > 1 else []
+    return table("What was run", head, rows, wide=len(runs) > 1)
+
+
+def _facts(rec: Recording) -> dict[str, str]:
+    info = rec.info
+    robot = rec.robot
+    feet = ", ".join(f"{foot.name} ({len(foot.points)} points)" for foot in robot.feet)
+    versions = info.get("versions") or {}
+    seed = info.get("seed")
+    return {
+        "Robot": escape(f"{robot.name}: {number(robot.mass, 'kg')}, {robot.model.nv} degrees of freedom"),
+        "Feet": escape(feet),
+        "Ground": escape(str(rec.ground)),
+        "Law": escape(str(rec.law)),
+        "Parameters used": escape(_parameters(rec)),
+        "Source of the law": escape(rec.law.citation),
+        "Step": escape(f"{number(1000 * rec.dt)} ms, integrator {info.get('integrator', 'unknown')}"),
+        "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
+        "Controller": escape(str(info.get("controller", ""))),
+        "Pushes": "<br>".join(_push(push) for push in info.get("pushes") or ()),
+        "Seed": "" if seed is None else escape(str(seed)),
+        "Computed": escape(_computed(rec)),
+        "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
+    }
+
+
+def _parameters(rec: Recording) -> str:
+    """The numbers the law worked with, those derived from robot, ground and step included."""
+    if type(rec.law).resolve is Law.resolve:
+        return ""
+    try:
+        values = rec.law.resolve(make_setting(rec.robot, rec.ground, rec.dt))
+    except FootfallError:  # a law that is not known here
+        return ""
+    if not hasattr(values, "_asdict"):
+        return ""
+    return ", ".join(f"{name} = {_value(value)}" for name, value in values._asdict().items())
+
+
+def _value(value: Any) -> str:
+    return number(float(value)) if isinstance(value, int | float) else str(value)
+
+
+def _push(push: Mapping[str, Any]) -> str:
+    parts = []
+    for key, unit in (("force", "N"), ("torque", "N m")):
+        if any(push.get(key, ())):
+            parts.append(f"{key} ({', '.join(number(x) for x in push[key])}) {unit}")
+    start, duration = push.get("start", 0.0), push.get("duration", 0.0)
+    what = f"{push.get('body', '?')}: {', '.join(parts) or 'nothing'}"
+    return escape(f"{what}, from {number(start, 's')} for {number(duration, 's')}")
+
+
+def _computed(rec: Recording) -> str:
+    wall, created = rec.info.get("wall_time"), rec.info.get("created")
+    parts = [str(created)] if created else []
+    if wall:
+        steps = max(1, round(rec.duration / rec.dt))
+        parts.append(f"{number(wall, 's')}, {number(1e6 * wall / steps)} µs a step")
+    return ", ".join(parts)
+
+
+# ---- the audit -------------------------------------------------------------------------------------------------
+
+
+class AuditRow(NamedTuple):
+    """One line of an audit: a number, whether it is good, and what that means."""
+
+    name: str
+    value: float | str
+    unit: str
+    verdict: str | bool
+    meaning: str
+
+    @property
+    def good(self) -> bool | None:
+        """Whether the verdict is favourable; None where it is neither."""
+        if isinstance(self.verdict, bool):
+            return self.verdict
+        word = self.verdict.strip().lower()
+        if word in ("ok", "good", "pass", "passed", "holds", "yes", "true"):
+            return True
+        return False if word in ("bad", "fail", "failed", "violated", "no", "false") else None
+
+    @property
+    def word(self) -> str:
+        return ("passed" if self.verdict else "failed") if isinstance(self.verdict, bool) else self.verdict
+
+
+def audit_rows(runs: Sequence[Recording], given: Sequence[Any] | None) -> list[list[AuditRow]]:
+    """One list of rows for each recording, from what the caller gave or what ``footfall.measure.audit`` says."""
+    if given is None:
+        audit = getattr(measure, "audit", None)
+        if not callable(audit):
+            return []
+        tables = [audit(rec) for rec in runs]
+    elif len(given) == 0:
+        return []
+    else:
+        alone = len(runs) == 1 and not (len(given) == 1 and _is_table(given[0]))
+        tables = [given] if alone else list(given)
+    if len(tables) != len(runs):
+        raise RecordingError(f"{len(tables)} audits were given for {len(runs)} recordings")
+    return [[_row(row) for row in getattr(entry, "rows", entry)] for entry in tables]
+
+
+def _is_table(entry: Any) -> bool:
+    """Whether this is a table of rows, and not a row."""
+    if hasattr(entry, "rows"):
+        return True
+    return (
+        isinstance(entry, list | tuple)
+        and not hasattr(entry, "name")
+        and not any(isinstance(item, str) for item in entry)
+    )
+
+
+def _row(row: Any) -> AuditRow:
+    if isinstance(row, tuple | list) and not hasattr(row, "name"):
+        return AuditRow(*row)
+    if isinstance(row, Mapping):
+        return AuditRow(*(row[field] for field in AuditRow._fields))
+    return AuditRow(*(getattr(row, field) for field in AuditRow._fields))
+
+
+def audit_table(audits: Sequence[Sequence[AuditRow]], labels: Sequence[str]) -> str:
+    """The audit, with what each row means; of several recordings a column each."""
+    if not audits or not any(audits):
+        return ""
+    head = ["", *(map(escape, labels) if len(audits) > 1 else ["found", "verdict"]), "what it means"]
+    rows = []
+    known = [{row.name: row for row in audit} for audit in audits]
+    for name in dict.fromkeys(name for audit in known for name in audit):
+        found = [audit.get(name) for audit in known]
+        meaning = next(row.meaning for row in found if row is not None)
+        cells = []
+        for row in found:
+            if row is None:
+                cells.append("–")
+                continue
+            value = _cell(row.value, row.unit)
+            cells += [value, _verdict(row)] if len(audits) == 1 else [f"{value}<br>{_verdict(row)}"]
+        rows.append([escape(name), *cells, escape(meaning)])
+    return table("Audit", head, rows, wide=True)
+
+
+def _verdict(row: AuditRow) -> str:
+    kind = {True: " good", False: " bad", None: ""}[row.good]
+    return f'<span class="verdict{kind}">{escape(row.word)}</span>'

@@ -1,0 +1,185 @@
+"""Videos of recordings, drawn by MuJoCo's own renderer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import OPEN
+from footfall.engine.scene import compose
+from footfall.errors import FootfallError
+from footfall.recording import Recording
+from footfall.show.scene import MODE_COLORS, Scene, force_scale, make_scene
+
+FORMATS = (".gif", ".mp4")
+VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
+
+
+def write_video(
+    recording: Recording,
+    path: str | os.PathLike[str],
+    *,
+    fps: float = 30.0,
+    speed: float = 1.0,
+    size: tuple[int, int] = (960, 540),
+    forces: bool = True,
+) -> Path:
+    """Write a video (.mp4 or .gif) of a recording and give back its path.
+
+    ``fps`` are pictures per second of the video, ``speed`` simulated seconds per second, ``size`` is width and
+    height in pixels. MP4 needs ffmpeg, the program or the package imageio-ffmpeg; GIF needs Pillow.
+
+    Limitations: needs an OpenGL that works without a screen (EGL or OSMesa on Linux).
+    """
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in FORMATS:
+        raise FootfallError(f"a video is .mp4 or .gif, not '{target.name}'")
+    if not (fps > 0 and speed > 0 and min(size) > 0):
+        raise FootfallError(f"fps = {fps:g}, speed = {speed:g} and size = {size} must be positive")
+    write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
+    scene = make_scene(recording, rate=fps / speed)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write(target, pictures(scene, size, forces), size, fps)
+    except OSError as error:
+        raise FootfallError(f"cannot write the video to '{target}': {error.strerror or error}") from error
+    return target
+
+
+def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
+    """The frames of a scene as (height, width, 3) pictures."""
+    rec = scene.recording
+    model = _stage(rec)
+    model.stat.extent, model.stat.center[:] = 4 * scene.size, 0.0  # the reach of shadows, too
+    width, height = size
+    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+    data, drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
+    context, renderer = _renderer(model, width, height)
+    camera, options, perturb = mujoco.MjvCamera(), mujoco.MjvOption(), mujoco.MjvPerturb()
+    camera.azimuth, camera.elevation = VIEW["azimuth"], VIEW["elevation"]
+    camera.distance = 1.75 * scene.size
+    scale = force_scale([scene])
+    window, image = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), dtype=np.uint8)
+    try:
+        for k, sample in enumerate(scene.samples):
+            data.qpos[:] = rec.qpos[sample]
+            mujoco.mj_forward(model, data)
+            camera.lookat[:] = scene.frames.com[k] - [0.0, 0.0, 0.08 * scene.size]
+            everything = int(mujoco.mjtCatBit.mjCAT_ALL)
+            mujoco.mjv_updateScene(model, data, options, perturb, camera, everything, drawn)
+            if forces:
+                _add_arrows(drawn, scene, k, scale)
+            context.make_current()
+            mujoco.mjr_render(window, drawn, renderer)
+            mujoco.mjr_readPixels(image, None, window, renderer)
+            yield image[::-1].copy()
+    finally:
+        context.make_current()
+        renderer.free()
+        context.free()
+
+
+def _stage(rec: Recording) -> mujoco.MjModel:
+    """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is."""
+    if rec.robot.mjcf is None:
+        return compose(rec.robot, rec.ground, rec.law, rec.dt, body_contacts=True).model
+    spec = mujoco.MjSpec.from_string(rec.robot.mjcf, assets=dict(rec.robot.assets))
+    rec.ground.add_to(spec)
+    spec.add_texture(
+        name="footfall_sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.93, 0.95, 0.97],
+        rgb2=[0.75, 0.80, 0.86],
+        width=64,
+        height=384,
+    )
+    spec.worldbody.add_light(
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.6, -1.0], pos=[0, 0, 4], diffuse=[0.7] * 3
+    )
+    model = spec.compile()
+    model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.5, 0.3
+    model.vis.quality.shadowsize = 2048  # where no GPU helps, shadows take most of the time
+    return model
+
+
+def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> None:
+    frame = scene.frame(k)
+    for point, force, mode in zip(frame.point, frame.force, frame.mode, strict=True):
+        if mode == OPEN or not force.any() or drawn.ngeom >= drawn.maxgeom:
+            continue
+        geom = drawn.geoms[drawn.ngeom]
+        color = np.array([*MODE_COLORS[mode], 255]) / 255
+        nowhere = np.zeros(3), np.zeros(3), np.eye(3).ravel(), color.astype(np.float32)
+        mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_ARROW, *nowhere)
+        tip = point + scale * force
+        mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.008 * scene.size, point, tip)
+        drawn.ngeom += 1
+
+
+def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]:
+    """An OpenGL context without a window, and MuJoCo's renderer in it: as MUJOCO_GL says, else the first that works."""
+    named = os.environ.get("MUJOCO_GL", "").lower().strip()
+    ways = [named] if named in ("egl", "osmesa", "glfw", "cgl") else ["cgl", "egl", "osmesa", "glfw"]
+    reasons = []
+    for way in ways:
+        try:
+            context = import_module(f"mujoco.{way}").GLContext(width, height)
+            context.make_current()
+            renderer = mujoco.MjrContext(model, int(mujoco.mjtFontScale.mjFONTSCALE_150))
+            mujoco.mjr_setBuffer(int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN), renderer)
+            return context, renderer
+        except Exception as error:  # each way fails in its own: ImportError, AttributeError, FatalError, ...
+            reasons.append(f"{way}: {(str(error).splitlines() or [type(error).__name__])[0]}")
+    raise FootfallError(
+        "no video can be drawn, for OpenGL does not work here without a screen "
+        f"({'; '.join(reasons)}); on Linux install libegl1 and set MUJOCO_GL=egl, or view the report instead"
+    )
+
+
+def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise FootfallError("a GIF needs Pillow: pip install pillow") from error
+    frames = [Image.fromarray(image).quantize(128) for image in images]
+    # GIF counts in hundredths of a second.
+    frames[0].save(target, save_all=True, append_images=frames[1:], duration=max(20, round(100 / fps) * 10), loop=0)
+
+
+def _write_mp4(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
+    command = [
+        *(_ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"),
+        *("-s", f"{size[0]}x{size[1]}", "-r", f"{fps:g}", "-i", "-"),
+        # Most players want even sizes and this arrangement of colours.
+        *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", os.fspath(target)),
+    ]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        try:
+            for image in images:
+                process.stdin.write(image.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # ffmpeg says why below
+        told = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+    if process.returncode:
+        raise FootfallError(f"ffmpeg could not write '{target}': {told or process.returncode}")
+
+
+def _ffmpeg() -> str:
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        found = shutil.which("ffmpeg")
+    if found is None:
+        raise FootfallError("an MP4 needs ffmpeg: pip install imageio-ffmpeg, or write a .gif")
+    return found

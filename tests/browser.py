@@ -1,0 +1,187 @@
+"""A headless Chromium for tests, driven through its DevTools protocol."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--enable-unsafe-swiftshader",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--hide-scrollbars",
+    "--remote-debugging-port=0",
+)
+
+
+def find_chromium() -> str | None:
+    """The browser that tools/find_chromium.sh would find."""
+    names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page of a Chromium of its own. Keeps what the page complained of and what it asked for.
+
+    Attributes:
+        errors: console errors and uncaught exceptions since the page was opened.
+        requests: addresses the page asked for.
+    """
+
+    def __init__(self, executable: str) -> None:
+        from websockets.sync.client import connect
+
+        self.profile = tempfile.mkdtemp(prefix="footfall-chromium-")
+        self.process = subprocess.Popen(
+            [executable, *OPTIONS, f"--user-data-dir={self.profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self._loaded = False
+        self._number = itertools.count(1)
+        self._socket = connect(self._address(), max_size=None, compression=None)
+        targets = self._ask("Target.getTargets", {}, session=None)["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        attached = self._ask("Target.attachToTarget", {"targetId": page, "flatten": True}, session=None)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.ask(f"{domain}.enable")
+
+    def _address(self) -> str:
+        port = Path(self.profile, "DevToolsActivePort")
+        for _ in range(300):
+            if port.exists() and len(lines := port.read_text().split()) == 2:
+                return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        self.close()
+        raise RuntimeError("chromium did not start within 30 s")
+
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        return self._ask(method, parameters, self._session)
+
+    def _ask(self, method: str, parameters: dict[str, Any], session: str | None) -> dict[str, Any]:
+        number = next(self._number)
+        message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
+        if session is not None:
+            message["sessionId"] = session
+        self._socket.send(json.dumps(message))
+        while True:
+            answer = json.loads(self._socket.recv(timeout=60))
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            self._note(answer)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        method, what = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            details = what["exceptionDetails"]
+            self.errors.append(details.get("exception", {}).get("description") or details["text"])
+        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"):
+            self.errors.append(" ".join(str(a.get("value", a.get("description"))) for a in what["args"]))
+        elif method == "Log.entryAdded" and what["entry"]["level"] == "error":
+            self.errors.append(what["entry"]["text"] + " " + what["entry"].get("url", ""))
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(what["request"]["url"])
+        elif method == "Network.webSocketCreated":
+            self.requests.append(what["url"])
+        elif method == "Page.loadEventFired":
+            self._loaded = True
+
+    def open(
+        self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False, phone: bool = False
+    ) -> None:
+        """Open a page in a window of that size (CSS pixels) and wait until it is loaded."""
+        self._go("about:blank")  # so that the same address is loaded anew
+        self.errors.clear()
+        self.requests.clear()
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=2 if phone else 1,
+            mobile=phone,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.ask("Emulation.setEmulatedMedia", features=[scheme])
+        self._go(address)
+
+    def _go(self, address: str) -> None:
+        self._loaded = False
+        self.ask("Page.navigate", url=address)
+        self.wait(lambda: self._loaded)
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression (awaited if it is a promise), as JSON can hold it."""
+        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise RuntimeError(details.get("exception", {}).get("description") or details["text"])
+        return answer["result"].get("value")
+
+    def wait(self, condition: Any, seconds: float = 20.0) -> None:
+        """Until a function, or a JavaScript expression, is true."""
+        end = time.monotonic() + seconds
+        while not (self.evaluate(condition) if isinstance(condition, str) else condition()):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{condition} did not come true within {seconds} s; errors: {self.errors}")
+            time.sleep(0.05)
+            self.evaluate("0")  # takes in what the browser reports
+
+    def click(self, selector: str) -> None:
+        """Click the middle of the first element that a CSS selector finds, with the mouse."""
+        find = f"document.querySelector({json.dumps(selector)})"
+        self.evaluate(f"{find}.scrollIntoView({{block: 'center'}})")
+        x, y = self.evaluate(
+            f"(() => {{ const r = {find}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def press(self, key: str, code: str | None = None) -> None:
+        text = {"text": key} if len(key) == 1 else {}
+        for kind in ("keyDown", "keyUp"):
+            more = text if kind == "keyDown" else {}
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code or key, **more)
+
+    def screenshot(self, path: str | os.PathLike[str], *, full: bool = False) -> Path:
+        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=full)
+        target = Path(path)
+        target.write_bytes(base64.b64decode(answer["data"]))
+        return target
+
+    def close(self) -> None:
+        if hasattr(self, "_socket"):
+            self._socket.close()
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    def __enter__(self) -> Browser:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

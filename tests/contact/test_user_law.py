@@ -1,0 +1,192 @@
+"""A contact law written by a user, in a file of his own."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall import contact
+from footfall.errors import LawError
+
+MODULE = """
+import footfall as ff
+
+@ff.point_law("kelvin-voigt", k=2e4, c=100.0, v_s=1e-3)
+def kelvin_voigt(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    "A spring and a damper, and friction that is stiff in the slip velocity."
+    normal = max(0.0, parameters.k * depth + parameters.c * depth_rate)
+    gain = parameters.dynamic_friction * normal / parameters.v_s
+    x, y, mode = ff.coulomb(-gain * slip_velocity[0], -gain * slip_velocity[1], parameters.dynamic_friction * normal)
+    return normal, x, y, mode
+
+@ff.point_law("anchored", k=2e4, c=100.0)
+def anchored(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    normal = max(0.0, parameters.k * depth + parameters.c * depth_rate)
+    x = -parameters.k * slip[0] - parameters.c * slip_velocity[0]
+    y = -parameters.k * slip[1] - parameters.c * slip_velocity[1]
+    size = (x * x + y * y) ** 0.5
+    limit = parameters.dynamic_friction * normal
+    if size > limit:
+        x, y = x * limit / size, y * limit / size
+        slip[0] = -(x + parameters.c * slip_velocity[0]) / parameters.k
+        slip[1] = -(y + parameters.c * slip_velocity[1]) / parameters.k
+    return normal, x, y
+
+@ff.point_law("ice", k=2e4, c=100.0)
+def ice(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    return max(0.0, parameters.k * depth + parameters.c * depth_rate)
+
+@ff.point_law("wearing", memory=2, k=2e4, c=100.0)
+def wearing(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    memory[0] += 1.0                        # steps in touch
+    memory[1] = max(memory[1], depth)       # deepest so far
+    return max(0.0, parameters.k * memory[1] + parameters.c * depth_rate)
+"""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """A module outside the package that registers laws; they are gone when this file is done."""
+    path = tmp_path_factory.mktemp("user") / "my_contact_laws.py"
+    path.write_text(MODULE)
+    spec = importlib.util.spec_from_file_location("my_contact_laws", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["my_contact_laws"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["my_contact_laws"]
+    for name in ("kelvin-voigt", "anchored", "ice", "wearing"):
+        contact._registered.pop(name, None)
+
+
+@pytest.fixture
+def forget():
+    """Take back the laws a test registers."""
+    before = dict(contact._registered)
+    yield
+    contact._registered.clear()
+    contact._registered.update(before)
+
+
+def test_a_registered_law_is_a_law_like_any_other(outside):
+    assert {"kelvin-voigt", "anchored", "ice", "wearing"} <= set(ff.laws())
+    law = ff.law("kelvin-voigt", k=3e4)
+    assert law.options() == {"k": 3e4, "c": 100.0, "v_s": 1e-3}
+    assert "friction that is stiff" in type(law).__doc__
+    with pytest.raises(LawError, match="kelvin-voigt: k = -1"):
+        ff.law("kelvin-voigt", k=-1)
+    with pytest.raises(LawError, match="kelvin-voigt has no option 'kk'"):
+        ff.law("kelvin-voigt", kk=1)
+    assert outside.kelvin_voigt is type(law)
+
+
+@pytest.mark.parametrize("law", ["kelvin-voigt", "anchored", "ice"])
+def test_a_ball_rests_where_the_spring_carries_it(outside, law):
+    rec = ff.Simulation("ball", law=law).run(3.0)
+    assert -rec.gap[-1, 0] == pytest.approx(9.81 / 2e4, rel=1e-3)
+    assert rec.total_force[-1] == pytest.approx([0, 0, 9.81], abs=1e-3)
+
+
+def test_four_values_three_or_one_are_forces_with_and_without_mode_and_friction(outside):
+    angle, g = math.radians(20.0), 9.81
+    for law, friction, acceleration, mode in [
+        ("kelvin-voigt", 0.2, g * (math.sin(angle) - 0.2 * math.cos(angle)), 2),
+        ("anchored", 0.2, g * (math.sin(angle) - 0.2 * math.cos(angle)), 2),
+        ("ice", 0.2, g * math.sin(angle), 1),
+    ]:
+        sim = ff.Simulation("brick", law=law, ground=ff.Ground.slope(angle, friction=friction), dt=1e-4)
+        rec = sim.run(1.0, qpos=sim.place(align=True), record_dt=1e-2)
+        speed = np.linalg.norm(rec.qvel[:, :3], axis=1)
+        assert (speed[-1] - speed[50]) / 0.5 == pytest.approx(acceleration, rel=1e-3), law
+        assert (rec.mode[-1] == mode).all(), law
+
+
+def test_a_brick_held_by_anchors_does_not_drift(outside):
+    sim = ff.Simulation("brick", law="anchored", ground=ff.Ground.slope(math.radians(20.0), friction=0.5), dt=2e-4)
+    rec = sim.run(5.5, qpos=sim.place(align=True), record_dt=0.1)
+    assert np.linalg.norm(rec.qpos[-1, :3] - rec.qpos[5, :3]) < 1e-6
+    assert (rec.mode[-1] == 1).all()
+
+
+def test_memory_is_kept_while_a_point_touches_and_cleared_when_it_lands_again(outside):
+    """The force of a ball that bounces on a spring which never relaxes stays at its peak, and starts anew."""
+    sim = ff.Simulation("ball", law=ff.law("wearing", c=0.0), dt=1e-4)
+    rec = sim.run(1.0, qvel=[0, 0, -0.5, 0, 0, 0])
+    force, landings = rec.force[:, 0, 2], np.flatnonzero(np.diff((rec.mode[:, 0] != 0).astype(int), prepend=0) == 1)
+    assert len(landings) >= 2
+    first, second = landings[:2]
+    touching = force[first : first + np.flatnonzero(rec.mode[first:, 0] == 0)[0]]
+    assert (np.diff(touching) >= 0.0).all()
+    assert touching[-1] == pytest.approx(2e4 * -rec.gap[first:second].min())
+    assert force[second] < 0.1 * touching[-1]
+
+
+def test_the_law_is_saved_with_a_recording_and_comes_back(outside, tmp_path):
+    rec = ff.Simulation("ball", law=ff.law("ice", k=5e4)).run(0.01)
+    rec.save(tmp_path / "run")
+    assert ff.load_recording(tmp_path / "run").law == ff.law("ice", k=5e4)
+
+
+def test_laws_that_differ_only_in_what_they_close_over_are_told_apart(forget):
+    """Made in a loop, by one line of source: the disk cache must not take one for the other."""
+
+    def make(name: str, stiffness: float) -> None:
+        @ff.point_law(name)
+        def spring(depth, depth_rate, slip, slip_velocity, memory, parameters):
+            return stiffness * depth
+
+    make("soft-spring", 1e4)
+    make("hard-spring", 2e4)
+    soft, hard = (ff.Simulation("ball", law=law).run(0.02, qvel=[0, 0, -1, 0, 0, 0]) for law in ("soft-spring", "hard-spring"))
+    for rec, stiffness in ((soft, 1e4), (hard, 2e4)):
+        np.testing.assert_allclose(rec.force[:, 0, 2], stiffness * np.maximum(0.0, -rec.gap[:, 0]), rtol=1e-12)
+
+
+def test_a_function_of_other_arguments_is_refused_at_once(forget):
+    with pytest.raises(LawError, match=r"takes \(depth, rate\), but a point law takes \(depth, depth_rate, slip"):
+
+        @ff.point_law("short")
+        def short(depth, rate):
+            return depth
+
+
+def test_a_function_that_cannot_be_compiled_says_why(forget):
+    @ff.point_law("texts")
+    def texts(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return parameters.k_that_is_not_there * depth
+
+    with pytest.raises(LawError, match="law 'texts' cannot be compiled: .*k_that_is_not_there"):
+        ff.Simulation("ball", law="texts").run(0.01)
+
+
+def test_a_function_that_returns_something_else_is_told_what_to_return(forget):
+    @ff.point_law("pair")
+    def pair(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return depth, depth
+
+    with pytest.raises(LawError, match=r"law 'pair' returns .*; a point law returns \(normal, tangent_1, tangent_2\)"):
+        ff.Simulation("ball", law="pair").run(0.01)
+
+
+def test_names_and_options_that_are_taken_are_refused(forget):
+    def law(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return depth
+
+    with pytest.raises(LawError, match="built-in law; give yours another name"):
+        ff.point_law("mujoco")(law)
+    with pytest.raises(LawError, match="dynamic_friction belongs to the ground"):
+        ff.point_law("rubber", dynamic_friction=2.0)(law)
+
+
+def test_a_user_may_replace_his_own_law(forget):
+    def spring(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return parameters.k * depth
+
+    ff.point_law("mine", k=1e4)(spring)
+    ff.point_law("mine", k=2e4)(spring)
+    assert ff.law("mine").k == 2e4

@@ -1,0 +1,179 @@
+"""A ball that bounces, rests and rings: closed forms."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+import pytest
+from physics.laws import GRAVITY, every_law, expected, log
+
+import footfall as ff
+
+GAINS = [(500.0, 250.0), (1e4, 10.0), (1e4, 0.0)]  # kp 1/s2, kv 1/s
+
+
+def closed_form(kp: float, kv: float) -> tuple[float, float, float]:
+    """Restitution, deepest point (m per m/s) and when (s) of p'' = -kp p - kv min(0, p') from p = 0, p' = -1.
+
+    On the way down p = -(exp(r t) - exp(s t)) / (r - s) with r, s the roots of z^2 + kv z + kp, deepest where its
+    derivative vanishes; on the way up an undamped oscillator turns that depth into speed.
+    """
+    root = cmath.sqrt(kv * kv / 4.0 - kp)
+    r, s = -kv / 2.0 + root, -kv / 2.0 - root
+    if root.imag:
+        when = math.atan2(root.imag, kv / 2.0) / root.imag
+    else:
+        when = (cmath.log(s / r) / (r - s)).real
+    depth = ((cmath.exp(r * when) - cmath.exp(s * when)) / (r - s)).real
+    return math.sqrt(kp) * depth, depth, when
+
+
+def landed(kp: float, kv: float, mass: float = 1.0, dt: float = 1e-5, duration: float = 0.1) -> ff.Recording:
+    """A ball that arrives at the ground with 1 m/s."""
+    robot = ff.load_robot("ball", mass=mass)
+    law = ff.law("linearizing-penalty", kp=kp, kv=kv, eps=0.0)
+    return ff.Simulation(robot, law=law, dt=dt).run(duration, qvel=[0, 0, -1, 0, 0, 0])
+
+
+def test_the_closed_form_is_the_one_of_the_notes():
+    """shared/papers/NOTES.md, Rengifo; to the digits printed there."""
+    assert closed_form(500, 250) == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
+    assert closed_form(1e4, 10)[0] == pytest.approx(0.92669, rel=1e-5)
+    assert closed_form(1e4, 0)[0] == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(("kp", "kv"), GAINS)
+def test_restitution_and_deepest_point_are_those_of_the_closed_form(kp, kv):
+    restitution, depth, when = closed_form(kp, kv)
+    rec = landed(kp, kv, duration=0.4 if kp < 1e3 else 0.1)
+    measured, deepest = float(rec.qvel[:, 2].max()), -float(rec.gap.min())
+    log("linearizing-penalty", kp=kp, kv=kv, e=measured / restitution - 1.0, depth=deepest / depth - 1.0)
+    # Semi-implicit Euler errs by dt kv / 2 = 0.13 % at kv = 250, and less at smaller gains.
+    assert measured == pytest.approx(restitution, rel=2e-3)
+    assert deepest == pytest.approx(depth, rel=2e-3)
+    assert rec.time[rec.gap[:, 0].argmin()] == pytest.approx(when, abs=2e-5)
+
+
+@pytest.mark.parametrize(("kp", "kv"), GAINS)
+def test_restitution_does_not_depend_on_mass(kp, kv):
+    light, middle, heavy = (landed(kp, kv, mass, dt=1e-4, duration=0.4) for mass in (1e-3, 1.0, 100.0))
+    for other in (light, heavy):
+        np.testing.assert_allclose(other.qpos[:, 2], middle.qpos[:, 2], atol=1e-12)
+        np.testing.assert_allclose(other.force / other.robot.mass, middle.force, atol=1e-9)
+
+
+@pytest.mark.parametrize(("kp", "kv"), GAINS)
+def test_touch_down_force_is_weight_and_the_jump_of_the_damper(kp, kv):
+    """m g + m kv v0, the gain applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2."""
+    rec = landed(kp, kv, mass=2.0, duration=0.0)
+    assert rec.force[0, 0, 2] == pytest.approx(2.0 * (GRAVITY + kv), rel=0.51 * rec.dt * kv + 1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.0, 1e-6, 1e-4])
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_a_ball_that_came_to_rest_is_inside_the_ground_by_eps(eps, dt):
+    """To the depth of the smallest impact there is: that of one step's free fall."""
+    sim = ff.Simulation("ball", law=ff.law("linearizing-penalty", eps=eps), dt=dt)
+    rec = sim.run(6.0, qvel=[0, 0, -0.3, 0, 0, 0])
+    rest = rec.slice(5.0)
+    smallest = closed_form(500, 250)[1] * GRAVITY * dt
+    log("linearizing-penalty", eps=eps, dt=dt, depth=-rest.gap.mean(), most=-rest.gap.min())
+    assert np.abs(-rest.gap - eps).max() < 1.1 * smallest + 1e-9
+    assert rest.force[:, 0, 2].mean() == pytest.approx(rec.robot.weight, rel=1e-3)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_no_false_impacts_where_eps_is_half_the_smallest_impacts_depth(dt):
+    """What eps is for (Rengifo 2009, section V): the way up, which nothing damps, must end below the surface."""
+    eps = 0.55 * closed_form(500, 250)[1] * GRAVITY * dt
+    rec = ff.Simulation("ball", law=ff.law("linearizing-penalty", eps=eps), dt=dt).run(8.0, qvel=[0, 0, -0.3, 0, 0, 0])
+    rest = rec.slice(7.0)
+    assert (rest.mode == 1).all()
+    np.testing.assert_allclose(rest.force[:, 0, 2], rec.robot.weight, rtol=2e-2)
+
+
+@every_law
+def test_a_ball_at_rest_is_carried_by_its_weight(law):
+    rec = ff.Simulation("ball", law=law).run(6.0)
+    mean = rec.total_force[-1000:].mean(axis=0) / rec.robot.weight
+    np.testing.assert_allclose(mean, [0.0, 0.0, 1.0], atol=expected(law).weight)
+
+
+@every_law
+def test_a_rolling_ball_keeps_rolling(law):
+    """Speed v = omega r needs no force along the ground; friction must neither brake nor drive it."""
+    sim = ff.Simulation("ball", law=law)
+    rec = sim.run(2.0, qpos=settled(sim), qvel=[1.0, 0.5, 0.0, -5.0, 10.0, 0.0])
+    end = rec.qvel[-1]
+    np.testing.assert_allclose(end[:2], [1.0, 0.5], rtol=1e-3)
+    np.testing.assert_allclose(rec.qpos[-1, :2] - rec.qpos[0, :2], [2.0, 1.0], rtol=1e-3)
+
+
+@every_law
+def test_a_sliding_ball_ends_rolling_at_five_sevenths(law):
+    """A solid sphere thrown without spin loses 2/7 of its speed to friction, whatever the coefficient."""
+    sim = ff.Simulation("ball", law=law, ground=ff.Ground.plane(0.3))
+    rec = sim.run(1.5, qpos=settled(sim), qvel=[2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    spin = np.linalg.norm(rec.qvel[-1, 3:])
+    log(law, speed=rec.qvel[-1, 0] * 0.7 - 1.0, rolling=rec.qvel[-1, 0] - 0.1 * spin)
+    assert rec.qvel[-1, 0] == pytest.approx(2.0 * 5.0 / 7.0, rel=2e-3)  # what an Euler step of friction leaves over
+    assert 0.1 * spin == pytest.approx(rec.qvel[-1, 0], rel=1e-3)
+
+
+def settled(sim: ff.Simulation) -> np.ndarray:
+    """The pose in which a robot has come to rest."""
+    return sim.run(4.0, record_dt=4.0).qpos[-1]
+
+
+# ---- laws of spring and damper -----------------------------------------------------------------------------
+
+SPRINGS = [law for law in ff.laws() if "rest_penetration" in ff.law(law).options()]
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+@pytest.mark.parametrize("depth", [5e-4, 2e-3])
+def test_the_rest_penetration_asked_for_is_the_one_found(law, depth):
+    for robot in ("ball", "brick"):
+        sim = ff.Simulation(robot, law=ff.law(law, rest_penetration=depth), dt=1e-4)
+        rec = sim.run(4.0, record_dt=1e-2)
+        np.testing.assert_allclose(-rec.gap[-1], depth, rtol=1e-2, err_msg=robot)
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+@pytest.mark.parametrize("ratio", [0.02, 0.1, 0.3])
+def test_the_damping_ratio_asked_for_is_the_logarithmic_decrement_found(law, ratio):
+    sim = ff.Simulation("ball", law=ff.law(law, damping_ratio=ratio), dt=1e-5)
+    rest = 1e-3
+    start = sim.place() - np.eye(7)[2] * 1.01 * rest  # a hundredth more than at rest: small, and never off the ground
+    rec = sim.run(0.4, qpos=start)
+    swing = -rec.gap[:, 0] - rest
+    peaks = [k for k in range(1, len(swing) - 1) if swing[k - 1] < swing[k] >= swing[k + 1] and swing[k] > 1e-9]
+    decrement = np.log(rest * 0.01 / swing[peaks[0]])
+    found = decrement / math.hypot(2.0 * math.pi, decrement)
+    log(law, asked=ratio, found=found)
+    assert found == pytest.approx(ratio, rel=2e-2)  # the swing, 1 % of the depth, and Euler's dt omega / 2 = 0.05 %
+
+
+def linear_swing(time: float, sim: ff.Simulation, start: float) -> float:
+    """Depth (m) of a ball on a linear spring and damper, from rest at depth ``start``."""
+    p, mass = sim.law.resolve(sim.setting), sim.robot.mass
+    rest, decay = mass * GRAVITY / p.k, p.c / (2.0 * mass)
+    omega = math.sqrt(p.k / mass - decay**2)
+    swing = math.cos(omega * time) + decay / omega * math.sin(omega * time)
+    return rest + (start - rest) * math.exp(-decay * time) * swing
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("euler", 1), ("rk4", 4)])
+def test_an_integrator_converges_at_its_order_on_a_smooth_bounce(integrator, order):
+    error = []
+    for dt in (2e-3, 1e-3):
+        law = ff.law("spring-damper", damping_ratio=0.1, adhesive=True)
+        sim = ff.Simulation("ball", law=law, dt=dt, integrator=integrator)
+        rec = sim.run(0.1, qpos=sim.place() - np.eye(7)[2] * 1.5e-3)
+        error.append(abs(-rec.gap[-1, 0] - linear_swing(0.1, sim, 1.5e-3)))
+    found = math.log2(error[0] / error[1])
+    log(integrator, order=found, error=error[1])
+    assert found == pytest.approx(order, abs=0.5)
+    assert error[1] < {"euler": 1e-4, "rk4": 1e-7}[integrator]

@@ -1,0 +1,117 @@
+"""Forces of least norm by the wrench route, against a pseudo-inverse of the whole Delassus matrix."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from footfall.contact.base import OPEN, SLIDE, STICK, Contacts
+from footfall.engine.world import make_contacts
+from footfall.solve.minimum_norm import SCRATCH_ROWS, spread
+
+quick = settings(max_examples=150, deadline=None)
+
+
+@st.composite
+def problems(draw, kinds=(STICK,), shapes=("free", "flat", "line", "point")):
+    """Feet of 0 to 6 near points each, on a robot whose feet move each other, and wanted accelerations."""
+    feet = draw(st.integers(1, 3))
+    counts = [draw(st.integers(0, 6)) for _ in range(feet)]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    arms = []
+    for count in counts:
+        arm = rng.uniform(-0.2, 0.2, (count, 3))
+        shape = draw(st.sampled_from(shapes))
+        arm *= {"free": [1, 1, 1], "flat": [1, 1, 0], "line": [1, 0, 0], "point": [0, 0, 0]}[shape]
+        arms.append(arm - arm.mean(axis=0) if count else arm)
+    arm = np.concatenate([np.zeros((0, 3)), *arms])
+    kind = np.array([draw(st.sampled_from(kinds)) for _ in arm], dtype=np.int64)
+    # A robot of 6 to 18 coordinates, some of which may be missing: planar robots cannot move sideways.
+    coordinates = draw(st.integers(1, 6 * feet))
+    jacobian = rng.normal(size=(6 * feet, coordinates))
+    normal = rng.normal(size=(len(arm), 3)) * 0.1 + [0, 0, 1]
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    return SimpleNamespace(
+        counts=counts, arm=arm, kind=kind, mobility=jacobian @ jacobian.T, normal=normal, wanted=rng.normal(size=(len(arm), 3))
+    )
+
+
+def contacts(problem) -> Contacts:
+    begin = np.concatenate([[0], np.cumsum(problem.counts)]).astype(np.int64)
+    places = np.zeros_like(problem.arm)
+    points = SimpleNamespace(local=places, position=places, body=np.zeros(len(problem.counts)), begin=begin)
+    made = make_contacts(points, 1.0, 1.0)
+    made.number[0], made.points[:], made.near[:] = len(places), np.arange(len(places)), begin
+    made.frame[:, 2], made.arm[:], made.mobility[:] = problem.normal, problem.arm, problem.mobility
+    return made
+
+
+def rows(problem) -> tuple[np.ndarray, np.ndarray, list[tuple[int, np.ndarray]]]:
+    """Motions of the held directions per motion of the feet, what is wanted of them, and (point, direction) of each."""
+    found, wanted, held = [], [], []
+    foot = np.repeat(np.arange(len(problem.counts)), problem.counts)
+    for p, kind in enumerate(problem.kind):
+        for direction in {STICK: np.eye(3), SLIDE: problem.normal[p][None], OPEN: np.zeros((0, 3))}[int(kind)]:
+            row = np.zeros(6 * len(problem.counts))
+            row[6 * foot[p] : 6 * foot[p] + 6] = [*direction, *np.cross(problem.arm[p], direction)]
+            found.append(row)
+            wanted.append(direction @ problem.wanted[p])
+            held.append((p, direction))
+    return np.array(found).reshape(-1, 6 * len(problem.counts)), np.array(wanted), held
+
+
+def spread_forces(problem) -> np.ndarray:
+    force = problem.wanted.copy()
+    size = 6 * len(problem.counts)
+    spread(contacts(problem), problem.kind, force, np.full((4 * size + SCRATCH_ROWS, size), np.nan))
+    return force
+
+
+def check(problem) -> None:
+    w, wanted, held = rows(problem)
+    delassus = w @ problem.mobility @ w.T
+    values = np.linalg.eigvalsh(delassus) if len(w) else np.zeros(1)
+    largest = max(values.max(initial=0.0), 1e-300)
+    # Between what counts as zero and what does not there is no one answer: leave such matrices out.
+    assume(not ((values > 1e-13 * largest) & (values < 1e-6 * largest)).any())
+    solution = np.linalg.pinv(delassus, rcond=1e-8, hermitian=True) @ wanted if len(w) else wanted
+    expected = np.zeros_like(problem.wanted)
+    for (p, direction), value in zip(held, solution, strict=True):
+        expected[p] += value * direction
+    # Rounding times a condition of up to 1e6, squared where a basis is orthogonalised.
+    np.testing.assert_allclose(spread_forces(problem), expected, atol=1e-6 * max(np.abs(expected).max(initial=0.0), 1e-9))
+
+
+@quick
+@given(problems())
+def test_points_that_stick_get_the_forces_of_the_pseudo_inverse(problem):
+    check(problem)
+
+
+@quick
+@given(problems(shapes=("flat", "free")))
+def test_flat_feet_get_the_forces_of_the_pseudo_inverse(problem):
+    check(problem)
+
+
+@quick
+@given(problems(kinds=(STICK, SLIDE, OPEN)))
+def test_points_that_slide_or_left_are_held_along_their_normal_or_not_at_all(problem):
+    check(problem)
+
+
+def test_one_point_on_a_free_body_gets_mass_times_acceleration():
+    mass = 2.0
+    mobility = np.diag([1 / mass] * 3 + [10.0] * 3)
+    problem = SimpleNamespace(
+        counts=[1],
+        arm=np.zeros((1, 3)),
+        kind=np.array([STICK]),
+        mobility=mobility,
+        normal=np.array([[0.0, 0.0, 1.0]]),
+        wanted=np.array([[1.0, 2.0, 3.0]]),
+    )
+    np.testing.assert_allclose(spread_forces(problem), [[2.0, 4.0, 6.0]])

@@ -1,0 +1,146 @@
+"""Compare: the same task under several laws, and laws that fail are rows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.errors import FootfallError, LawError
+from footfall.study.compare_task import Task
+
+LAWS = ["linearizing-penalty", "spring-damper"]
+
+
+@ff.point_law("walking-on-air", k=1.0)
+def walking_on_air(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    return 0.0 * parameters.k * depth
+
+
+@pytest.fixture(scope="module")
+def found():
+    told = []
+    push = ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)
+    result = ff.compare(
+        "spatial-biped",
+        laws=LAWS,
+        controller="posture",
+        ground=ff.Ground.plane(friction=(0.8, 0.6)),
+        pushes=[push],
+        duration=0.4,
+        workers=2,
+        progress=lambda *done: told.append(done),
+    )
+    return result, told
+
+
+def test_other_processes_compute_what_this_one_does(found):
+    comparison, told = found
+    assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)
+    assert [(done, of) for done, of, _ in told] == [(1, 2), (2, 2)]
+    assert comparison.remarks == ()
+    for law, rec in comparison.recordings.items():
+        sim = ff.Simulation("spatial-biped", law=law, ground=ff.Ground.plane(friction=(0.8, 0.6)))
+        own = sim.run(0.4, controller="posture", pushes=[ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)])
+        assert np.array_equal(rec.qpos, own.qpos)
+        assert np.array_equal(rec.force, own.force)
+        assert (rec.robot, rec.ground, rec.law) == (own.robot, own.ground, own.law)
+
+
+def test_rows_say_what_the_recordings_say(found):
+    comparison, _ = found
+    for row in comparison.rows:
+        rec = comparison.recordings[row.law]
+        assert (row.outcome, row.why) == ("stood", "")
+        assert row.peak_force_N == rec.total_force[:, 2].max()
+        assert row.mean_force_bw == pytest.approx(rec.total_force[:, 2].mean() / rec.robot.weight)
+        assert row.penetration_m == -rec.gap.min()
+        assert row.audit == rec.audit().verdict
+        assert row.ground_loss_J == pytest.approx(-ff.measure.energy(rec).contact_work[-1])
+        assert row.us_per_step > 0
+    assert comparison["spring-damper"].ground_loss_J > 0.1  # it sinks in by a millimetre, and stays there
+
+
+def test_it_prints_plots_reports_and_saves(found, tmp_path):
+    comparison, _ = found
+    text = str(comparison)
+    assert text.splitlines()[0].split()[:2] == ["law", "outcome"]
+    assert all(f"\n{law} " in text for law in LAWS)
+    figure = comparison.plot("grf")
+    assert {line.get_label() for line in figure.axes[0].get_lines()} >= set(LAWS)
+    page = comparison.report(tmp_path / "laws.html").read_text(encoding="utf-8")
+    assert all(law in page for law in LAWS)
+    saved = comparison.save(tmp_path / "runs")
+    assert np.array_equal(ff.load_recording(saved[LAWS[0]]).time, comparison.recordings[LAWS[0]].time)
+    content = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert [row["law"] for row in content["rows"]] == LAWS
+    assert content["audits"][LAWS[0]]["verdict"] == "pass"
+
+
+def test_a_law_that_fails_is_a_row_that_says_why():
+    stiff = ff.law("hunt-crossley", k=1e12)
+    comparison = ff.compare("planar-biped", laws=[stiff, "mujoco"], controller="posture", duration=0.1, workers=1)
+    row = comparison["hunt-crossley"]
+    assert row.outcome == "failed"
+    assert "diverged at" in row.why
+    assert "diverged at" in str(comparison)
+    assert comparison["mujoco"].outcome == "stood"
+
+
+def test_a_controller_that_raises_is_told_in_every_row():
+    def broken(t, state):
+        raise ValueError("no idea")
+
+    comparison = ff.compare("planar-biped", laws=LAWS, controller=broken, duration=0.1, workers=1)
+    assert all("no idea" in row.why for row in comparison.rows)
+    with pytest.raises(FootfallError, match=r"no law came to a recording: .*no idea"):
+        comparison.plot("grf")
+    assert json.dumps(comparison.to_dict(), allow_nan=False)
+
+
+def test_what_cannot_travel_runs_here_with_a_remark():
+    comparison = ff.compare("brick", laws=["walking-on-air", "spring-damper"], duration=0.2, workers=2)
+    assert comparison["walking-on-air"].outcome == "fell"
+    assert comparison["spring-damper"].outcome == "stood"
+    (remark,) = comparison.remarks
+    assert remark.startswith("walking-on-air ran in this process")
+
+
+def test_a_function_of_a_script_is_not_sent():
+    script = (
+        "import footfall as ff\n"
+        "def control(t, state): return 0 * state.data.ctrl\n"
+        "laws = ['spring-damper', 'mujoco']\n"
+        "found = ff.compare('planar-biped', laws=laws, controller=control, duration=0.01, workers=2)\n"
+        "print(found.remarks[0], [row.why for row in found.rows])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "ran in this process" in done.stdout
+    assert "['', '']" in done.stdout
+
+
+def test_a_process_that_dies_is_a_row(monkeypatch):
+    monkeypatch.setattr(Task, "packed", lambda self: b"no pickle")
+    comparison = ff.compare("brick", laws=LAWS, duration=0.1, workers=2)
+    assert all("ended with code 1" in row.why for row in comparison.rows)
+
+
+def test_laws_of_one_name_are_told_apart_by_their_options():
+    soft, hard = ff.law("spring-damper", rest_penetration=2e-3), ff.law("spring-damper")
+    comparison = ff.compare("brick", laws=[soft, hard], duration=0.1, workers=1)
+    assert [row.law for row in comparison.rows] == [str(soft), str(hard)]
+    with pytest.raises(LawError, match="given twice"):
+        ff.compare("brick", laws=["mujoco", "mujoco"])
+    with pytest.raises(LawError, match="did you mean 'mujoco'"):
+        ff.compare("brick", laws=["mujocco"])
+    with pytest.raises(LawError, match="no law"):
+        ff.compare("brick", laws=[])
+
+
+def test_all_laws_are_compared_by_default():
+    comparison = ff.compare("brick", duration=0.02, workers=1)
+    assert {row.law for row in comparison.rows} == set(ff.laws())

@@ -1,0 +1,192 @@
+"""Plots: every name draws what the recording says, with units, for every kind of foot."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import footfall as ff
+from footfall.errors import FootfallError, RecordingError
+from footfall.measure.common import normal_force
+from footfall.show.plots import FORMATS, PLOTS, plot, save_plot
+from footfall.show.style import COLORS, MODES
+
+PUSH = ff.Push("trunk", force=(60.0, 25.0, 0.0), start=0.1, duration=0.1)
+
+
+@pytest.fixture(scope="module")
+def pushed():
+    ground = ff.Ground.plane(friction=(0.8, 0.6))
+    laws = ("spring-damper", "linearizing-penalty")
+    return [
+        ff.Simulation("spatial-biped", law=law, ground=ground).run(0.6, controller="posture", pushes=[PUSH])
+        for law in laws
+    ]
+
+
+@pytest.fixture(scope="module")
+def ball():
+    sim = ff.Simulation("ball", law="hunt-crossley")
+    qpos = sim.place()
+    qpos[2] += 0.05
+    return sim.run(0.3, qpos=qpos)
+
+
+def lines(figure, panel=0):
+    return {line.get_label(): line.get_xydata() for line in figure.axes[panel].get_lines()}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("count", [1, 2])
+def test_every_plot_draws_one_recording_and_several(pushed, name, count, tmp_path):
+    figure = pushed[0].plot(name) if count == 1 else plot(pushed, name)
+    units = {"friction": "normal force", "modes": "(s)"}
+    labels = [ax.get_ylabel() + ax.get_xlabel() for ax in figure.axes]
+    assert any(units.get(name, "(") in label for label in labels)
+    path = save_plot(figure, tmp_path / f"{name}.png")
+    picture = np.asarray(Image.open(path).convert("L"))
+    assert picture.shape[1] >= 1300
+    assert 0.001 < (picture < 200).mean() < 0.5  # something is drawn, and most is paper
+
+
+@pytest.mark.parametrize("name", sorted(set(PLOTS) - {"tracking", "torque"}))
+def test_a_point_foot_and_a_robot_without_actuators_can_be_drawn(ball, name, tmp_path):
+    save_plot(ball.plot(name), tmp_path / "ball.svg")
+
+
+def test_joints_of_a_robot_without_actuators_are_told(ball):
+    with pytest.raises(RecordingError, match="ball has no actuated joints"):
+        ball.plot("torque")
+
+
+def test_feet_that_are_lines_and_many_points_can_be_drawn(tmp_path):
+    planar = ff.Simulation("planar-biped").run(0.05)
+    robot = ff.load_robot("spatial-biped", points=(3, 4))
+    many = ff.Simulation(robot).run(0.05, controller="posture")
+    for name in PLOTS:
+        save_plot(planar.plot(name), tmp_path / "planar.png")
+        save_plot(many.plot(name), tmp_path / "many.png")
+
+
+def test_grf_shows_the_forces_of_the_recording(pushed):
+    rec = pushed[0]
+    drawn = lines(rec.plot("grf"))
+    assert drawn["left"][:, 0] == pytest.approx(rec.time)
+    assert drawn["left"][:, 1] == pytest.approx(rec.foot_force[:, 0, 2])
+    assert drawn["sum"][:, 1] == pytest.approx(rec.total_force[:, 2])
+    overlaid = lines(plot({"a": rec, "b": pushed[1]}, "grf"))
+    assert overlaid["b"][:, 1] == pytest.approx(pushed[1].total_force[:, 2])
+
+
+def test_points_carry_the_names_of_where_they_are(pushed):
+    rec = pushed[0]
+    drawn = lines(rec.plot("normal"), 1)
+    own = rec.foot("right")
+    front_left = np.argmax(rec.position[0, own] @ [1.0, 1.0, 0.0])
+    assert drawn["front left"][:, 1] == pytest.approx(normal_force(rec)[:, own][:, front_left])
+
+
+def test_friction_stays_below_the_lines_that_are_drawn(pushed):
+    figure = plot(pushed, "friction")
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == ["static friction", "dynamic friction"]
+    for drawn in lines(figure).values():
+        assert np.nanmax(drawn[:, 1]) <= 0.8 + 1e-9
+
+
+def test_cop_lies_on_the_sole(pushed):
+    rec = pushed[1]
+    figure = rec.plot("cop")
+    path = figure.axes[0].collections[0]
+    places = np.concatenate(path.get_segments())
+    sole = 1e3 * rec.robot.feet[0].polygon
+    assert places[:, 1].min() >= sole[:, 0].min() - 1e-6
+    assert places[:, 1].max() <= sole[:, 0].max() + 1e-6
+    assert path.get_array()[0] == rec.time[0]
+
+
+def test_tracking_shows_what_a_servo_aims_at():
+    robot = ff.load_robot("spatial-biped", actuators="position")
+    rec = ff.Simulation(robot).run(0.05)
+    figure = rec.plot("tracking")
+    knee = next(i for i, ax in enumerate(figure.axes) if ax.get_title(loc="left") == "knee pitch")
+    drawn = lines(figure, knee)
+    joint = robot.model.joint("left_knee_pitch")
+    assert drawn["left"][:, 1] == pytest.approx(rec.qpos[:, joint.qposadr[0]])
+    assert drawn["aim"][:, 1] == pytest.approx(robot.home[joint.qposadr[0]])
+
+
+def test_modes_cover_the_time_in_the_colours_of_the_view(ball):
+    figure = ball.plot("modes")
+    bars = {}
+    for collection in figure.axes[0].collections:
+        color = (
+            tuple(np.round(255 * collection.get_facecolor()[0][:3]).astype(int)) if len(collection.get_paths()) else ()
+        )
+        bars[color] = sum(np.ptp(path.vertices[:, 0]) for path in collection.get_paths())
+    assert sum(bars.values()) == pytest.approx(ball.duration)
+    stick = tuple(int(MODES[1][i : i + 2], 16) for i in (1, 3, 5))
+    assert bars[stick] == pytest.approx((ball.mode == 1).sum() * ball.dt, abs=2 * ball.dt)
+
+
+def test_an_interval_is_cut_out(pushed):
+    drawn = lines(pushed[0].plot("grf", start=0.2, stop=0.4))["left"]
+    assert (drawn[0, 0], drawn[-1, 0]) == pytest.approx((0.2, 0.399))
+    with pytest.raises(RecordingError, match="no samples"):
+        pushed[0].plot("grf", start=5.0)
+
+
+def test_long_recordings_keep_their_peaks_and_little_else(pushed, monkeypatch):
+    rec = pushed[0]
+    monkeypatch.setattr("footfall.show.plots.common.SAMPLES", 100)
+    drawn = lines(rec.plot("grf"))["sum"]
+    assert len(drawn) < 150
+    assert drawn[:, 1].max() == rec.total_force[:, 2].max()
+
+
+def test_colours_are_told_apart_without_red_and_green_sense():
+    """Under deuteranopia (Viénot, Brettel and Mollon 1999) any two of the first six stay apart."""
+    matrix = np.array([[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]])
+    seen = [matrix @ [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in COLORS[:6]]
+    apart = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert min(apart) > 0.1
+
+
+# ---- sentences ---------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_plot_is_told_with_the_nearest_name(ball):
+    with pytest.raises(FootfallError, match="no plot is called 'grff': did you mean 'grf'"):
+        ball.plot("grff")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_figures_are_saved_by_their_ending(ball, ending, tmp_path):
+    path = save_plot(ball.plot("energy"), tmp_path / "new" / f"e{ending}")
+    head = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[ending]
+    assert path.read_bytes().startswith(head)
+
+
+def test_other_endings_and_places_are_refused(ball, tmp_path):
+    figure = ball.plot("energy")
+    with pytest.raises(FootfallError, match=r"ends in \.png, \.svg, \.pdf"):
+        save_plot(figure, tmp_path / "e.gif")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FootfallError, match="cannot write the plot"):
+        save_plot(figure, tmp_path / "file" / "e.png")
+
+
+def test_a_missing_matplotlib_says_what_to_install(ball, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **options):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(FootfallError, match=r'pip install "footfall\[plot\]"'):
+        ball.plot("grf")

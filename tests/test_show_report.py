@@ -1,0 +1,257 @@
+"""The report is one file that needs nothing else, tells the run, and shows what the recording says."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from browser import Browser, find_chromium
+from show_recordings import standing
+
+from footfall.errors import FootfallError, RecordingError
+from footfall.recording import Failure
+from footfall.show import write_report
+from footfall.show.scene import make_scene
+
+LAWS = ("linearizing-penalty", "spring-damper")
+
+
+@pytest.fixture(scope="module")
+def rec():
+    return standing()
+
+
+@pytest.fixture(scope="module")
+def page(rec, tmp_path_factory):
+    return write_report(rec, tmp_path_factory.mktemp("report") / "new" / "report.html")
+
+
+def test_the_report_tells_what_was_run(rec, page):
+    text = page.read_text()
+    for said in ("spatial-biped", "linearizing-penalty", rec.law.citation, "Ground.plane(friction=0.7)", "posture"):
+        assert said in text
+    assert "trunk: force (0, 60, 0) N, from 0.1 s for 0.1 s" in text
+    assert "kp = 500" in text
+    assert f"mujoco {rec.info['versions']['mujoco']}" in text
+    assert "{{" not in re.sub(r"<script>.*</script>", "", text, flags=re.S)
+
+
+def test_the_report_names_nothing_outside_itself(page):
+    text = page.read_text()
+    assert not re.search(r"https?://|<link[^>]+stylesheet|\bsrc=|@import|url\(", text)
+    assert "default-src 'none'" in text
+
+
+def test_a_report_of_ten_seconds_is_small_and_quick(page, tmp_path):
+    ten = standing(duration=10.0)
+    begin = time.perf_counter()
+    page = write_report(ten, tmp_path / "ten.html")
+    assert time.perf_counter() - begin < 5.0
+    assert page.stat().st_size < 5e6
+
+
+def test_a_comparison_has_a_column_for_each_law(tmp_path):
+    text = write_report([standing(law) for law in LAWS], tmp_path / "laws.html").read_text()
+    assert all(f'<th scope="col">{law}</th>' in text for law in LAWS)
+
+
+def test_a_failure_is_told_at_the_top(rec, tmp_path):
+    failed = replace(rec, failure=Failure(0.4, "diverged", "left_knee", "diverged at t = 0.4 s, joint left_knee"))
+    text = write_report(failed, tmp_path / "failed.html").read_text()
+    assert "did not finish:</strong> diverged at t = 0.4 s, joint left_knee" in text
+
+
+def test_what_users_write_cannot_break_the_page(rec, tmp_path):
+    wild = "</script><script>alert(1)</script>"
+    text = write_report([rec, rec], tmp_path / "wild.html", title=wild, labels=[wild, "b & c"]).read_text()
+    assert wild not in text
+    assert "b &amp; c" in text
+
+
+def test_an_audit_can_be_given_in_several_forms_or_left_out(rec, tmp_path):
+    row = ("planted error", 0.25, "N", "fail", "a row of a test")
+    named = dict(zip(("name", "value", "unit", "verdict", "meaning"), row, strict=True))
+    for given in ([row], [named], [[row]]):
+        text = write_report(rec, tmp_path / "audit.html", audit=given).read_text()
+        assert "planted error" in text
+        assert '<span class="verdict bad">fail</span>' in text
+    assert "<h2>Audit</h2>" not in write_report(rec, tmp_path / "none.html", audit=[]).read_text()
+    with pytest.raises(RecordingError, match="1 audits were given for 2 recordings"):
+        write_report([rec, rec], tmp_path / "few.html", audit=[[row]])
+
+
+def test_mistakes_are_told_in_a_sentence(rec, tmp_path):
+    with pytest.raises(RecordingError, match="at least one recording"):
+        write_report([], tmp_path / "none.html")
+    with pytest.raises(RecordingError, match="2 labels were given for 1 recordings"):
+        write_report(rec, tmp_path / "labels.html", labels=["a", "b"])
+    with pytest.raises(FootfallError, match="cannot write the report to"):
+        write_report(rec, tmp_path)
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with viser")
+    if (executable := find_chromium()) is None:
+        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
+    with Browser(executable) as running:
+        yield running
+
+
+@pytest.fixture
+def shown(browser, page):
+    browser.open(page.as_uri())
+    browser.wait("window.footfall !== undefined")
+    yield browser
+    assert browser.errors == []
+    assert browser.requests == [page.as_uri()]
+
+
+@pytest.mark.browser
+def test_play_lets_time_advance_and_pause_stops_it(shown):
+    assert shown.evaluate("footfall.time") == 0.0
+    shown.evaluate("document.querySelector('#speed').value = '0.1'")
+    shown.click("#play")
+    shown.wait("footfall.time > 0.01")
+    shown.click("#play")
+    assert shown.evaluate("footfall.playing") is False
+    stopped = shown.evaluate("footfall.time")
+    assert shown.evaluate("new Promise(r => setTimeout(() => r(footfall.time), 200))") == stopped
+    assert shown.evaluate("document.querySelector('#clock').textContent").startswith(f"{stopped:.3f} / 0.500 s")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("when", [0.0, 0.2, 0.35, 0.5])
+def test_what_is_drawn_after_scrubbing_is_what_was_recorded(shown, rec, when):
+    scene = make_scene(rec)
+    index = scene.index(when)
+    sample, moment = int(scene.samples[index]), float(scene.time[index])
+    shown.evaluate(f"document.querySelector('#scrub').value = {moment!r}")
+    shown.evaluate("document.querySelector('#scrub').dispatchEvent(new Event('input'))")
+    shown.wait(f"Math.abs(footfall.time - {moment}) < 1e-9")
+    assert shown.evaluate("document.querySelector('#clock').textContent").startswith(f"{moment:.3f} /")
+    assert shown.evaluate("footfall.sample()") == sample
+    for point in range(rec.robot.point_count):
+        drawn = shown.evaluate(f"footfall.arrow({point})")
+        if rec.mode[sample, point] == 0:
+            assert drawn is None
+            continue
+        # The page holds single precision: 7 digits of forces of some 100 N and places of some m.
+        assert drawn["force"] == pytest.approx(rec.force[sample, point], abs=1e-4)
+        assert drawn["base"] == pytest.approx(rec.position[sample, point], abs=1e-6)
+        assert drawn["mode"] == rec.mode[sample, point]
+    bodies = list(scene.meshes)
+    for name in ("trunk", rec.robot.feet[0].body):
+        body = bodies.index(rec.robot.model.body(name).id)
+        drawn = shown.evaluate(f"footfall.body('{name}')")
+        assert drawn["position"] == pytest.approx(scene.frames.body_position[index, body], abs=1e-6)
+        turned = abs(np.dot(drawn["quaternion"], scene.frames.body_quaternion[index, body]))
+        assert turned == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.browser
+def test_the_plots_say_at_the_cursor_what_was_recorded(shown, rec):
+    shown.evaluate("footfall.seek(0.3)")
+    sample = int(np.searchsorted(rec.time, 0.3 - 1e-9))
+    values = dict(tuple(pair) for pair in shown.evaluate("footfall.values()[0]"))
+    for f, foot in enumerate(rec.robot.feet):
+        assert values[foot.name] == pytest.approx(rec.foot_force[sample, f, 2], abs=1e-3)
+    assert values["total"] == pytest.approx(rec.total_force[sample, 2], abs=1e-3)
+
+
+@pytest.mark.browser
+def test_without_the_layer_no_arrow_is_drawn(shown, rec):
+    assert shown.evaluate("footfall.arrows()") == int((rec.mode[0] > 0).sum())
+    shown.click("[data-layer=forces]")
+    shown.wait("footfall.arrows() === 0")
+    shown.click("[data-layer=forces]")
+    shown.wait("footfall.arrows() > 0")
+
+
+@pytest.mark.browser
+def test_something_is_drawn_and_it_moves(shown, tmp_path):
+    read = """(() => { footfall.seek(%s);
+      const c = document.querySelector('#view'), p = document.createElement('canvas');
+      p.width = c.width; p.height = c.height; const g = p.getContext('2d'); g.drawImage(c, 0, 0);
+      const d = g.getImageData(0, 0, c.width, c.height).data; let sum = 0, seen = new Set();
+      for (let i = 0; i < d.length; i += 4) { seen.add(d[i] >> 4); sum = (sum * 31 + d[i]) %% 1000003; }
+      return [seen.size, sum]; })()"""
+    (shades, before), (_, after) = shown.evaluate(read % 0.0), shown.evaluate(read % 0.35)
+    assert shades > 6
+    assert before != after
+    pictures = [shown.screenshot(tmp_path / "after.png").read_bytes()]
+    shown.evaluate("footfall.seek(0)")
+    pictures.append(shown.screenshot(tmp_path / "before.png").read_bytes())
+    assert pictures[0] != pictures[1]
+
+
+@pytest.mark.browser
+def test_keys_step_and_play(shown, rec):
+    shown.press("ArrowRight")
+    shown.wait("footfall.time > 0.01")
+    assert shown.evaluate("footfall.sample()") == make_scene(rec).samples[1]
+    shown.press("ArrowLeft")
+    shown.wait("footfall.time === 0")
+    shown.press(" ", "Space")
+    shown.wait("footfall.playing || footfall.time > 0")
+
+
+@pytest.mark.browser
+def test_a_drag_over_a_plot_zooms_all_plots_and_a_click_seeks(shown):
+    left, top, width = shown.evaluate(
+        "(() => { const a = document.querySelector('.area'); a.scrollIntoView({block: 'center'});"
+        " const r = a.getBoundingClientRect(); return [r.x, r.y + r.height / 2, r.width]; })()"
+    )
+
+    def mouse(kind, part):
+        button = "none" if kind == "mouseMoved" else "left"
+        x = left + 54 + part * (width - 64)
+        shown.ask("Input.dispatchMouseEvent", type=kind, x=x, y=top, button=button, buttons=1, clickCount=1)
+
+    mouse("mousePressed", 0.2)
+    mouse("mouseMoved", 0.4)
+    mouse("mouseMoved", 0.6)
+    mouse("mouseReleased", 0.6)
+    assert shown.evaluate("footfall.window") == pytest.approx([0.1, 0.3], abs=0.002)  # 0.5 s over some 500 pixels
+    mouse("mousePressed", 0.5)
+    mouse("mouseReleased", 0.5)
+    shown.wait("footfall.time > 0.1")
+    assert shown.evaluate("footfall.time") == pytest.approx(0.2, abs=0.002)
+    shown.click("#unzoom")
+    assert shown.evaluate("footfall.window") == [0.0, 0.5]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_page_fits_its_window(browser, page, width, dark):
+    browser.open(page.as_uri(), width=width, height=844, dark=dark, phone=width < 500)
+    browser.wait("window.footfall !== undefined")
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.errors == []
+    light = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (int(re.findall(r"\d+", light)[0]) < 128) is dark
+
+
+@pytest.mark.browser
+def test_recordings_are_compared_side_by_side(browser, tmp_path):
+    runs = [standing(law) for law in LAWS]
+    page = write_report(runs, tmp_path / "laws.html")
+    browser.open(page.as_uri())
+    browser.wait("window.footfall !== undefined")
+    moment = float(make_scene(runs[0]).time[18])
+    browser.evaluate(f"footfall.seek({moment})")
+    for r, rec in enumerate(runs):
+        sample = browser.evaluate(f"footfall.sample({r})")
+        drawn = browser.evaluate(f"footfall.arrow(0, {r})")
+        expected = rec.force[sample, 0] if rec.mode[sample, 0] else None
+        assert (drawn and drawn["force"]) == (expected if expected is None else pytest.approx(expected, abs=1e-4))
+    labels = browser.evaluate("[...document.querySelectorAll('.robot-label')].map(l => l.textContent)")
+    assert labels == list(LAWS)
+    assert browser.errors == []

@@ -1,0 +1,100 @@
+"""What is drawn at a moment is what the recording says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from show_recordings import standing
+
+from footfall.errors import RecordingError
+from footfall.measure import momentum, overall_cop, support_polygon
+from footfall.recording import COLUMNS
+from footfall.show import scene as show
+from footfall.show.curves import decimated
+
+
+@pytest.fixture(scope="module")
+def rec():
+    return standing()
+
+
+@pytest.fixture(scope="module")
+def scene(rec):
+    return show.make_scene(rec)
+
+
+def test_frames_are_samples_of_the_recording(rec, scene):
+    assert scene.samples[0] == 0
+    assert scene.samples[-1] == len(rec) - 1
+    assert np.diff(scene.time) == pytest.approx(1 / 60, abs=rec.dt)
+    for name, array in {"force": rec.force, "point": rec.position, "mode": rec.mode}.items():
+        assert np.array_equal(getattr(scene.frames, name), array[scene.samples])
+    assert np.array_equal(scene.frames.cop, rec.cop[scene.samples], equal_nan=True)
+
+
+def test_measures_of_frames_are_those_of_the_whole_recording(rec, scene):
+    # The same arithmetic on the same rows; the last has no successor and takes that of the one before.
+    inner = slice(None, -1)
+    assert scene.frames.zmp[inner] == pytest.approx(rec.zmp[scene.samples][inner], abs=1e-12, nan_ok=True)
+    assert scene.frames.overall_cop == pytest.approx(overall_cop(rec)[scene.samples], abs=1e-12, nan_ok=True)
+    assert scene.frames.com == pytest.approx(momentum(rec).com[scene.samples], abs=1e-12)
+
+
+def test_bodies_are_where_mujoco_has_them(rec, scene):
+    model, frame = rec.robot.model, scene.frame(7)
+    data = mujoco.MjData(model)
+    data.qpos[:] = rec.qpos[scene.samples[7]]
+    mujoco.mj_kinematics(model, data)
+    bodies = list(scene.meshes)
+    assert np.array_equal(frame.body_position, data.xpos[bodies])
+    assert np.array_equal(frame.body_quaternion, data.xquat[bodies])
+
+
+def test_the_support_polygon_is_the_measures(rec):
+    for k in (0, 150, 300):
+        assert np.array_equal(show.support_polygon(rec.position[k], rec.mode[k]), support_polygon(rec, k))
+
+
+def test_the_nearest_frame_is_found(scene):
+    assert scene.index(-1.0) == 0
+    assert scene.index(99.0) == len(scene) - 1
+    for i in (0, 3, len(scene) - 1):
+        assert scene.index(float(scene.time[i]) + 1e-4) == i
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_very_short_recordings_can_be_shown(rec, count):
+    short = replace(rec, **{name: getattr(rec, name)[:count] for name in COLUMNS})
+    assert len(show.make_scene(short)) == count
+
+
+def test_an_empty_recording_is_refused(rec):
+    with pytest.raises(RecordingError, match="no samples"):
+        show.make_scene(rec.slice(5.0))
+
+
+def test_a_long_recording_has_no_more_frames_than_asked_for():
+    assert len(show.make_scene(standing(duration=10.0), most=100)) == 100
+
+
+def test_recordings_side_by_side_do_not_touch(rec, scene):
+    places, width = show.lanes([scene, scene, scene])
+    assert np.diff(places) == pytest.approx(width)
+    assert places.sum() == pytest.approx(0.0)
+    assert width > np.ptp(rec.position[..., 1])
+
+
+def test_decimation_keeps_every_peak_and_every_gap():
+    rng = np.random.default_rng(0)
+    values = np.sin(np.linspace(0, 30, 10_000)) + 0.01 * rng.normal(size=10_000)
+    values[4321], values[7777] = 50.0, -60.0
+    values[5000:5400] = np.nan
+    kept = decimated(values, 1000)
+    assert len(kept) <= 1000 + 250 * 1.1  # four a stretch, and one more where there is a gap
+    assert {0, 4321, 7777, 9999} <= set(kept)
+    assert np.isnan(values[kept]).any()
+    assert np.nanmax(values[kept]) == 50.0
+    assert np.array_equal(decimated(values[:900], 1000), np.arange(900))

@@ -1,0 +1,63 @@
+"""Videos through MuJoCo's renderer, where one works."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from show_recordings import standing
+
+from footfall.errors import FootfallError
+from footfall.show import video, write_video
+from footfall.show.scene import make_scene
+
+
+@pytest.fixture(scope="module")
+def rec():
+    return standing(duration=0.1)
+
+
+@pytest.fixture(scope="module")
+def images(rec):
+    try:
+        return list(video.pictures(make_scene(rec, rate=20.0), (160, 120)))
+    except FootfallError as error:
+        pytest.skip(str(error))
+
+
+def test_pictures_show_the_robot_with_its_forces(rec, images):
+    assert len(images) == len(make_scene(rec, rate=20.0))
+    assert images[0].shape == (120, 160, 3)
+    middle = images[0][20:100, 60:100].reshape(-1, 3).astype(int)
+    assert np.ptp(middle, axis=0).max() > 80  # not one grey
+    bare = next(video.pictures(make_scene(rec, rate=20.0), (160, 120), forces=False))
+    assert not np.array_equal(bare, images[0])
+
+
+def test_a_gif_can_be_read_back(rec, images, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    path = write_video(rec, tmp_path / "run.gif", fps=20, size=(160, 120))
+    with image.open(path) as read:
+        assert read.size == (160, 120)
+
+
+@pytest.mark.parametrize(("name", "options"), [("run.avi", {}), ("run.gif", {"fps": 0}), ("run.mp4", {"speed": -1})])
+def test_what_cannot_be_written_is_told(rec, tmp_path, name, options):
+    with pytest.raises(FootfallError, match=r"a video is \.mp4 or \.gif|must be positive"):
+        write_video(rec, tmp_path / name, **options)
+
+
+def test_a_missing_ffmpeg_is_told_with_the_way_out(rec, images, tmp_path, monkeypatch):
+    monkeypatch.setattr(video.shutil, "which", lambda name: None)
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    with pytest.raises(FootfallError, match=r"pip install imageio-ffmpeg, or write a \.gif"):
+        write_video(rec, tmp_path / "run.mp4", fps=20, size=(160, 120))
+
+
+def test_without_any_opengl_the_reasons_are_told(rec, tmp_path, monkeypatch):
+    def broken(name):
+        raise ImportError(f"{name} is not here")
+
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    monkeypatch.setattr(video, "import_module", broken)
+    with pytest.raises(FootfallError, match=r"OpenGL does not work here .*egl: mujoco\.egl is not here"):
+        write_video(rec, tmp_path / "run.gif")
