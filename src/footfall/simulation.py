@@ -10,7 +10,9 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law, Setting
-from footfall.engine.run import Controller, Push, Run
+from footfall.engine.controls import Controller
+from footfall.engine.push import Push
+from footfall.engine.run import Run
 from footfall.engine.scene import Scene, compose
 from footfall.engine.setting import make_setting, place
 from footfall.errors import SimulationError, did_you_mean
@@ -23,8 +25,9 @@ class Simulation:
     """A robot on a ground under a contact law, ready to run.
 
     ``robot`` and ``law`` may be names. ``dt`` is the step in s. ``integrator`` is ``"euler"``, semi-implicit with
-    implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is continuous. ``body_contacts`` lets
-    bodies that are no foot meet the ground, and each other where the model says so, by MuJoCo's own contacts.
+    implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is continuous.
+    ``body_contacts`` lets bodies that are no foot meet the ground, and each other where the model says so, by MuJoCo's
+    own contacts.
 
     A simulation holds no state: the same one may run many times, in many threads.
     """

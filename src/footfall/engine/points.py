@@ -13,6 +13,7 @@ import numpy as np
 
 from footfall.compiled import kernel
 from footfall.contact.base import OPEN
+from footfall.solve.dense import copy
 from footfall.surface import tangent_frame
 
 
@@ -179,3 +180,22 @@ def roll_anchors(cvel, points, contacts, dt):
             points.anchor[p, 0] += step * (v[1] * n[2] - v[2] * n[1])
             points.anchor[p, 1] += step * (v[2] * n[0] - v[0] * n[2])
             points.anchor[p, 2] += step * (v[0] * n[1] - v[1] * n[0])
+
+
+@kernel
+def keep_memory(points, scratch):
+    """Set aside what the points remember, while trial states are evaluated."""
+    m = points.memory.shape[1]
+    for p in range(points.mode.size):
+        copy(scratch.memory[p, :m], points.memory[p])
+        copy(scratch.memory[p, m:], points.anchor[p])
+        scratch.mode[p] = points.mode[p]
+
+
+@kernel
+def restore_memory(points, scratch):
+    m = points.memory.shape[1]
+    for p in range(points.mode.size):
+        copy(points.memory[p], scratch.memory[p, :m])
+        copy(points.anchor[p], scratch.memory[p, m:])
+        points.mode[p] = scratch.mode[p]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import time as clock
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numba
 import numpy as np
-from numba import types
 
 from footfall.contact.base import CoupledLaw, PointLaw, coupled_signature, point_signature
-from footfall.control import named_controller
-from footfall.control.base import CompiledController, State, control_signature
 from footfall.engine import step
+from footfall.engine.controls import Controller, make_controls
+from footfall.engine.push import Push, make_pushes
 from footfall.engine.world import (
-    Pushes,
     Tape,
     make_contacts,
     make_guard,
@@ -31,7 +27,7 @@ from footfall.engine.world import (
     make_tape,
     make_world,
 )
-from footfall.errors import ControllerError, FootfallWarning, GroundError, SimulationError, did_you_mean
+from footfall.errors import ControllerError, FootfallWarning, GroundError, SimulationError
 from footfall.recording import Failure, Recording
 
 if TYPE_CHECKING:
@@ -39,51 +35,6 @@ if TYPE_CHECKING:
 
 #: Steps between two looks at the keyboard and the progress bar.
 CHUNK = 2000
-
-Controller = Callable[[float, State], Any] | CompiledController
-
-
-@dataclass(frozen=True)
-class Push:
-    """A force (N) and torque (N m), world frame, at a body's centre of mass, over an interval (s)."""
-
-    body: str
-    force: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    start: float = 0.0
-    duration: float = 0.1
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "body": self.body,
-            "force": list(map(float, self.force)),
-            "torque": list(map(float, self.torque)),
-            "start": self.start,
-            "duration": self.duration,
-        }
-
-
-class _Callback(types.WrapperAddressProtocol):
-    """A Python function of time that compiled code can call; errors are kept and stop the loop."""
-
-    def __init__(self, function: Callable[[float], None]) -> None:
-        self.error: BaseException | None = None
-
-        def guarded(time: float) -> int:
-            try:
-                function(time)
-            except BaseException as error:
-                self.error = error
-                return 1
-            return 0
-
-        self.c_function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double)(guarded)
-
-    def __wrapper_address__(self) -> int:
-        return ctypes.cast(self.c_function, ctypes.c_void_p).value or 0
-
-    def signature(self) -> Any:
-        return types.int64(types.float64)
 
 
 @cache
@@ -104,16 +55,6 @@ def _idle_coupled_law() -> Any:
         return 0
 
     return function_pointer(coupled_signature(), idle)
-
-
-@cache
-def _idle_control() -> Any:
-    from footfall.compiled import function_pointer
-
-    def idle(time, qpos, qvel, ctrl, gains):
-        return 0
-
-    return function_pointer(control_signature(), idle)
 
 
 class Run:
@@ -166,7 +107,7 @@ class Run:
         self.scratch = make_scratch(model, self.points, rows, marks)
         self.guard = make_guard(model, sim.ground.highest)
         self.ground = step.Surface(*sim.ground.compiled())
-        self.control, kind = self._make_control(controller)
+        self.controls = make_controls(controller, robot, self.data, self.points, self.contacts)
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
         self.plan = step.Plan(
             dt=dt,
@@ -177,66 +118,15 @@ class Run:
             rich=int(rich),
             stages=1 if euler else 4,
             total=self.total,
-            control=kind,
+            control=self.controls.kind,
             control_every=control_every,
             record_every=self.record_every,
         )
         self.native = sim.scene.native.copy()
-        self.external = _make_pushes(model, self.pushes, dt)
+        self.external = make_pushes(model, self.pushes, dt)
         self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count)
         self.outcome = np.zeros(4, dtype=np.int64)
         self.step = 0
-
-    def _make_control(self, controller: Controller | str | None) -> tuple[step.Control, int]:
-        robot = self.simulation.robot
-        self.controller = "none" if controller is None else str(controller)
-        self.callback = _Callback(lambda time: None)
-        if isinstance(controller, str):
-            controller = named_controller(controller)
-        if controller is None:
-            return step.Control(self.callback, _idle_control(), np.zeros(1)), 0
-        if isinstance(controller, CompiledController):
-            gains = np.ascontiguousarray(controller.gains(robot), dtype=float)
-            return step.Control(self.callback, controller.pointer(), gains), 2
-        if not callable(controller):
-            raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
-        self.controller = getattr(controller, "__name__", type(controller).__name__)
-        self.callback = _Callback(self._python_control(controller))
-        return step.Control(self.callback, _idle_control(), np.zeros(1)), 1
-
-    def _python_control(self, controller: Callable[[float, State], Any]) -> Callable[[float], None]:
-        data, points, contacts, robot = self.data, self.points, self.contacts, self.simulation.robot
-        state = State(
-            robot=robot,
-            data=data,
-            qpos=_read_only(data.qpos),
-            qvel=_read_only(data.qvel),
-            position=_read_only(points.position),
-            gap=_read_only(contacts.gap),
-            mode=_read_only(points.mode),
-            _points=points,
-            _contacts=contacts,
-        )
-        ctrl, shape = data.ctrl, data.ctrl.shape
-
-        def control(time: float) -> None:
-            answer = controller(time, state)
-            controls = np.asarray(answer, dtype=float) if answer is not None else None
-            if controls is None or controls.shape != shape:
-                got = "None" if controls is None else f"shape {controls.shape}"
-                raise ControllerError(
-                    f"controller {self.controller} returned {got} at t = {time:.6g} s; "
-                    f"{robot.name} has {shape[0]} actuators, so it must return ({shape[0]},) numbers"
-                )
-            if not np.isfinite(controls).all():
-                name = robot.model.actuator(int(np.flatnonzero(~np.isfinite(controls))[0])).name
-                raise ControllerError(
-                    f"controller {self.controller} returned {controls[~np.isfinite(controls)][0]} "
-                    f"for actuator {name} at t = {time:.6g} s"
-                )
-            ctrl[:] = controls
-
-        return control
 
     def advance(self, steps: int) -> bool:
         """Take up to ``steps`` steps; True while there is more to do."""
@@ -252,7 +142,7 @@ class Run:
             self.external,
             self.laws,
             self.ground,
-            self.control,
+            self.controls.control,
             self.tape,
             self.step,
             last,
@@ -294,15 +184,15 @@ class Run:
             error: Exception = GroundError(message)
             error.recording = self.recording(Failure(at, "ground", "", message))  # type: ignore[attr-defined]
             raise error
-        cause = self.callback.error
+        cause = self.controls.callback.error
         if isinstance(cause, ControllerError):
             message = str(cause)
         elif isinstance(cause, Exception):
-            message = f"controller {self.controller} failed at t = {at:.6g} s: {type(cause).__name__}: {cause}"
+            message = f"controller {self.controls.name} failed at t = {at:.6g} s: {type(cause).__name__}: {cause}"
         elif cause is not None:
             raise cause  # the user pressed Ctrl-C, or wants to leave
         else:
-            message = f"controller {self.controller} stopped the run at t = {at:.6g} s"
+            message = f"controller {self.controls.name} stopped the run at t = {at:.6g} s"
         raise ControllerError(message, self.recording(Failure(at, "controller", "", message))) from cause
 
     def _divergence(self, at: float) -> Failure:
@@ -325,7 +215,7 @@ class Run:
             rows = -(-int(self.outcome[1]) // self.record_every)  # the step that failed was not recorded
         tape = Tape(*(array[:rows] for array in self.tape))
         info = {
-            "controller": self.controller,
+            "controller": self.controls.name,
             "pushes": [push.to_dict() for push in self.pushes],
             "integrator": sim.integrator,
             "body_contacts": sim.body_contacts,
@@ -343,12 +233,6 @@ class Run:
         return Recording(
             robot=sim.robot, ground=sim.ground, law=sim.law, dt=sim.dt, failure=failure, info=info, **tape._asdict()
         )
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 def _vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
@@ -375,19 +259,3 @@ def _round_down(value: float) -> str:
     """One significant digit, not above the value."""
     power = 10.0 ** np.floor(np.log10(value))
     return f"{np.floor(value / power + 1e-9) * power:.0e}".replace("e-0", "e-")
-
-
-def _make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float) -> Pushes:
-    known = [model.body(i).name for i in range(1, model.nbody)]
-    for push in pushes:
-        if push.body not in known:
-            raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(push.body, known)}")
-        numbers = [*push.force, *push.torque, push.start, push.duration]
-        if len(numbers) != 8 or not np.isfinite(numbers).all() or push.duration < 0:
-            raise SimulationError(f"push on {push.body}: force and torque are three finite numbers, times >= 0")
-    return Pushes(
-        body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
-        start=np.array([round(push.start / dt) for push in pushes], dtype=np.int64),
-        stop=np.array([round((push.start + push.duration) / dt) for push in pushes], dtype=np.int64),
-        wrench=np.array([[*push.force, *push.torque] for push in pushes], dtype=float).reshape(-1, 6),
-    )

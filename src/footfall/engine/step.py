@@ -5,51 +5,32 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import kernel
-from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.engine.bridge import (
-    address_of,
-    mj_add_contact,
-    mj_apply_ft,
     mj_collision,
-    mj_com_pos,
-    mj_com_vel,
-    mj_contact_force,
-    mj_factor_m,
-    mj_flex,
     mj_fwd_actuation,
-    mj_fwd_constraint,
-    mj_fwd_velocity,
-    mj_integrate_pos,
     mj_island,
-    mj_kinematics,
     mj_make_constraint,
-    mj_make_m,
-    mj_passive,
     mj_project_constraint,
-    mj_reference_constraint,
-    mj_rne,
-    mj_tendon,
     mj_transmission,
-    pointer_to,
 )
-from footfall.engine.mobility import (
-    add_half_solved_forces,
-    finish_solve,
-    free_acceleration,
-    gather,
-    half_solve,
-    mobility,
+from footfall.engine.forces import forces_and_acceleration
+from footfall.engine.native import tell_mujoco
+from footfall.engine.points import keep_memory, locate, restore_memory, roll_anchors
+from footfall.engine.stages import (
+    factor_inertia,
+    integrate_activations,
+    integrate_positions,
+    needs_constraints,
+    position_stage,
+    smooth_force,
+    velocity_stage,
 )
-from footfall.engine.points import add_forces, locate, point_forces, release_far, roll_anchors, velocities
+from footfall.solve.dense import copy
 
 # How a run of the loop ends.
 DONE, DIVERGED, NO_GROUND, STOPPED = 0, 1, 2, 3
 #: Accelerations beyond this (m/s2 or rad/s2) are no motion of a robot.
 RUNAWAY = 1e8
-#: Times a coupled law and MuJoCo's constraint solver (joint limits and the like) may alternate in one step.
-SWEEPS = 50
-#: They agree when the constraint forces change by less than this share.
-AGREEMENT = 1e-6
 
 
 class Plan(NamedTuple):
@@ -90,232 +71,6 @@ class Control(NamedTuple):
     python: Any
     compiled: Any
     gains: Any
-
-
-@kernel
-def copy(target, source):
-    for i in range(source.size):
-        target[i] = source[i]
-
-
-@kernel
-def needs_constraints(world, guard):
-    """Whether any joint is at its limit or any body but the feet near the ground."""
-    if guard.always == 1:
-        return True
-    for i in range(guard.joint.size):
-        q = world.qpos[guard.joint[i]]
-        if q < guard.low[i] or q > guard.high[i]:
-            return True
-    for i in range(guard.geom.size):
-        if world.geom_xpos[guard.geom[i], 2] - guard.reach[i] <= guard.highest:
-            return True
-    return False
-
-
-@kernel
-def position_stage(world, rich):
-    model, data = world.model, world.data
-    mj_kinematics(model, data)
-    mj_com_pos(model, data)
-    if rich:
-        mj_flex(model, data)
-        mj_tendon(model, data)
-    mj_make_m(model, data)
-
-
-@kernel
-def factor_inertia(world, dt):
-    """Factor M + dt D: joint damping acts on the velocity at the end of the step."""
-    for j in range(world.damping.size):
-        world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
-    mj_factor_m(world.model, world.data)
-
-
-@kernel
-def velocity_stage(world, rich, constrained):
-    model, data = world.model, world.data
-    if rich:
-        mj_fwd_velocity(model, data)
-        return
-    for a in range(world.actuator_velocity.size):
-        value = 0.0
-        for e in range(world.moment_rowadr[a], world.moment_rowadr[a] + world.moment_rownnz[a]):
-            value += world.actuator_moment[e] * world.qvel[world.moment_colind[e]]
-        world.actuator_velocity[a] = value
-    mj_com_vel(model, data)
-    mj_passive(model, data)
-    mj_rne(model, data, 0, pointer_to(world.qfrc_bias))
-    if constrained:
-        mj_reference_constraint(model, data)
-
-
-@kernel
-def tell_mujoco(world, points, contacts, native):
-    """Add one native contact for every near point."""
-    contact = native.contact
-    for k in range(points.body.size):
-        for i in range(contacts.near[k], contacts.near[k + 1]):
-            p = contacts.points[i]
-            frame, at, gap = contacts.frame[p], points.position[p], contacts.gap[p]
-            contact[0].dist = gap
-            for j in range(3):
-                contact[0].pos[j] = at[j] - 0.5 * gap * frame[2, j]
-                contact[0].frame[j] = frame[2, j]
-                contact[0].frame[3 + j] = frame[0, j]
-                contact[0].frame[6 + j] = frame[1, j]
-            for j in range(2):
-                contact[0].friction[j] = contacts.dynamic_friction[p]
-            contact[0].geom1 = native.ground_geom
-            contact[0].geom2 = native.foot_geom[k]
-            contact[0].geom[0] = native.ground_geom
-            contact[0].geom[1] = native.foot_geom[k]
-            native.contact_id[p] = world.ncon[0]
-            if mj_add_contact(world.model, world.data, address_of(contact)) != 0:
-                native.contact_id[p] = -1
-
-
-@kernel
-def ask_mujoco(world, points, contacts, native, wrench):
-    """Read the forces of the contacts that were added; a point whose friction is below its limit sticks."""
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        if native.contact_id[p] < 0:
-            continue
-        mj_contact_force(world.model, world.data, native.contact_id[p], pointer_to(wrench))
-        force = points.force[p]
-        force[0], force[1], force[2] = wrench[1], wrench[2], wrench[0]
-        limit = contacts.dynamic_friction[p] * force[2]
-        if force[2] <= 0.0:
-            points.mode[p] = OPEN
-        elif force[0] ** 2 + force[1] ** 2 >= (0.999 * limit) ** 2:
-            points.mode[p] = SLIDE
-        else:
-            points.mode[p] = STICK
-
-
-@kernel
-def smooth_force(world, pushes, step):
-    """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
-    for j in range(world.qfrc_smooth.size):
-        world.qfrc_smooth[j] = (
-            world.qfrc_passive[j] - world.qfrc_bias[j] + world.qfrc_applied[j] + world.qfrc_actuator[j]
-        )
-    for i in range(pushes.body.size):
-        if pushes.start[i] <= step < pushes.stop[i]:
-            wrench = pushes.wrench[i]
-            mj_apply_ft(
-                world.model,
-                world.data,
-                pointer_to(wrench[:3]),
-                pointer_to(wrench[3:]),
-                pointer_to(world.xipos[pushes.body[i]]),
-                pushes.body[i],
-                pointer_to(world.qfrc_smooth),
-            )
-
-
-@kernel
-def solve(world, x, y):
-    """M^-1 y, into x."""
-    copy(x, y)
-    half_solve(world, x)
-    finish_solve(world, x)
-
-
-@kernel
-def coupled_step(world, points, contacts, scratch, law, values, dt):
-    """Forces of a coupled law and the acceleration they give."""
-    release_far(points, contacts)
-    copy(world.qacc, world.qfrc_smooth)
-    half_solve(world, world.qacc)
-    status = 0
-    if contacts.number[0] > 0:
-        velocities(world.cvel, world.subtree_com, points, contacts)
-        gather(points, contacts, scratch.centroid)
-        mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-        free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-        status = law(contacts, dt, points.memory, points.force, points.mode, scratch.work, scratch.marks, values)
-        add_half_solved_forces(points, contacts, scratch.half, world.qacc)
-    finish_solve(world, world.qacc)
-    return status
-
-
-@kernel
-def foot_step(world, points, contacts, scratch, law, values, dt):
-    """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
-    release_far(points, contacts)
-    if contacts.number[0] == 0:
-        return 0
-    velocities(world.cvel, world.subtree_com, points, contacts)
-    status = law(contacts, dt, points.memory, points.force, points.mode, scratch.work, scratch.marks, values)
-    add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    return status
-
-
-@kernel
-def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
-    """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
-
-    What the constraints give is fed back to the law with Aitken's relaxation, since a limit and a foot on the ground
-    can depend so strongly on each other that taking turns alone gets nowhere.
-    """
-    nv = world.qacc.size
-    smooth, known, miss = scratch.generalised[0], scratch.generalised[1], scratch.generalised[2]
-    copy(smooth, world.qfrc_smooth)
-    for j in range(nv):
-        known[j] = 0.0
-        miss[j] = 0.0
-    relaxation = 1.0
-    for sweep in range(SWEEPS):
-        for j in range(nv):
-            world.qfrc_smooth[j] = smooth[j] + known[j]
-        status = coupled_step(world, points, contacts, scratch, law, values, dt)
-        copy(world.qfrc_smooth, smooth)
-        add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-        solve(world, world.qacc_smooth, world.qfrc_smooth)
-        mj_fwd_constraint(world.model, world.data)
-        error, size, along, change = 0.0, 1e-9, 0.0, 0.0
-        for j in range(nv):
-            now = world.qfrc_constraint[j] - known[j]
-            error = max(error, abs(now))
-            size = max(size, abs(world.qfrc_constraint[j]))
-            along += miss[j] * (now - miss[j])
-            change += (now - miss[j]) ** 2
-            miss[j] = now
-        if contacts.number[0] == 0 or error <= AGREEMENT * size:
-            return status
-        if sweep > 0 and change > 0.0:
-            relaxation *= -along / change
-        for j in range(nv):
-            known[j] += relaxation * miss[j]
-    return 1
-
-
-@kernel
-def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained):
-    """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
-    if plan.operator:
-        if constrained:
-            return constrained_coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-        return coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-    status = 0
-    if plan.coupled:
-        status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-    elif not plan.native:
-        velocities(world.cvel, world.subtree_com, points, contacts)
-        point_forces(points, contacts, laws.point, laws.values, scratch.slip)
-        add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    if constrained:
-        solve(world, world.qacc_smooth, world.qfrc_smooth)
-        mj_fwd_constraint(world.model, world.data)  # limits, equalities, contacts of other bodies
-    else:
-        solve(world, world.qacc, world.qfrc_smooth)
-    if plan.native:
-        release_far(points, contacts)
-        if constrained:
-            ask_mujoco(world, points, contacts, native, scratch.wrench)
-    return status
 
 
 @kernel
@@ -377,37 +132,6 @@ def record(world, points, contacts, tape, row, time, status):
                 tape.force[row, p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
             tape.gap[row, p] = contacts.gap[p]
             tape.mode[row, p] = points.mode[p]
-
-
-@kernel
-def integrate_activations(world, dt):
-    for i in range(world.act.size):
-        value = world.act[i] + dt * world.act_dot[i]
-        world.act[i] = min(max(value, world.act_range[i, 0]), world.act_range[i, 1])
-
-
-@kernel
-def integrate_positions(world, velocity, dt):
-    mj_integrate_pos(world.model, pointer_to(world.qpos), pointer_to(velocity), dt)
-
-
-@kernel
-def keep_memory(points, scratch):
-    """Set aside what the points remember, while trial states are evaluated."""
-    m = points.memory.shape[1]
-    for p in range(points.mode.size):
-        copy(scratch.memory[p, :m], points.memory[p])
-        copy(scratch.memory[p, m:], points.anchor[p])
-        scratch.mode[p] = points.mode[p]
-
-
-@kernel
-def restore_memory(points, scratch):
-    m = points.memory.shape[1]
-    for p in range(points.mode.size):
-        copy(points.memory[p], scratch.memory[p, :m])
-        copy(points.anchor[p], scratch.memory[p, m:])
-        points.mode[p] = scratch.mode[p]
 
 
 @kernel

@@ -6,6 +6,13 @@ from footfall.compiled import kernel
 
 
 @kernel
+def copy(target, source):
+    """Copy the elements of one vector to another; slices would allocate."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel
 def cholesky(a, n, tolerance, factor):
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
 

@@ -22,7 +22,8 @@ import mujoco
 
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.engine.run import Controller, Run
+from footfall.engine.controls import Controller
+from footfall.engine.run import Run
 from footfall.errors import FootfallError, SimulationError
 from footfall.ground import Ground
 from footfall.robot import Robot, load_robot

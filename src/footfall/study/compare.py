@@ -32,7 +32,8 @@ from footfall.study.compare_task import Answer, Task, simulate, simulate_elsewhe
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from footfall.engine.run import Controller, Push
+    from footfall.engine.controls import Controller
+    from footfall.engine.push import Push
     from footfall.recording import Recording
 
 #: Told after each law: how many are done, of how many, and which.

@@ -1,0 +1,126 @@
+"""Who sets the controls of a run: nobody, a compiled controller, or a Python function called from compiled code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from numba import types
+
+from footfall.contact.base import Contacts
+from footfall.control import named_controller
+from footfall.control.base import CompiledController, State, control_signature
+from footfall.engine import step
+from footfall.engine.points import Points
+from footfall.errors import ControllerError
+from footfall.robot import Robot
+
+Controller = Callable[[float, State], Any] | CompiledController
+
+
+class Controls(NamedTuple):
+    """A controller made ready for the compiled loop."""
+
+    name: str
+    kind: int  # 0 nobody, 1 a Python function, 2 a compiled one
+    control: step.Control
+    callback: Callback
+
+
+class Callback(types.WrapperAddressProtocol):
+    """A Python function of time that compiled code can call; errors are kept and stop the loop."""
+
+    def __init__(self, function: Callable[[float], None]) -> None:
+        self.error: BaseException | None = None
+
+        def guarded(time: float) -> int:
+            try:
+                function(time)
+            except BaseException as error:
+                self.error = error
+                return 1
+            return 0
+
+        self.c_function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double)(guarded)
+
+    def __wrapper_address__(self) -> int:
+        return ctypes.cast(self.c_function, ctypes.c_void_p).value or 0
+
+    def signature(self) -> Any:
+        return types.int64(types.float64)
+
+
+@cache
+def _idle_control() -> Any:
+    from footfall.compiled import function_pointer
+
+    def idle(time, qpos, qvel, ctrl, gains):
+        return 0
+
+    return function_pointer(control_signature(), idle)
+
+
+def make_controls(
+    controller: Controller | str | None, robot: Robot, data: mujoco.MjData, points: Points, contacts: Contacts
+) -> Controls:
+    """Make a controller ready: a function, an object with ``gains`` and ``pointer``, a name, or nobody."""
+    silent = Callback(lambda time: None)
+    nothing = np.zeros(1)
+    if controller is None:
+        return Controls("none", 0, step.Control(silent, _idle_control(), nothing), silent)
+    name = str(controller)
+    if isinstance(controller, str):
+        controller = named_controller(controller)
+    if isinstance(controller, CompiledController):
+        gains = np.ascontiguousarray(controller.gains(robot), dtype=float)
+        return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
+    if not callable(controller):
+        raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
+    name = getattr(controller, "__name__", type(controller).__name__)
+    state = State(
+        robot=robot,
+        data=data,
+        qpos=_read_only(data.qpos),
+        qvel=_read_only(data.qvel),
+        position=_read_only(points.position),
+        gap=_read_only(contacts.gap),
+        mode=_read_only(points.mode),
+        _points=points,
+        _contacts=contacts,
+    )
+    callback = Callback(_checked(controller, name, state))
+    return Controls(name, 1, step.Control(callback, _idle_control(), nothing), callback)
+
+
+def _checked(controller: Callable[[float, State], Any], name: str, state: State) -> Callable[[float], None]:
+    """A function of time that asks the controller, looks at its answer, and sets the controls."""
+    ctrl, shape, robot = state.data.ctrl, state.data.ctrl.shape, state.robot
+
+    def control(time: float) -> None:
+        answer = controller(time, state)
+        controls = np.asarray(answer, dtype=float) if answer is not None else None
+        if controls is None or controls.shape != shape:
+            got = "None" if controls is None else f"shape {controls.shape}"
+            raise ControllerError(
+                f"controller {name} returned {got} at t = {time:.6g} s; "
+                f"{robot.name} has {shape[0]} actuators, so it must return ({shape[0]},) numbers"
+            )
+        if not np.isfinite(controls).all():
+            first = int(np.flatnonzero(~np.isfinite(controls))[0])
+            raise ControllerError(
+                f"controller {name} returned {controls[first]} "
+                f"for actuator {robot.model.actuator(first).name} at t = {time:.6g} s"
+            )
+        ctrl[:] = controls
+
+    return control
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.setflags(write=False)
+    return view

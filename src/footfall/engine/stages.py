@@ -1,0 +1,116 @@
+"""MuJoCo's stages of a step, one by one: calling them costs half of what ``mj_step1`` and ``mj_step2`` cost."""
+
+from __future__ import annotations
+
+from footfall.compiled import kernel
+from footfall.engine.bridge import (
+    mj_apply_ft,
+    mj_com_pos,
+    mj_com_vel,
+    mj_factor_m,
+    mj_flex,
+    mj_fwd_velocity,
+    mj_integrate_pos,
+    mj_kinematics,
+    mj_make_m,
+    mj_passive,
+    mj_reference_constraint,
+    mj_rne,
+    mj_tendon,
+    pointer_to,
+)
+from footfall.engine.mobility import finish_solve, half_solve
+from footfall.solve.dense import copy
+
+
+@kernel
+def needs_constraints(world, guard):
+    """Whether any joint is at its limit or any body but the feet near the ground."""
+    if guard.always == 1:
+        return True
+    for i in range(guard.joint.size):
+        q = world.qpos[guard.joint[i]]
+        if q < guard.low[i] or q > guard.high[i]:
+            return True
+    for i in range(guard.geom.size):
+        if world.geom_xpos[guard.geom[i], 2] - guard.reach[i] <= guard.highest:
+            return True
+    return False
+
+
+@kernel
+def position_stage(world, rich):
+    model, data = world.model, world.data
+    mj_kinematics(model, data)
+    mj_com_pos(model, data)
+    if rich:
+        mj_flex(model, data)
+        mj_tendon(model, data)
+    mj_make_m(model, data)
+
+
+@kernel
+def factor_inertia(world, dt):
+    """Factor M + dt D: joint damping acts on the velocity at the end of the step."""
+    for j in range(world.damping.size):
+        world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
+    mj_factor_m(world.model, world.data)
+
+
+@kernel
+def velocity_stage(world, rich, constrained):
+    model, data = world.model, world.data
+    if rich:
+        mj_fwd_velocity(model, data)
+        return
+    for a in range(world.actuator_velocity.size):
+        value = 0.0
+        for e in range(world.moment_rowadr[a], world.moment_rowadr[a] + world.moment_rownnz[a]):
+            value += world.actuator_moment[e] * world.qvel[world.moment_colind[e]]
+        world.actuator_velocity[a] = value
+    mj_com_vel(model, data)
+    mj_passive(model, data)
+    mj_rne(model, data, 0, pointer_to(world.qfrc_bias))
+    if constrained:
+        mj_reference_constraint(model, data)
+
+
+@kernel
+def smooth_force(world, pushes, step):
+    """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
+    for j in range(world.qfrc_smooth.size):
+        world.qfrc_smooth[j] = (
+            world.qfrc_passive[j] - world.qfrc_bias[j] + world.qfrc_applied[j] + world.qfrc_actuator[j]
+        )
+    for i in range(pushes.body.size):
+        if pushes.start[i] <= step < pushes.stop[i]:
+            wrench = pushes.wrench[i]
+            mj_apply_ft(
+                world.model,
+                world.data,
+                pointer_to(wrench[:3]),
+                pointer_to(wrench[3:]),
+                pointer_to(world.xipos[pushes.body[i]]),
+                pushes.body[i],
+                pointer_to(world.qfrc_smooth),
+            )
+
+
+@kernel
+def solve(world, x, y):
+    """M^-1 y, into x."""
+    copy(x, y)
+    half_solve(world, x)
+    finish_solve(world, x)
+
+
+@kernel
+def integrate_activations(world, dt):
+    for i in range(world.act.size):
+        value = world.act[i] + dt * world.act_dot[i]
+        world.act[i] = min(max(value, world.act_range[i, 0]), world.act_range[i, 1])
+
+
+@kernel
+def integrate_positions(world, velocity, dt):
+    mj_integrate_pos(world.model, pointer_to(world.qpos), pointer_to(velocity), dt)
