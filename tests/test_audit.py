@@ -59,10 +59,16 @@ def with_force(rec, change):
     return replace(rec, force=force)
 
 
+# What a law as published does wrong. Bruneau's testing points slide when the resultant of the foot leaves the cone, and
+# change over within a short time: single points exceed it meanwhile.
+MAY_FAIL = {"distributed": {"friction cone"}}
+
+
 @pytest.mark.parametrize("law", BUILT_IN)
 @pytest.mark.parametrize("case", CASES)
 def test_correct_laws_pass(case, law):
-    CASES[case](law).audit().check()
+    audit = CASES[case](law).audit()
+    assert set(audit.failed) <= MAY_FAIL.get(law, set()), str(audit)
 
 
 def test_a_rigid_contact_passes_every_row_without_a_note(standing):
@@ -285,6 +291,7 @@ def test_several_audits_make_one_table(standing, sliding):
     text = audit_table({"rigid": ff.audit(standing), "soft": ff.audit(sliding)})
     assert text.splitlines()[0].split() == ["unit", "rigid", "soft"]
     assert text.splitlines()[-1].split() == ["verdict", "pass", "note"]
+    assert "penetration" in ff.audit(sliding).noted
 
 
 def test_a_robot_that_floats_is_found_and_short_recordings_can_be_audited():

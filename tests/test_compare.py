@@ -61,6 +61,8 @@ def test_rows_say_what_the_recordings_say(found):
         assert row.penetration_m == -rec.gap.min()
         assert row.audit == rec.audit().verdict
         assert row.ground_loss_J == pytest.approx(-ff.measure.energy(rec).contact_work[-1])
+        assert row.actuator_work_J == pytest.approx(ff.measure.energy(rec).actuator_work[-1])
+        assert row.duration_s == pytest.approx(0.4)
         assert row.us_per_step > 0
     assert comparison["spring-damper"].ground_loss_J > 0.1  # it sinks in by a millimetre, and stays there
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from PIL import Image
 import footfall as ff
 from footfall.errors import FootfallError, RecordingError
 from footfall.measure.common import normal_force
-from footfall.show.plots import FORMATS, PLOTS, plot, save_plot
+from footfall.show.plots import FORMATS, PLOTS, forces, joints, modes, plot, save_plot
 from footfall.show.style import COLORS, MODES
 
 PUSH = ff.Push("trunk", force=(60.0, 25.0, 0.0), start=0.1, duration=0.1)
@@ -106,6 +107,15 @@ def test_cop_lies_on_the_sole(pushed):
     assert places[:, 1].min() >= sole[:, 0].min() - 1e-6
     assert places[:, 1].max() <= sole[:, 0].max() + 1e-6
     assert path.get_array()[0] == rec.time[0]
+
+
+def test_every_plot_has_its_function_and_says_what_it_draws():
+    functions = {function.__name__: function for function in (forces.grf, joints.tracking, modes.modes)}
+    for name, (module, about) in PLOTS.items():
+        draw = getattr(import_module(f"footfall.show.plots.{module}"), name)
+        assert draw.__doc__
+        assert about
+        assert functions.get(name, draw) is draw
 
 
 def test_tracking_shows_what_a_servo_aims_at():

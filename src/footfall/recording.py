@@ -249,6 +249,12 @@ class Recording:
 
         return write(self, path)
 
+    def export(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write this recording for another tool: .csv, .npz, .mot, .sto, .c3d or .mcap; see ``footfall.export``."""
+        from footfall.export import export
+
+        return export(self, path, **options)
+
 
 def load_recording(path: str | os.PathLike[str]) -> Recording:
     """Read what ``Recording.save`` wrote: the same arrays to the last bit, an equal robot, ground and law.

@@ -37,7 +37,7 @@ def test_friction_is_linear_below_v_s_and_coulombs_above():
 
 @pytest.mark.parametrize("speed", [0.1, 0.3])
 def test_restitution_is_that_of_the_equation_of_motion(speed):
-    """m d'' = m g - k d^a (1 + 1.5 s/m d') by an adaptive integrator of its own, of order 8 and 1e-11."""
+    """The equation m d'' = m g - k d^a (1 + 1.5 s/m d') by an integrator of order 8, to 1e-11."""
     sim = ff.Simulation("ball", law=ff.law("hunt-crossley"), dt=1e-5)
     p, mass = sim.law.resolve(sim.setting), sim.robot.mass
 

@@ -40,8 +40,9 @@ def test_a_law_says_where_it_comes_from_and_what_it_is(law):
 
 @every_law
 def test_a_changed_law_is_another_value(law):
-    option, value = next(iter(ff.law(law).options().items()))
-    changed = tuple(2.0 * v for v in value) if isinstance(value, tuple) else 2.0 * (value or 1.0)
+    options = ff.law(law).options()
+    option = next(name for name, value in options.items() if isinstance(value, float | None))
+    changed = 2.0 * (options[option] or 1.0)
     assert ff.law(law, **{option: changed}) != ff.law(law)
     assert ff.law(ff.law(law), **{option: changed}) == ff.law(law, **{option: changed})
 

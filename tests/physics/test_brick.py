@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from physics.laws import DT, GRAVITY, every_law, expected, log
+from physics.laws import DT, GRAVITY, coulombs, every_law, expected, log, rest_depth
 
 import footfall as ff
 
@@ -14,14 +14,15 @@ RAMP = math.radians(20.0)
 
 
 def on_ramp(law: ff.contact.Law | str, friction, duration: float, *, heading=0.0, angle=RAMP, speed=0.0, points=None):
-    """A brick lying flat on a ramp, as deep in it as it rests: its way (T, 2) m and speed (T, 2) m/s, down and across."""
+    """A brick lying flat on a ramp, as deep in it as it rests: way (T, 2) m and speed (T, 2) m/s, down and across."""
     robot = ff.load_robot("brick") if points is None else ff.load_robot("brick").with_points(points)
+    law = coulombs(law) if isinstance(law, str) else law
     sim = ff.Simulation(robot, ground=ff.Ground.slope(angle, friction=friction, heading=heading), law=law, dt=DT)
     down = -np.array([math.cos(heading) * math.cos(angle), math.sin(heading) * math.cos(angle), math.sin(angle)])
     across = np.array([-math.sin(heading), math.cos(heading), 0.0])
     axes = np.stack([down, across], axis=1)
     start = sim.place(align=True)
-    start[:3] -= sim.ground.frame([0, 0, 0])[2] * math.cos(angle) * getattr(sim.law, "rest_penetration", 0.0)
+    start[:3] -= sim.ground.frame([0, 0, 0])[2] * math.cos(angle) * rest_depth(sim.law, robot)
     rec = sim.run(duration, qpos=start, qvel=[*(speed * down), 0, 0, 0])
     return sim, rec, (rec.qpos[:, :3] - rec.qpos[0, :3]) @ axes, rec.qvel[:, :3] @ axes
 
@@ -42,7 +43,7 @@ def test_a_brick_that_friction_holds_stays_where_it_is(law, points):
 @every_law
 @pytest.mark.parametrize("heading", [0.0, 0.5 * math.pi])
 def test_a_sliding_brick_accelerates_by_what_friction_leaves_of_gravity(law, heading):
-    """g (sin a - mu cos a), over the second half of a second, when it has settled."""
+    """By g (sin a - mu cos a), over the second half of a second, when it has settled."""
     _, rec, _, speed = on_ramp(law, 0.2, 1.0, heading=heading)
     found = (speed[-1, 0] - speed[500, 0]) / 0.5
     closed = GRAVITY * (math.sin(RAMP) - 0.2 * math.cos(RAMP))
@@ -56,7 +57,7 @@ def test_a_sliding_brick_accelerates_by_what_friction_leaves_of_gravity(law, hea
 @pytest.mark.parametrize("heading", [0, 30, 77, 135, 200])
 def test_a_thrown_brick_stops_after_v_squared_over_two_mu_g_in_the_direction_of_the_throw(law, heading):
     angle = math.radians(heading)
-    sim = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=law, dt=DT)
+    sim = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=coulombs(law), dt=DT)
     rec = sim.run(1.2, qvel=[2.0 * math.cos(angle), 2.0 * math.sin(angle), 0, 0, 0, 0])
     way = rec.qpos[-1, :2] - rec.qpos[0, :2]
     closed = 2.0**2 / (2.0 * 0.3 * GRAVITY)
@@ -83,16 +84,17 @@ def test_mujocos_elliptic_cone_brakes_alike_in_all_directions(heading):
 def test_static_friction_holds_what_dynamic_friction_lets_slide(law):
     """Static 0.8, dynamic 0.4 on a slope of tangent 0.5: at rest it stays, pushed it goes on.
 
-    Friction at the sole, below the centre of mass, unloads the corners uphill by a seventh, and a brick let go swings on
-    springs: the ratio there reaches 0.7 before it settles.
+    Friction at the sole, below the centre of mass, unloads the corners uphill by a seventh, and a brick let go swings
+    on springs: the ratio there reaches 0.7 before it settles.
     """
     if not expected(law).two_frictions:
         pytest.skip("one coefficient, as its documentation says")
     slope = math.atan(0.5)
     given = expected(law)
-    _, rec, way, _ = on_ramp(law, (0.8, 0.4), given.settling + 2.0, angle=slope)
+    sim, rec, way, _ = on_ramp(law, (0.8, 0.4), given.settling + 2.0, angle=slope)
     start = np.searchsorted(rec.time, given.settling - 1e-9)
-    assert np.linalg.norm(way[-1] - way[start]) < given.drift
+    creep = 2.0 * sim.law.creep(0.5 / 0.8, sim.setting)
+    assert np.linalg.norm(way[-1] - way[start]) < given.drift + creep
     _, _, _, speed = on_ramp(law, (0.8, 0.4), 1.0, angle=slope, speed=0.2)
     closed = GRAVITY * (math.sin(slope) - 0.4 * math.cos(slope))
     assert (speed[-1, 0] - speed[500, 0]) / 0.5 == pytest.approx(closed, rel=given.sliding)

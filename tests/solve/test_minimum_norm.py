@@ -35,7 +35,12 @@ def problems(draw, kinds=(STICK,), shapes=("free", "flat", "line", "point")):
     normal = rng.normal(size=(len(arm), 3)) * 0.1 + [0, 0, 1]
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     return SimpleNamespace(
-        counts=counts, arm=arm, kind=kind, mobility=jacobian @ jacobian.T, normal=normal, wanted=rng.normal(size=(len(arm), 3))
+        counts=counts,
+        arm=arm,
+        kind=kind,
+        mobility=jacobian @ jacobian.T,
+        normal=normal,
+        wanted=rng.normal(size=(len(arm), 3)),
     )
 
 
@@ -82,7 +87,8 @@ def check(problem) -> None:
     for (p, direction), value in zip(held, solution, strict=True):
         expected[p] += value * direction
     # Rounding times a condition of up to 1e6, squared where a basis is orthogonalised.
-    np.testing.assert_allclose(spread_forces(problem), expected, atol=1e-6 * max(np.abs(expected).max(initial=0.0), 1e-9))
+    size = max(np.abs(expected).max(initial=0.0), 1e-9)
+    np.testing.assert_allclose(spread_forces(problem), expected, atol=1e-6 * size)
 
 
 @quick

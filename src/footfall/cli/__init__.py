@@ -24,8 +24,13 @@ COMMANDS = {
     "run": "simulate a robot on a ground under a contact law",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
+    "compare": "the same robot, ground, controller and push under several laws",
     "view": "show recordings in the browser",
     "report": "write one HTML page of a recording, or of several compared",
+    "plot": "draw a plot of a recording, or of several overlaid",
+    "audit": "examine whether the forces of a recording are such as a ground can give",
+    "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove",
+    "paper": "run the experiments of a paper, claimed against measured",
     "bench": "measure the speed of every law against MuJoCo's own step",
 }
 

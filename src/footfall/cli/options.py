@@ -24,9 +24,10 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     from footfall.contact import law_class
     from footfall.robot.built_in import BUILT_IN
 
-    law = law_class(_typed(args, "--law") or command.law)  # type: ignore[attr-defined]
-    ground = KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])
-    chosen: dict[str, type] = {"law": law, "ground": ground}
+    chosen: dict[str, type] = {"ground": KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])}
+    default_law = getattr(command, "law", None)
+    if default_law is not None:  # a comparison has several laws, and none here
+        chosen["law"] = law_class(_typed(args, "--law") or default_law)
     if args and args[0] in BUILT_IN:
         chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)
     added = []

@@ -86,7 +86,7 @@ class Command:
             sim,
             self.duration,
             folder=self.out,
-            controller=_controller(self.controller, robot),
+            controller=default_controller(self.controller, robot),
             qpos=qpos,
             pushes=pushes,
             record_dt=self.record_dt,
@@ -110,7 +110,8 @@ def shape(args: Sequence[str]) -> type[Command]:
     return with_options(Command, args)
 
 
-def _controller(name: str | None, robot: Robot) -> str | None:
+def default_controller(name: str | None, robot: Robot) -> str | None:
+    """The controller that was typed, or posture control for a robot that needs and can take it."""
     if name is not None:
         return None if name == "none" else name
     from footfall.control import named_controller

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.compiled import kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
-from footfall.contact.wishes import NormalTerms, check_wishes
-from footfall.errors import LawError
+from footfall.contact.wishes import NormalTerms, check_soles, check_wishes
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -239,12 +238,7 @@ class Distributed(CoupledLaw):
         return cls(kn=normal, kt=shear, alpha=1.0, **rest)
 
     def resolve(self, setting: Setting) -> Parameters:
-        for foot in setting.robot.feet:
-            if len(foot.polygon) > 2 and len(foot.points) < 3:
-                raise LawError(
-                    f"distributed: foot '{foot.name}' has a sole but {len(foot.points)} testing points, and fewer than "
-                    "three carry no moment; give it a grid, load_robot(..., points=(6, 3))"
-                )
+        check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
         kn = self.stiffness(setting.load)
@@ -276,13 +270,13 @@ class Distributed(CoupledLaw):
         """The damping of a point, N s/m^(1 + beta), given or derived."""
         if self.mun is not None:
             return self.mun
-        if self.restitution is None and self.damping_ratio is None:
-            return min(450.0 * setting.load / self.PAPER_LOAD, 0.5 / (setting.dt * setting.mobility))
         depth = (setting.load / kn) ** (1.0 / self.alpha)
         slope = self.alpha * setting.load / depth
         critical = 2.0 * (slope * setting.share) ** 0.5 / depth**self.beta
         if self.damping_ratio is not None:
             return self.damping_ratio * critical
+        if self.restitution is None:
+            return min(450.0 * setting.load / self.PAPER_LOAD, 0.5 / (setting.dt * setting.mobility))
         from footfall.contact.impact import damping_for
 
         return damping_for(

@@ -21,7 +21,7 @@ from footfall.compiled import kernel
 from footfall.contact.base import SLIDE, STICK, PointLaw, Setting, check, check_positive
 
 KINDS = ("anchored", "regularised", "lugre")
-ANCHORED, REGULARISED, LUGRE = 0.0, 1.0, 2.0
+ANCHORED, REGULARISED = 0.0, 1.0  # KINDS as numbers
 #: What a point remembers: its mode, and the bend of its bristles (2) in m.
 MODE, BEND = 0, 1
 MEMORY_SIZE = 3
@@ -88,12 +88,12 @@ def lugre(velocity, memory, normal, p):
 def tangential_force(slip, velocity, memory, normal, p):
     """Friction (N) on a point under a normal force (N), and its mode; may move the anchor by writing ``slip``."""
     load = max(0.0, normal)
-    if p.friction == REGULARISED:
-        x, y, mode = regularised(velocity, load, p)
-    elif p.friction == LUGRE:
-        x, y, mode = lugre(velocity, memory, load, p)
-    else:
+    if p.friction == ANCHORED:
         x, y, mode = anchored(slip, velocity, memory, load, p)
+    elif p.friction == REGULARISED:
+        x, y, mode = regularised(velocity, load, p)
+    else:
+        x, y, mode = lugre(velocity, memory, load, p)
     memory[MODE] = mode
     return x, y, mode
 
@@ -123,8 +123,8 @@ class FrictionalLaw(PointLaw):
         ground, dt = setting.ground, setting.dt
         kt = stiffness if self.kt is None else self.kt
         ct = damping if self.ct is None else self.ct
-        # Explicit steps are stable while dt * viscosity * mobility < 2; half of that does not ring.
-        stable = dt * ground.dynamic_friction * setting.load * setting.mobility
+        # Explicit steps do not ring while dt * viscosity * mobility < 1, also when one foot of two carries all.
+        stable = 2.0 * dt * ground.dynamic_friction * setting.load * setting.mobility
         return {
             "friction": float(KINDS.index(self.friction)),
             "kt": kt,

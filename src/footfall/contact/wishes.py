@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from footfall.contact.base import Law, check, check_positive
 from footfall.errors import LawError
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
 
 
 class NormalTerms(NamedTuple):
@@ -46,3 +49,14 @@ def _only_one(law: Law, what: str, names: tuple[str, ...]) -> None:
     given = [name for name in names if getattr(law, name) != defaults[name]]
     if len(given) > 1:
         raise LawError(f"{law.name}: {' and '.join(given)} both settle {what}; give one of them")
+
+
+def check_soles(law: Law, robot: Robot) -> None:
+    """Refuse soles under fewer than three points; feet that are a point or a line by nature have what they need."""
+    for foot in robot.feet:
+        if len(foot.polygon) > 2 and len(foot.points) < 3:
+            count = "one testing point" if len(foot.points) == 1 else "two testing points"
+            raise LawError(
+                f"{law.name}: foot '{foot.name}' has a sole but only {count}, and fewer than three carry no moment; "
+                "give it a grid, such as load_robot(..., points=(6, 3))"
+            )

@@ -25,7 +25,6 @@ class World(NamedTuple):
     data: int
     time: np.ndarray  # (1,) s
     ncon: np.ndarray  # (1,)
-    nefc: np.ndarray  # (1,)
     qpos: np.ndarray
     qvel: np.ndarray
     act: np.ndarray
@@ -135,7 +134,6 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: 
         "data": data._address,
         "time": bridge.counter(data, "time"),
         "ncon": bridge.counter(data, "ncon"),
-        "nefc": bridge.counter(data, "nefc"),
         "act_range": np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])[
             model.actuator_actnum > 0
         ],

@@ -61,10 +61,13 @@ def _pushes(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     model = rec.robot.model
     data = mujoco.MjData(model)
     force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
+    steps = np.rint(rec.time / rec.dt)
     for push in rec.info.get("pushes", ()):
         body = model.body(push["body"]).id
-        start, stop = push.get("start", 0.0), push.get("start", 0.0) + push.get("duration", 0.1)
-        for k in np.flatnonzero((rec.time >= start) & (rec.time < stop)):
+        begin = push.get("start", 0.0)
+        # In whole steps, as the engine counts them.
+        start, stop = round(begin / rec.dt), round((begin + push.get("duration", 0.1)) / rec.dt)
+        for k in np.flatnonzero((steps >= start) & (steps < stop)):
             data.qpos[:] = rec.qpos[k]
             mujoco.mj_kinematics(model, data)
             given = np.asarray(push["force"], dtype=float)

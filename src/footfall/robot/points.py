@@ -11,6 +11,8 @@ import numpy as np
 from footfall.errors import RobotError, did_you_mean
 from footfall.robot.foot import Foot
 
+BESIDE_SOLE = 0.02  # of the sole's size: how far outside its outline a point may lie
+
 
 def choose_points(foot: Foot, points: Any) -> Foot:
     """The same foot with other contact points.
@@ -24,7 +26,7 @@ def choose_points(foot: Foot, points: Any) -> Foot:
       outline, from the middle of its front; otherwise all vertices, and the others spread over the edges so
       that the longest gap is as short as can be. On a line foot n points from end to end, and n = 1 is the
       middle of the sole.
-    - {foot name: (P, 3) array}: points in the body's frame, m; feet that are not named stay as they are.
+    - {foot name: (P, 3) array}: points in the body's frame, m, on the sole; feet that are not named stay as they are.
 
     A foot that touches in one point keeps it. All but "vertices" give sharp points (radius 0).
     """
@@ -35,7 +37,7 @@ def choose_points(foot: Foot, points: Any) -> Foot:
             return foot
         return _sharp(foot, foot.polygon)
     if isinstance(points, Mapping):
-        return _sharp(foot, as_points(points[foot.name], foot.name)) if foot.name in points else foot
+        return _sharp(foot, _on_sole(foot, as_points(points[foot.name], foot.name))) if foot.name in points else foot
     numbers = np.asarray(points)
     if numbers.dtype.kind not in "iu" or numbers.shape not in ((), (2,)) or np.any(numbers < 1):
         raise RobotError(f"points must be 'vertices', (nx, ny), a number >= 1 or a dict by foot, got {points!r}")
@@ -67,11 +69,49 @@ def as_points(points: Any, name: str) -> np.ndarray:
     return array
 
 
+def _on_sole(foot: Foot, points: np.ndarray) -> np.ndarray:
+    """The same points, if they lie within the sole's outline, at any height; a foot that is a point has none."""
+    polygon = foot.polygon
+    if len(polygon) == 1:
+        return points
+    size = float(np.linalg.norm(np.ptp(polygon, axis=0)))
+    if len(polygon) == 2:
+        at = (points - polygon[0]) @ (polygon[1] - polygon[0]) / size
+        beside = np.maximum(-at, at - size)
+    else:
+        origin, along, across, flat = sole_frame(polygon)
+        beside = _beyond(flat, np.column_stack([(points - origin) @ along, (points - origin) @ across]))
+    worst = int(np.argmax(beside))
+    if beside[worst] > BESIDE_SOLE * size:
+        where = ", ".join(f"{x:g}" for x in points[worst])
+        raise RobotError(
+            f"foot '{foot.name}': the point ({where}) lies {beside[worst]:.3g} m outside its sole; "
+            f"points are in m, in the frame of body '{foot.body}'"
+        )
+    return points
+
+
+def _beyond(flat: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """(P,) m, by which points (P, 2) lie beyond the nearest edge line of a convex outline (K, 2); negative inside."""
+    edge = np.roll(flat, -1, axis=0) - flat
+    outward = np.column_stack([edge[:, 1], -edge[:, 0]]) / np.linalg.norm(edge, axis=1, keepdims=True)
+    return np.max(np.einsum("pki,ki->pk", at[:, None] - flat[None], outward), axis=1)
+
+
+def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.ndarray:
+    """(P, 3) points of a grid over the smallest rectangle around a sole, body frame, m; those outside are dropped.
+
+    ``layout`` is "edges", edges included, or "even": the middles of nx x ny equal cells, drawn apart by
+    n / sqrt(n^2 - 1), so that n points of equal weight have the second moment of the side they cover.
+    """
+    return _grid(foot.polygon, nx, ny, even=layout == "even")
+
+
 def _sharp(foot: Foot, points: np.ndarray) -> Foot:
     return replace(foot, points=points, radius=np.zeros(len(points)))
 
 
-def _frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Origin, longer and shorter axis of the smallest bounding rectangle, (K, 2) outline in these."""
     origin = polygon.mean(axis=0)
     normal = np.cross(polygon - origin, np.roll(polygon, -1, axis=0) - origin).sum(axis=0)
@@ -88,18 +128,17 @@ def _frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
     return origin, along, across, np.column_stack([(polygon - origin) @ along, (polygon - origin) @ across])
 
 
-def _grid(polygon: np.ndarray, nx: int, ny: int) -> np.ndarray:
+def _grid(polygon: np.ndarray, nx: int, ny: int, *, even: bool = False) -> np.ndarray:
     if len(polygon) == 2:
         return np.linspace(polygon[0], polygon[1], nx) if nx > 1 else polygon.mean(axis=0)[None]
-    origin, along, across, flat = _frame(polygon)
+    origin, along, across, flat = sole_frame(polygon)
     low, high = flat.min(axis=0), flat.max(axis=0)
-    x = np.linspace(low[0], high[0], nx) if nx > 1 else [(low[0] + high[0]) / 2]
-    y = np.linspace(low[1], high[1], ny) if ny > 1 else [(low[1] + high[1]) / 2]
+    reach = [np.sqrt((n - 1) / (n + 1)) if even else 1.0 for n in (nx, ny)]
+    (x0, y0), (x1, y1) = (low + high) / 2 - reach * (high - low) / 2, (low + high) / 2 + reach * (high - low) / 2
+    x = np.linspace(x0, x1, nx) if nx > 1 else [(x0 + x1) / 2]
+    y = np.linspace(y0, y1, ny) if ny > 1 else [(y0 + y1) / 2]
     grid = np.array([(a, b) for a in x for b in y])
-    edge = np.roll(flat, -1, axis=0) - flat
-    to_point = grid[:, None] - flat[None]
-    left = edge[None, :, 0] * to_point[..., 1] - edge[None, :, 1] * to_point[..., 0]
-    inside = np.all(left >= -1e-9 * np.linalg.norm(high - low) ** 2, axis=1)
+    inside = _beyond(flat, grid) <= 1e-9 * np.linalg.norm(high - low)
     if not inside.any():
         raise RobotError(f"no point of a {nx} x {ny} grid lies inside the sole; use a finer grid")
     return origin + grid[inside, :1] * along + grid[inside, 1:] * across
@@ -113,7 +152,7 @@ def _on_outline(polygon: np.ndarray, n: int) -> np.ndarray:
     following = np.roll(polygon, -1, axis=0)
     length = np.linalg.norm(following - polygon, axis=1)
     if n < len(polygon):
-        _, _, _, flat = _frame(polygon)
+        _, _, _, flat = sole_frame(polygon)
         # The front: where the outline crosses the long axis ahead of the middle.
         ahead = np.roll(flat, -1, axis=0)
         crosses = (flat[:, 1] <= 0) & (ahead[:, 1] > 0)

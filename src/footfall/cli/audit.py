@@ -1,0 +1,34 @@
+"""`footfall audit`: are the forces of a recording such as a ground can give?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from footfall.cli.output import print_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Examine the forces of recordings. Exits with 1 if a row fails."""
+
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.measure.audit import audit, audit_table
+        from footfall.recording import load_recording
+
+        audits = {str(folder): audit(load_recording(folder)) for folder in self.recordings}
+        if self.json:
+            print_json({folder: one.to_dict() for folder, one in audits.items()})
+        elif len(audits) == 1:
+            print(next(iter(audits.values())))
+        else:
+            print(audit_table(audits))
+        return int(not all(one.passed for one in audits.values()))

@@ -1,0 +1,120 @@
+"""`footfall compare`: one task under several contact laws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from footfall.cli.options import changed, with_options
+from footfall.cli.output import length, print_json, print_table, progress_bar, say
+from footfall.cli.push import parse_push
+
+if TYPE_CHECKING:
+    from footfall.study.compare import Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Run the same robot, ground, controller and push under several contact laws, each in a process of its own.
+
+    footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
+
+    Options of the ground and the robot follow their names, as in footfall run. With --out the recordings and a
+    report with the replays side by side are kept.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
+    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+    ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
+    """kind of ground; its options are --ground.OPTION"""
+    duration: float = 3.0
+    """s"""
+    dt: float = 1e-3
+    """step, s"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="posture|none", help_behavior_hint="")] = None
+    """holds the home posture, or nothing does (left out: posture if all actuators are motors)"""
+    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
+    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
+    align: bool = False
+    """start with the soles along the ground, not upright"""
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
+    """processes at a time"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """keep the recordings and report.html here"""
+    json: bool = False
+    """print one JSON object"""
+
+    ground_options: tyro.conf.Suppress[Any] = None
+    robot_options: tyro.conf.Suppress[Any] = None
+
+    def run(self) -> int:
+        from footfall.cli.run import default_controller
+        from footfall.contact import laws as all_laws
+        from footfall.engine.setting import place
+        from footfall.robot import load_robot
+        from footfall.study.compare import compare
+
+        robot = load_robot(self.robot, **changed(self.robot_options))
+        ground = self.ground_options.make()
+        chosen = all_laws() if self.laws == ("all",) else self.laws
+        with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
+            found = compare(
+                robot,
+                laws=chosen,
+                ground=ground,
+                controller=default_controller(self.controller, robot),
+                pushes=[parse_push(text, robot) for text in self.push],
+                duration=self.duration,
+                dt=self.dt,
+                qpos=place(robot, ground, (0.0, 0.0), align=self.align),
+                workers=self.workers,
+                progress=None if bar is None else lambda done, _, __: bar(done),
+            )
+        if self.json:
+            print_json(found.to_dict())
+        else:
+            _show(found)
+        if self.out is not None and found.recordings:
+            found.save(self.out)
+            say(f"the recordings and their report are in {found.report(self.out / 'report.html').parent}")
+        return int(any(row.outcome == "failed" for row in found.rows))
+
+
+def shape(args: Sequence[str]) -> type[Command]:
+    """The command with the options of the ground and the robot that were typed."""
+    return with_options(Command, args)
+
+
+def _show(found: Comparison) -> None:
+    from footfall.measure.audit import audit_table
+
+    columns = ("law", "outcome", "peak N>", "x weight>", "mean N>", "slip>", "depth>", "lost J>", "audit", "µs/step>")
+    rows = [
+        [
+            row.law,
+            row.outcome,
+            f"{row.peak_force_N:.4g}",
+            f"{row.peak_force_bw:.3g}",
+            f"{row.mean_force_N:.4g}",
+            length(row.slip_m),
+            length(row.penetration_m),
+            f"{row.ground_loss_J:.3g}",
+            row.audit + (f": {', '.join(row.audit_failed)}" if row.audit_failed else ""),
+            f"{row.us_per_step:.3g}",
+        ]
+        for row in found.rows
+    ]
+    print_table(columns, rows)
+    if found.audits:
+        print(audit_table(found.audits))
+    for row in found.rows:
+        if row.why:
+            say(f"{row.law}: {row.why}")
+    for remark in found.remarks:
+        say(remark)

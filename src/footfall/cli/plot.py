@@ -1,0 +1,57 @@
+"""`footfall plot`: a plot of recordings as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from footfall.cli.output import print_json, print_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Draw a plot of a recording, or of several overlaid. The last word is the plot's name; list shows them all.
+
+    footfall plot runs/walk grf --out grf.pdf
+    """
+
+    words: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RECORDING... NAME")]
+    """directories that footfall run --out wrote, then the plot's name (footfall plot list: which there are)"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """.png, .svg or .pdf (left out: NAME.png in the first recording's directory)"""
+    start: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """from this time on, s"""
+    stop: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """up to this time, s"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.cli.usage import UsageError
+        from footfall.errors import did_you_mean
+        from footfall.recording import load_recording
+        from footfall.show.plots import PLOTS, plot, save_plot
+
+        *folders, name = self.words
+        if not folders and name == "list":
+            about = {key: what for key, (_, what) in PLOTS.items()}
+            if self.json:
+                print_json(about)
+            else:
+                print_table(("plot", "shows"), list(about.items()))
+            return 0
+        if name not in PLOTS:  # before anything slow
+            raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
+        if not folders:
+            raise UsageError(f"which recording? footfall plot RECORDING {name}")
+        recordings = [load_recording(folder) for folder in folders]
+        figure = plot(recordings, name, start=self.start, stop=self.stop)
+        path = save_plot(figure, self.out or Path(folders[0]) / f"{name}.png")
+        if self.json:
+            print_json({"plot": name, "file": str(path)})
+        else:
+            print(f"The plot is {path}.")
+        return 0

@@ -1,0 +1,58 @@
+"""Export: recordings in the formats of other tools, chosen by the ending of the file.
+
+    rec.export("walk.csv")            # a table for spreadsheets and pandas
+    rec.export("walk.npz")            # arrays for NumPy
+    rec.export("walk_grf.mot")        # ground reaction forces for OpenSim
+    rec.export("walk.sto")            # joint motion for OpenSim
+    rec.export("walk.c3d")            # force plates and markers for gait laboratories, needs the extra "export"
+    rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
+
+To add a format: write a file with ``write(rec, path, **options)`` and add its line to ``FORMATS``.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from footfall.errors import FootfallError, RecordingError, did_you_mean
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+__all__ = ["FORMATS", "export"]
+
+#: Which file of this room writes an ending, and what that is.
+FORMATS = {
+    ".csv": ("csv_table", "table with named columns and units"),
+    ".npz": ("npz", "NumPy arrays"),
+    ".mot": ("opensim", "OpenSim, ground reaction forces"),
+    ".sto": ("opensim", "OpenSim, joint motion"),
+    ".c3d": ("c3d", "C3D, force plates and markers"),
+    ".mcap": ("mcap", "MCAP for Foxglove"),
+}
+
+
+def export(rec: Recording, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write a recording in the format that the ending of ``path`` names, and give back the path.
+
+    Options are those of the format: ``what="grf"`` or ``"motion"`` for OpenSim files, ``rate`` (pictures per second of
+    the 3D scene) for MCAP.
+    """
+    target = Path(path).expanduser()
+    ending = target.suffix.lower()
+    if ending not in FORMATS:
+        raise FootfallError(f"cannot export to '{target}': {did_you_mean(ending, FORMATS)}")
+    if not len(rec):
+        raise RecordingError("the recording has no samples, so there is nothing to export")
+    module = import_module(f"footfall.export.{FORMATS[ending][0]}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        module.write(rec, target, **options)
+    except OSError as error:
+        raise FootfallError(f"cannot write '{target}': {error.strerror or error}") from error
+    except ImportError as error:
+        raise FootfallError(f'{ending} files need {error.name}: pip install "footfall[export]"') from error
+    return target

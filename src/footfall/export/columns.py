@@ -1,0 +1,94 @@
+"""A recording as named columns with units, for formats that are tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.measure import overall_cop
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+FREE, BALL, SLIDE = (
+    int(kind) for kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL, mujoco.mjtJoint.mjJNT_SLIDE)
+)
+XYZ, QUATERNION = ("x", "y", "z"), ("qw", "qx", "qy", "qz")
+
+
+class NamedColumn(NamedTuple):
+    """One number per sample."""
+
+    name: str
+    unit: str  # "" for pure numbers
+    values: np.ndarray  # (T,)
+
+    @property
+    def title(self) -> str:
+        """As the head of a table has it: ``left_knee.position [rad]``."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def columns(rec: Recording) -> list[NamedColumn]:
+    """Time, joints, controls, feet, pressure centres and contact points, in this order.
+
+    Names are ``joint.quantity``, ``actuator.control``, ``foot.quantity.axis`` and ``foot.point.quantity.axis``.
+    """
+    found = [NamedColumn("time", "s", rec.time)]
+    found += joint_positions(rec) + joint_velocities(rec)
+    for i in range(rec.robot.model.nu):
+        name = rec.robot.model.actuator(i).name or f"actuator{i}"
+        found.append(NamedColumn(f"{name}.control", "", rec.ctrl[:, i]))
+    for f, foot in enumerate(rec.robot.feet):
+        found += _vectors(f"{foot.name}.force", "N", rec.foot_force[:, f])
+        found += _vectors(f"{foot.name}.cop", "m", rec.cop[:, f])
+    found += _vectors("cop", "m", overall_cop(rec))
+    found += _vectors("zmp", "m", rec.zmp)
+    for foot in rec.robot.feet:
+        own = rec.foot(foot.name)
+        for p in range(own.start, own.stop):
+            name = f"{foot.name}.p{p - own.start}"
+            found += _vectors(f"{name}.force", "N", rec.force[:, p])
+            found += _vectors(f"{name}.position", "m", rec.position[:, p])
+            found += _vectors(f"{name}.velocity", "m/s", rec.velocity[:, p])
+            found.append(NamedColumn(f"{name}.gap", "m", rec.gap[:, p]))
+            found.append(NamedColumn(f"{name}.mode", "", rec.mode[:, p]))
+    found.append(NamedColumn("status", "", rec.status))
+    return found
+
+
+def joint_positions(rec: Recording) -> list[NamedColumn]:
+    """What ``qpos`` holds, joint by joint."""
+    found = []
+    for j, name in enumerate(rec.robot.joint_names):
+        kind, at = int(rec.robot.model.jnt_type[j]), int(rec.robot.model.jnt_qposadr[j])
+        if kind == FREE:
+            parts = [*((axis, "m") for axis in XYZ), *((axis, "") for axis in QUATERNION)]
+        elif kind == BALL:
+            parts = [(axis, "") for axis in QUATERNION]
+        else:
+            parts = [("position", "m" if kind == SLIDE else "rad")]
+        found += [NamedColumn(f"{name}.{part}", unit, rec.qpos[:, at + i]) for i, (part, unit) in enumerate(parts)]
+    return found
+
+
+def joint_velocities(rec: Recording) -> list[NamedColumn]:
+    """What ``qvel`` holds, joint by joint; a free joint turns in its body's frame, as MuJoCo has it."""
+    found = []
+    for j, name in enumerate(rec.robot.joint_names):
+        kind, at = int(rec.robot.model.jnt_type[j]), int(rec.robot.model.jnt_dofadr[j])
+        turns = [(f"w{axis}", "rad/s") for axis in XYZ]
+        if kind == FREE:
+            parts = [*((f"v{axis}", "m/s") for axis in XYZ), *turns]
+        elif kind == BALL:
+            parts = turns
+        else:
+            parts = [("velocity", "m/s" if kind == SLIDE else "rad/s")]
+        found += [NamedColumn(f"{name}.{part}", unit, rec.qvel[:, at + i]) for i, (part, unit) in enumerate(parts)]
+    return found
+
+
+def _vectors(name: str, unit: str, values: np.ndarray) -> list[NamedColumn]:
+    return [NamedColumn(f"{name}.{axis}", unit, values[:, i]) for i, axis in enumerate(XYZ)]

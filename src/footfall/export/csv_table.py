@@ -1,0 +1,23 @@
+"""CSV: one line per sample, a head with names and units, empty cells where a quantity is not defined."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from footfall.export.columns import columns
+
+if TYPE_CHECKING:
+    from footfall.recording import Recording
+
+
+def write(rec: Recording, path: Path) -> None:
+    """Numbers are written so that they come back to the last bit."""
+    table = columns(rec)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow([column.title for column in table])
+        for row in zip(*(column.values.tolist() for column in table), strict=True):
+            out.writerow(["" if isinstance(x, float) and math.isnan(x) else x for x in row])

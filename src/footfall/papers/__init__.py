@@ -1,0 +1,52 @@
+"""The papers behind Footfall: their experiments run anew, their claims judged, their figures drawn.
+
+    footfall paper rengifo2009
+    result = run_paper("rengifo2009", ["fig4"])
+    result.claims, result.assumptions
+
+To add a paper: write a module of this room with a :class:`~footfall.papers.base.Paper` called ``PAPER``, and add its
+line to ``_MODULES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from footfall.errors import FootfallError, did_you_mean
+from footfall.papers.base import Assumption, Claim, Experiment, Paper, PaperResult, perform
+
+__all__ = ["Assumption", "Claim", "Experiment", "Paper", "PaperResult", "paper", "papers", "run_paper"]
+
+_MODULES = {
+    "rengifo2009": "footfall.papers.rengifo2009",
+    "bruneau1999": "footfall.papers.bruneau1999",
+}
+
+
+def papers() -> tuple[str, ...]:
+    """Names of the papers, as ``run_paper`` takes them."""
+    return tuple(_MODULES)
+
+
+def paper(name: str) -> Paper:
+    """A paper by its name."""
+    if name not in _MODULES:
+        raise FootfallError(f"no paper is called '{name}': {did_you_mean(name, _MODULES)}")
+    found: Paper = import_module(_MODULES[name]).PAPER
+    return found
+
+
+def run_paper(
+    name: str,
+    figures: Sequence[str] | None = None,
+    *,
+    out: Path | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> PaperResult:
+    """Run a paper's experiments, all or those of some ``figures``, and judge its claims.
+
+    With ``out``, each experiment is drawn as a PNG into that folder. ``progress`` is called with what is being done.
+    """
+    return perform(paper(name), figures, None if out is None else Path(out), progress)

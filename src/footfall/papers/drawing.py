@@ -1,0 +1,51 @@
+"""A figure of a paper as we draw it: the curves, and below them what the paper says beside what was measured."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from footfall.errors import FootfallError
+from footfall.papers.base import Claim, Experiment, Paper
+
+LINE = 0.155  # inches of a line of the caption
+CHARACTERS = 132  # of a line of the caption
+#: What marks a claim by its verdict, with its colour.
+MARKS = {"holds": ("✓", "#009E73"), "FAILS": ("✗", "#D55E00"), "not reproduced": ("≠", "#7F7F7F")}
+
+
+def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Sequence[Claim], out: Path) -> Path:
+    """Draw an experiment with its claims as a caption into ``out``; gives the PNG's path."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise FootfallError('figures need matplotlib: pip install "footfall[plot]"') from error
+    from footfall.show.plots import save_plot
+    from footfall.show.style import RC, WIDTH
+
+    lines = [(claim, text) for claim in claims for text in _caption(claim)]
+    below = 0.25 + LINE * len(lines)
+    with matplotlib.rc_context(RC):
+        figure = Figure(figsize=(WIDTH, experiment.height + below), layout="constrained")
+        above, caption = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
+        experiment.draw(above, data)
+        where = ", ".join(name.replace("fig", "fig. ") for name in experiment.figures)
+        above.suptitle(f"{paper.name}, {where}: {experiment.title}", x=0.01, ha="left", fontweight="bold", fontsize=9)
+        before: Claim | None = None
+        for i, (claim, text) in enumerate(lines):
+            y = 1.0 - (0.08 + LINE * (i + 0.5)) / below
+            mark, color = MARKS[claim.verdict]
+            if claim is not before:
+                caption.text(0.012, y, mark, color=color, fontsize=8, va="center", family="DejaVu Sans")
+            caption.text(0.035, y, text, fontsize=6.8, va="center", color="#222222" if claim is not before else "#666666")
+            before = claim
+    return save_plot(figure, out / f"{experiment.name}.png")
+
+
+def _caption(claim: Claim) -> list[str]:
+    paper, ours = claim.values()
+    text = f"{claim.statement}. Paper: {paper}; here: {ours}" + (f". {claim.note}" if claim.note else "")
+    return textwrap.wrap(text, CHARACTERS)

@@ -1,0 +1,239 @@
+"""How many testing points a sole needs, and how far apart they may be.
+
+    enough = enough_points("hanavan", roughness=(2e-3, 0.04), law="distributed", tolerance=0.02)
+    print(enough)
+    robot = ff.load_robot("hanavan").with_points(enough.points)
+    enough.plot()
+
+A rigid sole is pressed on rough ground by a load that stands anywhere in its middle half, at many places and headings. A sole of very many points finds its
+depth and tilt in equilibrium; grids of fewer points are then held in the same pose and judged by what they get wrong
+there: the resultant force, the centre of pressure, the stiffness against tilting. All share one stiffness per area.
+
+RULE
+
+Limitations: the ground is seen from above, so its slopes should be
+gentle; every point carries the same share of the sole, as it does under our laws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact.base import Law
+from footfall.contact.material import spring_law
+from footfall.errors import FootfallError, RobotError
+from footfall.ground import Ground
+from footfall.robot import Foot, Robot, load_robot
+from footfall.robot.points import grid_on_sole, sole_frame
+from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FINEST = 1.0 / 12.0  # of the wavelength: spacing beyond which no grid is tried
+SMOOTH = 24  # points along a sole on ground without a wavelength, beyond which no grid is tried
+REFERENCE = 3.0  # times finer than the finest grid is what they are judged by
+GROWTH = 1.12  # from one grid to the next
+
+Layout = Literal["even", "edges"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One grid and what it gets wrong, root mean square over all placements.
+
+    ``force`` is relative to the load, ``centre`` (of pressure) to the sole's sides, ``tilt`` (stiffness) to itself.
+    """
+
+    grid: tuple[int, int]
+    count: int  # points per foot
+    spacing: float  # m, the larger one
+    force: float
+    centre: float
+    tilt: float
+
+    @property
+    def worst(self) -> float:
+        return max(self.force, self.centre, self.tilt)
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The smallest grid from which on every finer one is within the tolerance, and all that were tried."""
+
+    grid: tuple[int, int]
+    count: int
+    spacing: float  # m
+    points: dict[str, np.ndarray]  # as Robot.with_points takes them
+    tolerance: float
+    wavelength: float | None  # m
+    table: tuple[Row, ...]
+    title: str
+
+    def __str__(self) -> str:
+        lines = [f"{self.title}: {self.grid[0]} x {self.grid[1]} points per foot, {1e3 * self.spacing:.3g} mm apart"]
+        lines.append(f"{'grid':>9} {'points':>6} {'spacing':>9} {'force':>8} {'centre':>8} {'tilt':>8}")
+        for row in self.table:
+            name = f"{row.grid[0]} x {row.grid[1]}"
+            errors = " ".join(f"{100 * error:7.2f}%" for error in (row.force, row.centre, row.tilt))
+            mark = "  <- enough" if row.grid == self.grid else ""
+            lines.append(f"{name:>9} {row.count:6d} {1e3 * row.spacing:6.2f} mm {errors}{mark}")
+        return "\n".join(lines)
+
+    def plot(self) -> Figure:
+        """Errors against the number of points, with the tolerance and the grid that is enough."""
+        from footfall.study.testing_points_plot import convergence
+
+        return convergence(self)
+
+
+def enough_points(
+    robot: Robot | Foot | str,
+    *,
+    roughness: tuple[float, float] | Ground,
+    law: Law | str = "distributed",
+    tolerance: float = 0.02,
+    load: float | None = None,
+    layout: Layout = "even",
+    limit: int = 4000,
+    samples: int = 32,
+    seed: int = 0,
+) -> Enough:
+    """How many testing points are enough for a foot on a ground.
+
+    Args:
+        robot: a robot, whose first foot with a sole is taken to stand for all, or a foot.
+        roughness: amplitude and wavelength of the ground's waves, m (a random surface with the root mean square
+            of a sine of this amplitude), or a ``Ground``.
+        law: a law of springs; gains that it is given belong to the contact points the foot has now.
+        tolerance: of each error, see :class:`Row`.
+        load: on the foot, N; a robot's weight is shared by its feet if left out.
+        layout: "even" spreads points so that each stands for its own piece of sole; "edges" is the grid of
+            ``load_robot(points=(nx, ny))``, for soles whose very edge must touch: it is stiffer against tilting, by
+            ``2 / (n - 1)`` for n points along a side.
+        limit: points per foot beyond which nothing is tried.
+        samples: placements of the sole.
+    """
+    found = load_robot(robot) if isinstance(robot, str) else robot
+    feet = [foot for foot in (found.feet if isinstance(found, Robot) else (found,)) if len(foot.polygon) > 2]
+    if not feet:
+        name = found.name
+        raise RobotError(f"the feet of {name} are points or lines; only a sole can have too few testing points")
+    if load is None:
+        if isinstance(found, Foot):
+            raise RobotError(f"give the load on foot '{found.name}', N")
+        load = found.weight / len(found.feet)
+    if not (math.isfinite(load) and load > 0):
+        raise RobotError(f"load = {load} but it must be a positive number of N")
+    if not 0 < tolerance < 1:
+        raise FootfallError(f"tolerance = {tolerance} but it must be between 0 and 1")
+    if samples < 1 or limit < 4:
+        raise FootfallError(f"samples = {samples}, limit = {limit}, but at least 1 placement and 4 points are needed")
+    if layout not in ("even", "edges"):
+        raise FootfallError(f"layout = '{layout}' but it must be 'even' or 'edges'")
+
+    foot, law = feet[0], make_law(law)
+    total = spring_law(law).stiffness(load / len(foot.points)) * len(foot.points)
+    alpha = float(law.options().get("alpha", 1.0))
+    rng = np.random.default_rng(seed)
+    wavelength = None if isinstance(roughness, Ground) else float(roughness[1])
+    if isinstance(roughness, Ground):
+        heights: Heights = roughness.height
+        places = scattered(roughness, samples, rng)
+    else:
+        heights = rough(float(roughness[0]), float(roughness[1]), rng)
+        places = scattered(100.0 * float(roughness[1]), samples, rng)
+    rows = _judged(foot, _grids(foot, wavelength, limit), layout, heights, places, total, alpha, load)
+    chosen = _chosen(rows, tolerance)
+    where = str(roughness) if wavelength is None else f"waves of {1e3 * roughness[0]:g} mm, {1e3 * wavelength:g} mm long"  # type: ignore[index]
+    return Enough(
+        grid=chosen.grid,
+        count=chosen.count,
+        spacing=chosen.spacing,
+        points={one.name: grid_on_sole(one, *chosen.grid, layout=layout) for one in feet},
+        tolerance=tolerance,
+        wavelength=wavelength,
+        table=tuple(rows),
+        title=f"{found.name} under {law.name}, {where}, to {100 * tolerance:g} %",
+    )
+
+
+def _sides(foot: Foot) -> np.ndarray:
+    return np.ptp(sole_frame(foot.polygon)[3], axis=0)
+
+
+def _grids(foot: Foot, wavelength: float | None, limit: int) -> list[tuple[int, int]]:
+    """Grids of nearly square cells, from 2 x 2 to the finest worth trying."""
+    length, width = _sides(foot)
+    most = SMOOTH if wavelength is None else max(SMOOTH, math.ceil(length / (FINEST * wavelength)))
+    grids, size = [], 2.0
+    while round(size) <= most:
+        nx = round(size)
+        grid = (nx, max(2, round(nx * width / length)))
+        if grid[0] * grid[1] > limit:
+            break
+        if grid not in grids:
+            grids.append(grid)
+        size = max(size * GROWTH, size + 1.0)
+    return grids
+
+
+def _flat(foot: Foot, points: np.ndarray) -> np.ndarray:
+    """(P, 2) points of a sole in its own frame, from the middle of what they cover."""
+    origin, along, across, outline = sole_frame(foot.polygon)
+    flat = np.column_stack([(points - origin) @ along, (points - origin) @ across])
+    return flat - 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+
+
+def _judged(
+    foot: Foot,
+    grids: list[tuple[int, int]],
+    layout: Layout,
+    heights: Heights,
+    places: Placements,
+    total: float,
+    alpha: float,
+    load: float,
+) -> list[Row]:
+    """Every grid against a much finer one in its equilibrium."""
+
+    def pressed(nx: int, ny: int, layout: Layout) -> Press:
+        return put_down(_flat(foot, grid_on_sole(foot, nx, ny, layout=layout)), heights, places, total, alpha)
+
+    sides = _sides(foot)
+    fine = pressed(*(math.ceil(REFERENCE * n) for n in grids[-1]), "even")
+    pose = equilibrium(fine, load, 0.5 * sides * places.load_at)
+    true = resultant(fine, pose)
+    rows = []
+    for grid in grids:
+        press = pressed(*grid, layout)
+        got = resultant(press, pose)
+        centre = np.nan_to_num((got.centre - true.centre) / sides, nan=1.0)  # a sole that does not touch has none
+        errors = ((got.force - true.force) / load, centre, got.tilt_stiffness / true.tilt_stiffness - 1.0)
+        force, middle, tilt = (float(np.sqrt(np.mean(error**2, axis=0)).max()) for error in errors)
+        rows.append(Row(grid, len(press.points), _spacing(sides, grid, layout), force, middle, tilt))
+    return rows
+
+
+def _spacing(sides: np.ndarray, grid: tuple[int, int], layout: Layout) -> float:
+    return float(max(s / (n - 1 if layout == "edges" else math.sqrt(n * n - 1)) for s, n in zip(sides, grid, strict=True)))
+
+
+def _chosen(rows: list[Row], tolerance: float) -> Row:
+    """The first row from which on all are good: a single good one among bad ones is luck."""
+    good = len(rows)
+    while good and rows[good - 1].worst <= tolerance:
+        good -= 1
+    if good == len(rows):
+        last = rows[-1]
+        raise FootfallError(
+            f"{last.grid[0]} x {last.grid[1]} points are not enough for {100 * tolerance:g} %: force off by "
+            f"{100 * last.force:.2g} %, centre of pressure by {100 * last.centre:.2g} %, tilt stiffness by "
+            f"{100 * last.tilt:.2g} %; allow more (limit=) or a larger tolerance"
+        )
+    return rows[good]
