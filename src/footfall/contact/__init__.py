@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from footfall.contact.linearizing_penalty import LinearizingPenalty
     from footfall.contact.mujoco_native import MujocoNative
     from footfall.contact.spring_damper import SpringDamper
+    from footfall.contact.time_stepping import TimeStepping
     from footfall.contact.user import point_law
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "MujocoNative",
     "PointLaw",
     "SpringDamper",
+    "TimeStepping",
     "law",
     "law_class",
     "laws",
@@ -37,6 +39,7 @@ _BUILT_IN = {
     "hunt-crossley": "hunt_crossley:HuntCrossley",
     "distributed": "distributed:Distributed",
     "linearizing-penalty": "linearizing_penalty:LinearizingPenalty",
+    "time-stepping": "time_stepping:TimeStepping",
     "mujoco": "mujoco_native:MujocoNative",
 }
 _registered: dict[str, type[Law]] = {}

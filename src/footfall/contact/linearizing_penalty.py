@@ -23,13 +23,8 @@ from typing import Literal, NamedTuple
 from footfall.compiled import kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.friction import coulomb
-from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread
-
-#: Rounds in which friction and normal forces may be adapted to one another.
-ROUNDS = 100
-#: They agree when no friction limit changes by more than this share of the largest.
-AGREEMENT = 1e-10
-
+from footfall.solve.friction import add_friction, spread_with_friction, to_contact_frames
+from footfall.solve.minimum_norm import SCRATCH_ROWS, spread
 
 #: Gap up to which a point touches, m: rounding opens no contact.
 TOUCH = 1e-9
@@ -73,15 +68,6 @@ def missing_acceleration(contacts, dt, parameters, missing):
 
 
 @kernel
-def to_contact_frames(contacts, force):
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        frame, x, y, z = contacts.frame[p], force[p, 0], force[p, 1], force[p, 2]
-        for k in range(3):
-            force[p, k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
-
-
-@kernel
 def saturate(contacts, memory, force, mode):
     """The paper's limits (19)-(20), point by point, on forces in contact frames. Gives how many points were limited."""
     limited = 0
@@ -100,39 +86,6 @@ def saturate(contacts, memory, force, mode):
         memory[p, TOUCHED] = 1.0 if f[2] > 0.0 else 0.0
         mode[p] = OPEN if f[2] == 0.0 else kind
     return limited
-
-
-@kernel
-def take_friction_off(contacts, kind, friction, missing, force, work):
-    """``force`` = the missing accelerations once the ``friction`` (P, 4: x, y, z unit, N) of sliding points acts."""
-    n = contacts.mobility.shape[0]
-    wrench, moved = work[0], work[1]
-    for b in range(contacts.near.size - 1):
-        for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.points[i]
-            size = friction[p, 3] if kind[p] == SLIDE else 0.0
-            for k in range(3):
-                force[p, k] = size * friction[p, k]
-        if contacts.near[b + 1] > contacts.near[b]:
-            resultant(contacts, b, force, wrench[6 * b : 6 * b + 6])
-        else:
-            for k in range(6):
-                wrench[6 * b + k] = 0.0
-    for b in range(contacts.near.size - 1):
-        if contacts.near[b + 1] == contacts.near[b]:
-            continue
-        for k in range(6):
-            value = 0.0
-            for c in range(n):
-                if wrench[c] != 0.0:
-                    value += contacts.mobility[6 * b + k, c] * wrench[c]
-            moved[k] = value
-        for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.points[i]
-            r = contacts.arm[p]
-            force[p, 0] = missing[p, 0] - moved[0] - moved[4] * r[2] + moved[5] * r[1]
-            force[p, 1] = missing[p, 1] - moved[1] - moved[5] * r[0] + moved[3] * r[2]
-            force[p, 2] = missing[p, 2] - moved[2] - moved[3] * r[1] + moved[4] * r[0]
 
 
 @kernel
@@ -158,22 +111,6 @@ def let_slide(contacts, memory, kind, force, friction):
 
 
 @kernel
-def adapt_friction(contacts, kind, force, friction, relaxation):
-    """Move the friction of sliding points to the limit their normal force sets. Gives the largest miss and limit."""
-    worst, largest = 0.0, 0.0
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        if kind[p] != SLIDE:
-            continue
-        n, f = contacts.frame[p, 2], force[p]
-        limit = contacts.dynamic_friction[p] * max(0.0, n[0] * f[0] + n[1] * f[1] + n[2] * f[2])
-        miss = limit - friction[p, 3]
-        worst, largest = max(worst, abs(miss)), max(largest, limit)
-        friction[p, 3] += relaxation * miss
-    return worst, largest
-
-
-@kernel
 def lift_off(contacts, kind, force):
     """Open the point that is pulled hardest; gives whether there was one."""
     hardest, pull = -1, 0.0
@@ -191,20 +128,11 @@ def lift_off(contacts, kind, force):
 @kernel
 def agree(contacts, memory, missing, friction, kind, force, work):
     """Forces (world frame) that produce the wanted accelerations wherever the ground can give them. True if found."""
-    relaxation = 1.0
-    before = math.inf
-    for _ in range(ROUNDS):
-        take_friction_off(contacts, kind, friction, missing, force, work)
-        spread(contacts, kind, force, work)
-        worst, largest = adapt_friction(contacts, kind, force, friction, relaxation)
-        if worst > AGREEMENT * largest:
-            if worst > 0.9 * before:  # friction and load amplify each other: go more gently
-                relaxation = max(0.1, 0.5 * relaxation)
-            before = worst
-            continue
+    for _ in range(2 * contacts.number[0] + 2):  # every round opens a point or lets some slide, for good
+        if not spread_with_friction(contacts, kind, friction, missing, force, work):
+            return False
         if not lift_off(contacts, kind, force) and let_slide(contacts, memory, kind, force, friction) == 0:
             return True
-        before = math.inf
     return False
 
 
@@ -223,11 +151,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, paramete
     if parameters.consistent == 1.0 and let_slide(contacts, memory, marks, force, friction) > 0:
         if not agree(contacts, memory, missing, friction, marks, force, work):
             status = 1
-        for i in range(count):
-            p = contacts.points[i]
-            if marks[p] == SLIDE:
-                for k in range(3):
-                    force[p, k] += friction[p, 3] * friction[p, k] * (1.0 + 1e-12)
+        add_friction(contacts, marks, friction, force)
     to_contact_frames(contacts, force)
     saturate(contacts, memory, force, mode)
     return status

@@ -1,0 +1,142 @@
+"""Nonsmooth Gauss-Seidel on the exact Coulomb cone.
+
+Finds forces f of all points together such that the velocities ``u = free + dt G f`` at the end of the step obey, in
+every contact frame, ``0 <= u_n - target _|_ f_n >= 0`` and Coulomb's law with the exact cone: ``|f_t| <= mu f_n``,
+friction against ``u_t`` and on the cone where it is not zero. One point at a time is solved exactly, the others given,
+until nothing changes. The Delassus matrix is never formed: what the forces do is kept as the accelerations of the feet.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import kernel
+
+#: Halvings of the interval in which the sliding speed of one point is sought.
+HALVINGS = 60
+
+
+@kernel
+def solve_3x3(a, x, y, z):
+    """Solve a 3x3 system by Cramer's rule."""
+    c0 = a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1]
+    c1 = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
+    c2 = a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0]
+    scale = 1.0 / (a[0, 0] * c0 + a[0, 1] * c1 + a[0, 2] * c2)
+    d0 = a[0, 2] * a[2, 1] - a[0, 1] * a[2, 2]
+    d1 = a[0, 0] * a[2, 2] - a[0, 2] * a[2, 0]
+    d2 = a[0, 1] * a[2, 0] - a[0, 0] * a[2, 1]
+    e0 = a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1]
+    e1 = a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2]
+    e2 = a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]
+    return (
+        scale * (c0 * x + d0 * y + e0 * z),
+        scale * (c1 * x + d1 * y + e1 * z),
+        scale * (c2 * x + d2 * y + e2 * z),
+    )
+
+
+@kernel
+def solve_point(a, x, y, z, friction):
+    """The force on one point whose velocity without it is (x, y, z), z less its target: open, stick or slide."""
+    if z >= 0.0:
+        return 0.0, 0.0, 0.0
+    fx, fy, fz = solve_3x3(a, -x, -y, -z)
+    if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
+        return fx, fy, fz
+    if friction == 0.0:
+        return 0.0, 0.0, -z / a[2, 2]
+    # Sliding: u_t = -s f_t with s > 0 such that the force lies on the cone; friction falls as s grows.
+    tx, ty = a[0, 0], a[1, 1]
+    low, high = 0.0, a[0, 0] + a[1, 1]
+    for _ in range(HALVINGS):
+        a[0, 0], a[1, 1] = tx + high, ty + high
+        fx, fy, fz = solve_3x3(a, -x, -y, -z)
+        if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
+            break
+        low, high = high, 4.0 * high
+    for _ in range(HALVINGS):
+        s = 0.5 * (low + high)
+        a[0, 0], a[1, 1] = tx + s, ty + s
+        fx, fy, fz = solve_3x3(a, -x, -y, -z)
+        if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
+            high = s
+        else:
+            low = s
+    a[0, 0], a[1, 1] = tx + high, ty + high
+    fx, fy, fz = solve_3x3(a, -x, -y, -z)
+    a[0, 0], a[1, 1] = tx, ty
+    return fx, fy, fz
+
+
+@kernel
+def wrench_row(contacts, p, k, row):
+    """What a unit force along axis k of a point's contact frame does to its foot: force and moment."""
+    e, r = contacts.frame[p, k], contacts.arm[p]
+    row[0], row[1], row[2] = e[0], e[1], e[2]
+    row[3] = r[1] * e[2] - r[2] * e[1]
+    row[4] = r[2] * e[0] - r[0] * e[2]
+    row[5] = r[0] * e[1] - r[1] * e[0]
+
+
+@kernel
+def push_foot(contacts, b, row, size, moved):
+    """Add to the feet's accelerations what a force of a size does that acts on foot b by a row."""
+    for c in range(moved.size):
+        value = 0.0
+        for j in range(6):
+            value += contacts.mobility[c, 6 * b + j] * row[j]
+        moved[c] += size * value
+
+
+@kernel
+def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, work):
+    """Solve for ``force`` (P, 3) in contact frames, in place, from what it holds; gives the last relative change.
+
+    ``free`` (P, 3) m/s in contact frames, ``target`` (P,) m/s; ``work`` has at least 8 rows.
+    """
+    moved, local = work[0], work[1:4]
+    rows = work[4:7]
+    n = contacts.mobility.shape[0]
+    for c in range(n):
+        moved[c] = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            if force[p, k] != 0.0:
+                wrench_row(contacts, p, k, rows[k])
+                push_foot(contacts, contacts.body[p], rows[k], force[p, k], moved)
+    change = 0.0
+    for _ in range(sweeps):
+        change, largest = 0.0, 0.0
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            b = contacts.body[p]
+            for k in range(3):
+                wrench_row(contacts, p, k, rows[k])
+            for k in range(3):
+                for m in range(3):
+                    value = 0.0
+                    for j in range(6):
+                        part = 0.0
+                        for c in range(6):
+                            part += contacts.mobility[6 * b + j, 6 * b + c] * rows[m, c]
+                        value += rows[k, j] * part
+                    local[k, m] = dt * value
+            old_x, old_y, old_z = force[p, 0], force[p, 1], force[p, 2]
+            x, y, z = free[p, 0], free[p, 1], free[p, 2] - target[p]
+            for j in range(6):
+                x += dt * rows[0, j] * moved[6 * b + j]
+                y += dt * rows[1, j] * moved[6 * b + j]
+                z += dt * rows[2, j] * moved[6 * b + j]
+            x -= local[0, 0] * old_x + local[0, 1] * old_y + local[0, 2] * old_z
+            y -= local[1, 0] * old_x + local[1, 1] * old_y + local[1, 2] * old_z
+            z -= local[2, 0] * old_x + local[2, 1] * old_y + local[2, 2] * old_z
+            fx, fy, fz = solve_point(local, x, y, z, contacts.dynamic_friction[p])
+            force[p, 0], force[p, 1], force[p, 2] = fx, fy, fz
+            push_foot(contacts, b, rows[0], fx - old_x, moved)
+            push_foot(contacts, b, rows[1], fy - old_y, moved)
+            push_foot(contacts, b, rows[2], fz - old_z, moved)
+            change = max(change, abs(fx - old_x), abs(fy - old_y), abs(fz - old_z))
+            largest = max(largest, abs(fx), abs(fy), abs(fz))
+        if change <= tolerance * largest:
+            return change / max(largest, 1e-300)
+    return change / max(largest, 1e-300)
