@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from footfall.compiled import kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.wishes import NormalTerms, check_soles, check_wishes
+from footfall.solve.power import two_powers
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -150,8 +151,8 @@ def distributed(contacts, dt, memory, force, mode, work, marks, parameters):
             if memory[p, SLIDING] == 1.0:
                 stop_sliding(contacts, memory, p)
             depth, rate = max(0.0, -contacts.gap[p]), contacts.velocity[p, 2]
-            normal = parameters.kn * depth**parameters.alpha - parameters.mun * depth**parameters.beta * rate  # (16)
-            normal = max(0.0, normal)
+            spring, damper = two_powers(depth, parameters.alpha, parameters.beta)
+            normal = max(0.0, parameters.kn * spring - parameters.mun * damper * rate)  # (16)
             x, y = 0.0, 0.0
             if normal > 0.0:
                 x, y = tangential(contacts, memory, p, normal, parameters)

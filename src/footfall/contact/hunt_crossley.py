@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from footfall.contact.base import Setting, check, check_positive
 from footfall.contact.friction import FrictionalLaw, tangential_force
 from footfall.contact.wishes import NormalTerms, check_wishes
+from footfall.solve.power import power
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -37,7 +38,7 @@ class Parameters(NamedTuple):
 
 def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
     p = parameters
-    normal = max(0.0, depth**p.alpha * (p.k + p.c * depth_rate))  # Bruneau 1999, eq. 15
+    normal = max(0.0, power(depth, p.alpha) * (p.k + p.c * depth_rate))  # Bruneau 1999, eq. 15
     x, y, mode = tangential_force(slip, slip_velocity, memory, normal, p)
     return normal, x, y, mode
 

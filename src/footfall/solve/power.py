@@ -1,0 +1,26 @@
+"""Powers of depths, the costliest thing a point law does."""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import kernel
+
+
+@kernel
+def power(depth, exponent):
+    """Raise a depth >= 0 to a positive exponent, quickly for the exponents of linear springs and of Hertz."""
+    if exponent == 1.0:
+        return depth
+    if exponent == 1.5:
+        return depth * math.sqrt(depth)
+    return math.exp(exponent * math.log(depth)) if depth > 0.0 else 0.0
+
+
+@kernel
+def two_powers(depth, first, second):
+    """Raise a depth >= 0 to two exponents at once; zero depth gives zero, but for the exponent zero."""
+    if depth <= 0.0:
+        return 0.0, 1.0 if second == 0.0 else 0.0
+    logarithm = math.log(depth)
+    return math.exp(first * logarithm), math.exp(second * logarithm)
