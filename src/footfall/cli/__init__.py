@@ -25,6 +25,7 @@ COMMANDS = {
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
     "compare": "the same robot, ground, controller and push under several laws",
+    "points": "find how many testing points a sole needs on rough ground",
     "view": "show recordings in the browser",
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",

@@ -66,7 +66,11 @@ def _list(*, json: bool) -> None:
         print_json(told)
         return
     rows = [
-        [one.name, f"{one.citation}\n{one.summary}", "\n".join(f"{', '.join(e.figures)}: {e.title}" for e in one.experiments) + "\n"]
+        [
+            one.name,
+            f"{one.citation}\n{one.summary}",
+            "\n".join(f"{', '.join(e.figures)}: {e.title}" for e in one.experiments) + "\n",
+        ]
         for one in found
     ]
     print_table(("paper", "source", "what is run"), rows)

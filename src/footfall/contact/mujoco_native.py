@@ -47,7 +47,7 @@ class MujocoNative(Law):
 
     @classmethod
     def nearest(cls, law: Law, setting: Setting) -> Self:
-        """The setting that comes nearest to a law of springs and dampers: see :mod:`footfall.contact.nearest_native`."""
+        """The setting nearest to a law of springs and dampers; see :mod:`footfall.contact.nearest_native`."""
         from footfall.contact.nearest_native import native_options
 
         return cls(**native_options(law, setting))

@@ -13,11 +13,11 @@ spring and a damper of
 
     w stiffness (i / i_w)^2 / (1 - i)    and    w damping (i / i_w) / (1 - i),
 
-gains of our kind: gravity no longer is scaled by ``1 - i`` as the manual has it for constraints that are stiff. With a
-constant impedance the spring is linear. With one that grows by a straight line (``power`` 1) from zero depth to ``width``
-it is not: ``i`` with ``d i' / i = (alpha - 1) / 2`` at the depth of rest gives both the force and the slope of
-``d^alpha`` there. For Hertz' 3/2 it follows ``d^alpha`` within 12 % from half to three times that depth; it is too stiff
-above and, being linear, too soft below.
+gains of our kind: gravity is no longer scaled by ``1 - i`` as the manual has it for stiff constraints. With a
+constant impedance the spring is linear. With one that grows by a straight line (``power`` 1) from zero depth to
+``width`` it is not: ``i`` with ``d i' / i = (alpha - 1) / 2`` at the depth of rest gives both the force and the slope
+of ``d^alpha`` there. For Hertz' 3/2 it follows ``d^alpha`` within 12 % from half to three times that depth; it is too
+stiff above and, being linear, too soft below.
 
 Limitations: the damping of Hunt and Crossley and of Bruneau matches at the depth of rest alone. MuJoCo's friction has
 no spring, so a loaded point creeps, at the speed the steepest stable damper allows (``impratio``); a law with no

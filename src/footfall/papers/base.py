@@ -196,9 +196,7 @@ def seen(
     )
 
 
-def unlike(
-    figure: str, statement: str, paper: float | str, ours: float | str, unit: str = "", *, note: str
-) -> Claim:
+def unlike(figure: str, statement: str, paper: float | str, ours: float | str, unit: str = "", *, note: str) -> Claim:
     """A claim that we do not reproduce, and why."""
     ours = ours if isinstance(ours, str) else float(ours)
     return Claim(
@@ -215,5 +213,6 @@ def unlike(
 
 
 def _told(value: float | str, unit: str) -> str:
-    text = value if isinstance(value, str) else f"{value:.5g}"
-    return f"{text} {unit}".rstrip()
+    if not isinstance(value, str):
+        value = "0" if value != 0.0 and abs(value) < 1e-9 else f"{value:.5g}"
+    return f"{value} {unit}".rstrip() if any(map(str.isdigit, value)) else value

@@ -26,11 +26,13 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
     from footfall.show.plots import save_plot
     from footfall.show.style import RC, WIDTH
 
+    rc: dict[Any, Any] = dict(RC)
     lines = [(claim, text) for claim in claims for text in _caption(claim)]
     below = 0.25 + LINE * len(lines)
-    with matplotlib.rc_context(RC):
+    with matplotlib.rc_context(rc):
         figure = Figure(figsize=(WIDTH, experiment.height + below), layout="constrained")
-        above, caption = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
+        parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
+        above, caption = parts
         experiment.draw(above, data)
         where = ", ".join(name.replace("fig", "fig. ") for name in experiment.figures)
         above.suptitle(f"{paper.name}, {where}: {experiment.title}", x=0.01, ha="left", fontweight="bold", fontsize=9)
@@ -40,7 +42,9 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
             mark, color = MARKS[claim.verdict]
             if claim is not before:
                 caption.text(0.012, y, mark, color=color, fontsize=8, va="center", family="DejaVu Sans")
-            caption.text(0.035, y, text, fontsize=6.8, va="center", color="#222222" if claim is not before else "#666666")
+            caption.text(
+                0.035, y, text, fontsize=6.8, va="center", color="#222222" if claim is not before else "#666666"
+            )
             before = claim
     return save_plot(figure, out / f"{experiment.name}.png")
 

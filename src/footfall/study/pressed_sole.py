@@ -65,7 +65,8 @@ def rough(amplitude: float, wavelength: float, rng: np.random.Generator) -> Heig
     for name, value in (("amplitude", amplitude), ("wavelength", wavelength)):
         if not (math.isfinite(value) and value >= 0.0) or (name == "wavelength" and value == 0.0):
             raise GroundError(f"the {name} of a roughness must be a positive number of m, got {value}")
-    direction, phase = rng.uniform(0.0, 2.0 * math.pi, (2, WAVES))
+    direction = math.pi * (np.arange(WAVES) + rng.uniform()) / WAVES  # the other way round is a matter of phase
+    phase = rng.uniform(0.0, 2.0 * math.pi, WAVES)
     number = 2.0 * math.pi / wavelength * np.column_stack([np.cos(direction), np.sin(direction)])
 
     def heights(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -123,14 +124,14 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
         curvature += 1e-9 * load / flat * np.eye(3)
         step = -np.linalg.solve(curvature, miss[..., None])[..., 0]
         downhill = (miss * step).sum(axis=1)
-        length = np.ones(len(pose))
-        for _ in range(40):
-            trial = pose + length[:, None] * step * scale
+        length = np.ones((len(pose), 1))
+        while True:
+            trial = pose + length * step * scale
             found = potential(trial)
-            short = found > energy + 1e-4 * length * downhill + 1e-13 * load * flat
-            if not short.any():
+            climbs = found > energy + 1e-4 * length[:, 0] * downhill + 1e-13 * load * flat
+            if not climbs.any() or length.min() < 1e-12:
                 break
-            length[short] *= 0.5
+            length[climbs] *= 0.5
         pose, energy = trial, found
     raise FootfallError("no equilibrium of the sole on this ground was found: is it rougher than the sole is large?")
 

@@ -5,14 +5,24 @@
     robot = ff.load_robot("hanavan").with_points(enough.points)
     enough.plot()
 
-A rigid sole is pressed on rough ground by a load that stands anywhere in its middle half, at many places and headings. A sole of very many points finds its
-depth and tilt in equilibrium; grids of fewer points are then held in the same pose and judged by what they get wrong
-there: the resultant force, the centre of pressure, the stiffness against tilting. All share one stiffness per area.
+A rigid sole is pressed on rough ground by a load that stands anywhere in its middle half, at many places and headings.
+A sole of very many points finds its depth and tilt in equilibrium; grids of fewer points are then held in the same pose
+and judged by what they get wrong there: the resultant force, the centre of pressure, the stiffness against tilting.
+All share one stiffness per area.
 
-RULE
+The rule of thumb it yields, for waves a seventh of the sole long and the three laws of springs. What counts is the
+height of the waves against the depth to which the sole sinks in on smooth ground, and spacing against wavelength:
 
-Limitations: the ground is seen from above, so its slopes should be
-gentle; every point carries the same share of the sole, as it does under our laws.
+    waves / depth      0.3      1       3      10
+    spacing for 2 %    0.5     0.33    0.2    0.12    wavelengths
+    spacing for 5 %    0.85    0.55    0.35   0.22    wavelengths
+
+Points wider apart than a wavelength see chance; where only summits touch, each wants several points. Shorter waves
+allow up to 1.5 times this, longer ones want as much less. Smooth ground alone asks for 6 (Hertz' exponent) to 13
+(linear springs) points along the sole for 2 %, for a sole that is loaded off its middle lifts an edge.
+
+Limitations: the ground is seen from above, so its slopes should be gentle; every point carries the same share of the
+sole, as it does under our laws.
 """
 
 from __future__ import annotations
@@ -141,16 +151,17 @@ def enough_points(
     total = spring_law(law).stiffness(load / len(foot.points)) * len(foot.points)
     alpha = float(law.options().get("alpha", 1.0))
     rng = np.random.default_rng(seed)
-    wavelength = None if isinstance(roughness, Ground) else float(roughness[1])
+    wavelength, where = None, str(roughness)
     if isinstance(roughness, Ground):
         heights: Heights = roughness.height
         places = scattered(roughness, samples, rng)
     else:
-        heights = rough(float(roughness[0]), float(roughness[1]), rng)
-        places = scattered(100.0 * float(roughness[1]), samples, rng)
+        amplitude, wavelength = map(float, roughness)
+        heights = rough(amplitude, wavelength, rng)
+        places = scattered(100.0 * wavelength, samples, rng)
+        where = f"waves of {1e3 * amplitude:g} mm, {1e3 * wavelength:g} mm long"
     rows = _judged(foot, _grids(foot, wavelength, limit), layout, heights, places, total, alpha, load)
     chosen = _chosen(rows, tolerance)
-    where = str(roughness) if wavelength is None else f"waves of {1e3 * roughness[0]:g} mm, {1e3 * wavelength:g} mm long"  # type: ignore[index]
     return Enough(
         grid=chosen.grid,
         count=chosen.count,
@@ -202,16 +213,17 @@ def _judged(
 ) -> list[Row]:
     """Every grid against a much finer one in its equilibrium."""
 
-    def pressed(nx: int, ny: int, layout: Layout) -> Press:
-        return put_down(_flat(foot, grid_on_sole(foot, nx, ny, layout=layout)), heights, places, total, alpha)
+    def pressed(grid: tuple[int, int], layout: Layout) -> Press:
+        return put_down(_flat(foot, grid_on_sole(foot, *grid, layout=layout)), heights, places, total, alpha)
 
     sides = _sides(foot)
-    fine = pressed(*(math.ceil(REFERENCE * n) for n in grids[-1]), "even")
+    nx, ny = grids[-1]
+    fine = pressed((math.ceil(REFERENCE * nx), math.ceil(REFERENCE * ny)), "even")
     pose = equilibrium(fine, load, 0.5 * sides * places.load_at)
     true = resultant(fine, pose)
     rows = []
     for grid in grids:
-        press = pressed(*grid, layout)
+        press = pressed(grid, layout)
         got = resultant(press, pose)
         centre = np.nan_to_num((got.centre - true.centre) / sides, nan=1.0)  # a sole that does not touch has none
         errors = ((got.force - true.force) / load, centre, got.tilt_stiffness / true.tilt_stiffness - 1.0)
@@ -221,7 +233,9 @@ def _judged(
 
 
 def _spacing(sides: np.ndarray, grid: tuple[int, int], layout: Layout) -> float:
-    return float(max(s / (n - 1 if layout == "edges" else math.sqrt(n * n - 1)) for s, n in zip(sides, grid, strict=True)))
+    """The larger of the distances between neighbours along both sides, m."""
+    steps = [n - 1.0 if layout == "edges" else math.sqrt(n * n - 1.0) for n in grid]
+    return float((sides / steps).max())
 
 
 def _chosen(rows: list[Row], tolerance: float) -> Row:

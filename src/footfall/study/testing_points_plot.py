@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from footfall.errors import FootfallError
 from footfall.show.style import BLUE, GREEN, GREY, RC, VERMILION, WIDTH
@@ -28,7 +28,8 @@ def convergence(enough: Enough) -> Figure:
         "centre of pressure": (VERMILION, "s", [row.centre for row in rows]),
         "tilt stiffness": (GREEN, "^", [row.tilt for row in rows]),
     }
-    with matplotlib.rc_context(RC):
+    look: Any = RC  # matplotlib types its keys one by one
+    with matplotlib.rc_context(look):
         figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
         ax = figure.subplots()
         for name, (color, marker, errors) in curves.items():
@@ -43,7 +44,7 @@ def convergence(enough: Enough) -> Figure:
         if enough.wavelength is not None:
             apart += f", {enough.spacing / enough.wavelength:.2g} of the wavelength"
         ax.annotate(
-            f"enough: {nx} x {ny}\n{apart}",
+            f"enough: {nx} x {ny} points\n{apart}",
             (enough.count, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(4, -2),

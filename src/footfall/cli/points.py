@@ -1,0 +1,59 @@
+"""`footfall points`: how many testing points a sole needs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from footfall.cli.output import print_json, say
+
+
+@dataclass(frozen=True)
+class Command:
+    """Find how many testing points are enough for a robot's soles on rough ground.
+
+    The sole is pressed on random waves by the robot's weight; grids of points are compared with a very fine one by
+    the force, the centre of pressure and the tilt stiffness they give in the same pose.
+    """
+
+    robot: tyro.conf.Positional[Annotated[str, tyro.conf.arg(metavar="ROBOT")]]
+    """built-in name or file"""
+    roughness: tuple[float, float]
+    """amplitude and wavelength of the ground, m"""
+    law: str = "distributed"
+    """spring-damper, hunt-crossley or distributed"""
+    tolerance: float = 0.02
+    """of force, centre of pressure and tilt stiffness, relative"""
+    load: float | None = None
+    """N on one foot; the weight shared by all feet if left out"""
+    layout: Literal["even", "edges"] = "even"
+    """points spread evenly, or edges of the sole included"""
+    plot: Path | None = None
+    """write the convergence plot to this file: .png, .svg or .pdf"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.study.testing_points import enough_points
+
+        enough = enough_points(
+            self.robot,
+            roughness=self.roughness,
+            law=self.law,
+            tolerance=self.tolerance,
+            load=self.load,
+            layout=self.layout,
+        )
+        if self.plot is not None:
+            from footfall.show.plots import save_plot
+
+            say(f"wrote {save_plot(enough.plot(), self.plot)}")
+        if self.json:
+            points = {name: one.tolist() for name, one in enough.points.items()}
+            print_json(asdict(enough) | {"points": points})
+        else:
+            print(enough)
+        return 0

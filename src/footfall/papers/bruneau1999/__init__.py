@@ -1,0 +1,43 @@
+"""Bruneau and Ouezdou 1999: distributed ground and walking robot interaction."""
+
+from __future__ import annotations
+
+from footfall.papers.base import Assumption, Paper
+from footfall.papers.bruneau1999 import drop, sliding, stones, support
+
+PAPER = Paper(
+    name="bruneau1999",
+    citation="Bruneau, Ouezdou: Distributed ground/walking robot interaction, Robotica 17 (1999)",
+    summary="testing points over the whole sole, with adherence, sliding and both transitions",
+    experiments=(*support.EXPERIMENTS, *drop.EXPERIMENTS, *sliding.EXPERIMENTS, *stones.EXPERIMENTS),
+    assumptions=(
+        Assumption("body", "1.75 m, 75 kg, see footfall robots hanavan", "only the mass and Hanavan's model are given"),
+        Assumption(
+            "joints",
+            "springs of 2, 10, 50 kN m/rad (drop), 50 (sliding), 20 (standing, stones), damping 0.02 s times that",
+            "stiffness and control of the joints are not given",
+        ),
+        Assumption("rotors", "0.1 kg m² at each joint", "as robot hanavan has them; the paper has none"),
+        Assumption(
+            "steps", "drop 2e-5 and 1e-5 s, sliding 4e-5 and 2e-5 s", "the dampings are stiff for a foot of 1 kg"
+        ),
+        Assumption("eq. (16) pulling", "clipped at zero", "the paper leaves the branch open"),
+        Assumption("eq. (25)-(26)", "the viscous part acts along the sliding direction", "as eq. (22) says"),
+        Assumption("drop: posture", "standing, knees bent by 0.2 rad, in the sagittal plane", "not given"),
+        Assumption("sliding: stance", "in 3D, hips spread by 0.5 rad to each side, soles flat", "only 'spread legs'"),
+        Assumption(
+            "sliding: pull",
+            "0.74 of the weight to the left, half on each foot: from 0 at 0.05 s up to 0.2 s, held to 0.3 s, gone at "
+            "0.4 s, in pieces of 1 ms, at the centre of mass of the foot",
+            "the profile is not published; the ankle is 3 cm above",
+        ),
+        Assumption("sliding: duration", "2.5 s instead of 0.7 s", "adherence of 90 N/m and 950 N s/m creeps for long"),
+        Assumption(
+            "stones", "60 caps of 4 to 10 cm radius, up to 25 mm high, on 1.2 x 1.2 m", "the paper only draws one"
+        ),
+    ),
+    missing=(
+        "the walk at 1.35 m/s, figures 14 to 16, against recorded human forces: it comes with the gaits.",
+        "walking over the stones: here the man is set down on them.",
+    ),
+)

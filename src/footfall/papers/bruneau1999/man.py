@@ -1,0 +1,46 @@
+"""The man of Bruneau 1999, with springs in his joints, and the paper's parameters of the ground."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from footfall.contact.distributed import Distributed
+from footfall.control.posture import standing_torques
+from footfall.ground import Ground
+from footfall.robot import Robot, load_robot
+from footfall.robot.built_in.hanavan import Parameters, build
+
+#: The paper's table, per testing point.
+LAW = Distributed(kn=9950.0, mun=450.0, kt=90.0, mut=950.0, alpha=1.2, beta=0.02, mu_ts=1.0, t_slide=0.01, t_stick=0.01)
+STATIC, DYNAMIC = 0.7, 0.4
+GROUND = Ground.plane((STATIC, DYNAMIC))
+#: s, damping over stiffness of every joint.
+JOINT_TIME = 0.02
+
+
+def sprung_man(stiffness: float, *, planar: bool, pose: Mapping[str, float] | None = None) -> Robot:
+    """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold him up in a pose.
+
+    ``pose`` adds angles (rad) to joints of the standing pose. The springs are stretched so that they carry his weight
+    there. Being passive, they leave it to the ground alone whether energy is lost.
+    """
+    options = Parameters(planar=planar, damping=0.0)
+    spec, feet = build(options)
+    plain = load_robot("hanavan", **dataclasses.asdict(options))
+    target = plain.home.copy()
+    for name, angle in (pose or {}).items():
+        target[plain.model.joint(name).qposadr] += angle
+    torque = standing_torques(plain, target)
+    for joint in spec.joints:
+        own = plain.model.joint(joint.name)
+        if joint.name == "base" or joint.name.startswith("root"):
+            continue
+        joint.stiffness = [stiffness, 0, 0]
+        joint.damping = [stiffness * JOINT_TIME, 0, 0]
+        joint.springref = float(target[own.qposadr[0]] + torque[own.dofadr[0]] / stiffness)
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+    spec.keys[0].qpos = target
+    spec.keys[0].ctrl = []
+    return load_robot(spec, feet=feet, name="hanavan")

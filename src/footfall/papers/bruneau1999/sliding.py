@@ -1,0 +1,315 @@
+"""Bruneau 1999, section 4.1.3: the ankles are pulled sideways until the feet slide (figures 17 to 20)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.contact.base import OPEN, SLIDE
+from footfall.contact.distributed import Distributed
+from footfall.engine.push import Push
+from footfall.errors import RecordingError
+from footfall.papers.base import Claim, Experiment, near, seen, unlike
+from footfall.papers.bruneau1999.man import DYNAMIC, GROUND, LAW, STATIC, sprung_man
+from footfall.recording import Recording
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+
+SPREAD = 0.5  # rad, of each hip to the side; the ankles keep the soles flat
+JOINTS = 50000.0  # N m/rad
+PULL = 0.74  # of the weight, both ankles together, to the left
+TIMES = (0.05, 0.2, 0.3, 0.4)  # s: the pull begins, is whole, begins to fall, is gone
+PIECE = 1e-3  # s, in which the pull is constant
+SETTLE, DURATION, SHORT = 1.5, 2.5, 0.6  # s
+DT, SAMPLE = 4e-5, 2e-4  # s
+FEET = ("left", "right")
+#: Below this share of the static coefficient, a foot that sticks counts as steady.
+STEADY = 0.02
+NAMES = {
+    "a": "steady state",
+    "b": "adherence",
+    "c": "adherence to sliding",
+    "d": "sliding",
+    "e": "sliding to adherence",
+    "f": "new steady state",
+}
+
+
+class Phase(NamedTuple):
+    """One of the paper's phases: its letter, and from when to when (s)."""
+
+    letter: str
+    start: float
+    end: float
+
+
+class Foot(NamedTuple):
+    """What a foot does, T samples."""
+
+    normal: np.ndarray  # (T,) N
+    tangential: np.ndarray  # (T,) N, to the left
+    ratio: np.ndarray  # (T,) lambda_g of eq. 37, NaN without load
+    speed: np.ndarray  # (T,) m/s, mean of its points, to the left
+    viscous: np.ndarray  # (T,) share of the ratio that eq. 22's viscous part gives
+    sliding: np.ndarray  # (T, points)
+    loaded: np.ndarray  # (T, points)
+
+
+@dataclass(frozen=True)
+class Sliding:
+    whole: Recording
+    feet: dict[str, Foot]  # of the whole run
+    close: dict[str, Foot]  # of the run with half the step, every step, up to SHORT
+    close_time: np.ndarray
+    shrink: dict[str, float]  # largest change of a foot's tangential force in a step, of half the step over the whole
+
+
+def pull(time: np.ndarray | float) -> Any:
+    """Pull on both ankles together, as a share of the weight."""
+    return PULL * np.interp(time, TIMES, (0.0, 1.0, 1.0, 0.0))
+
+
+def pushes(weight: float) -> list[Push]:
+    """The pull, in pieces of a millisecond, on both feet."""
+    starts = np.arange(TIMES[0], TIMES[-1] - 0.5 * PIECE, PIECE)
+    return [
+        Push(
+            f"{side}_foot",
+            force=(0.0, 0.5 * weight * float(pull(t + 0.5 * PIECE)), 0.0),
+            start=float(t),
+            duration=PIECE,
+        )
+        for t in starts
+        for side in FEET
+    ]
+
+
+def straddling() -> Robot:
+    """The man in three dimensions with his legs spread to the sides."""
+    turns = {"left_hip_roll": 1.0, "right_hip_roll": -1.0, "left_ankle_roll": -1.0, "right_ankle_roll": 1.0}
+    return sprung_man(JOINTS, planar=False, pose={name: SPREAD * sign for name, sign in turns.items()})
+
+
+def look(rec: Recording, foot: str) -> Foot:
+    """What a foot of a recording does."""
+    own = rec.foot(foot)
+    force, velocity, mode = rec.force[:, own], rec.velocity[:, own], rec.mode[:, own]
+    total = force.sum(axis=1)
+    normal = np.where(total[:, 2] > 0.0, total[:, 2], np.nan)
+    speeds = np.linalg.norm(velocity[:, :, :2], axis=2)
+    viscous = np.where(mode == SLIDE, speeds, 0.0).sum(axis=1) * float(LAW.mu_ts or 0.0) / normal
+    return Foot(
+        normal=total[:, 2],
+        tangential=total[:, 1],
+        ratio=np.linalg.norm(total[:, :2], axis=1) / normal,
+        speed=velocity[:, :, 1].mean(axis=1),
+        viscous=viscous,
+        sliding=mode == SLIDE,
+        loaded=mode != OPEN,
+    )
+
+
+def sliding_phases(rec: Recording, foot: str) -> list[Phase]:
+    """The phases of section 4.1.3 that a foot goes through, from modes and forces; only the first slide is told.
+
+    a steady, b adherence under load, c the blend to sliding, d sliding, e from the first point that sticks again to the
+    end of the last one's blend, f adherence after that.
+    """
+    if not isinstance(rec.law, Distributed):
+        raise RecordingError(
+            f"the phases of sliding are those of law distributed, and this recording is of {rec.law.name}"
+        )
+    one = look(rec, foot)
+    time, end = rec.time, float(rec.time[-1])
+    pulled = np.flatnonzero(one.ratio > STEADY * rec.ground.static_friction)
+    some = one.sliding.any(axis=1)
+    slides = np.flatnonzero(some)
+    begin = float(time[pulled[0]]) if pulled.size else end
+    if not slides.size:
+        return _kept([("a", 0.0, begin), ("b", begin, end)])
+    onset = float(time[slides[0]])
+    blended = min(end, onset + rec.law.t_slide)
+    sticks = np.flatnonzero((one.loaded & ~one.sliding).any(axis=1) & (np.arange(len(rec)) > slides[0]))
+    back = float(time[sticks[0]]) if sticks.size else end
+    still = np.flatnonzero(~some[slides[0] :])
+    last = float(time[slides[0] + still[0]]) + rec.law.t_stick if still.size else end
+    edges = [("a", begin), ("b", onset), ("c", min(blended, back)), ("d", back), ("e", min(last, end)), ("f", end)]
+    start = float(time[0])
+    phases = []
+    for letter, stop in edges:
+        phases.append((letter, start, stop))
+        start = stop
+    return _kept(phases)
+
+
+def _kept(phases: list[tuple[str, float, float]]) -> list[Phase]:
+    return [Phase(*one) for one in phases if one[2] > one[1]]
+
+
+def run_sliding() -> Sliding:
+    robot = straddling()
+    whole, close = (Simulation(robot, ground=GROUND, law=LAW, dt=dt) for dt in (DT, DT / 2))
+    start = whole.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
+    pulled = pushes(robot.weight)
+    long = whole.run(DURATION, qpos=start, pushes=pulled, record_dt=SAMPLE).check()
+    coarse = whole.run(SHORT, qpos=start, pushes=pulled).check()
+    fine = close.run(SHORT, qpos=start, pushes=pulled).check()
+
+    def largest(rec: Recording, foot: str) -> float:
+        return float(np.abs(np.diff(look(rec, foot).tangential)).max())
+
+    return Sliding(
+        whole=long,
+        feet={foot: look(long, foot) for foot in FEET},
+        close={foot: look(fine, foot) for foot in FEET},
+        close_time=fine.time,
+        shrink={foot: largest(fine, foot) / largest(coarse, foot) for foot in FEET},
+    )
+
+
+def judge_sliding(data: Sliding) -> list[Claim]:
+    claims = []
+    law = data.whole.law
+    for foot in FEET:
+        close, far = data.close[foot], data.feet[foot]
+        first = int(np.flatnonzero(close.sliding.any(axis=1))[0])
+        old = np.arange(len(data.close_time)) > first + round(law.t_slide / (DT / 2))  # type: ignore[attr-defined]
+        full = close.sliding.all(axis=1) & old
+        ratio, viscous = close.ratio[full], close.viscous[full]
+        ends = [data.close_time[np.flatnonzero(column)[-1]] for column in close.sliding.T]
+        phases = "".join(phase.letter for phase in sliding_phases(data.whole, foot))
+        claims += [
+            near(
+                "fig20",
+                f"{foot} foot: it begins to slide when its ratio reaches lambda_s",
+                STATIC,
+                float(close.ratio[first]),
+                rel=2e-3,
+                why="what the pull adds in a step",
+            ),
+            near(
+                "eq. 38",
+                f"{foot} foot: all points begin to slide at the same instant (points)",
+                18,
+                int(close.sliding[first].sum()),
+                within=0.0,
+                why="exact",
+            ),
+            seen(
+                "fig20",
+                f"{foot} foot: in sliding the ratio is slightly greater than lambda_d, by the viscous part",
+                f"{DYNAMIC} to {DYNAMIC + viscous.max():.4f}",
+                f"{ratio.min():.4f} to {ratio.max():.4f}",
+                holds=ratio.min() > DYNAMIC - 1e-3 and ratio.max() < DYNAMIC + viscous.max() + 1e-3,
+                why="0.001: points slide in directions that differ a little",
+            ),
+            near(
+                "fig20",
+                f"{foot} foot: the ratio follows the sliding speed as eq. (22) says, lambda_d + mu_ts sum|V| / F_n (largest "
+                "difference)",
+                0.0,
+                float(np.abs(ratio - DYNAMIC - viscous).max()),
+                within=2e-3,
+                why="directions that differ a little",
+                note="As V_t, negative in sliding, falls, the ratio rises: inversely, as the paper puts it",
+            ),
+            seen(
+                "fig19",
+                f"{foot} foot: points return to adherence one by one (points still sliding at {SHORT:g} s; first and last "
+                "return before)",
+                "each by itself",
+                f"{int(close.sliding[-1].sum())}; {min(ends):.4f} s, {max(t for t in ends if t < data.close_time[-1]):.4f} s",
+                holds=len(set(ends)) > 3,
+                why="more than three instants of return",
+            ),
+            near(
+                "fig18",
+                f"{foot} foot: forces vary continuously (largest change in a step, half the step over the whole)",
+                0.5,
+                data.shrink[foot],
+                within=0.1,
+                why="a jump would not shrink",
+            ),
+            near(
+                "fig20",
+                f"{foot} foot: new steady state without sliding (speed at the end; largest was "
+                f"{1e3 * np.abs(far.speed).max():.0f} mm/s)",
+                0.0,
+                1e3 * float(abs(far.speed[-1])),
+                "mm/s",
+                within=1.0,
+                why="adherence is a damper of 950 N s/m a point: it creeps under what the legs still press",
+            ),
+            seen(
+                "fig19",
+                f"{foot} foot: the phases, found automatically",
+                "abcdef",
+                phases,
+                holds=phases == "abcdef" and not far.sliding[-1].any(),
+                why="the paper's order; no point slides at the end",
+            ),
+        ]
+    starts = [data.close_time[np.flatnonzero(data.close[foot].sliding.any(axis=1))[0]] for foot in FEET]
+    stops = [phase.start for foot in FEET for phase in sliding_phases(data.whole, foot) if phase.letter == "e"]
+    claims.append(
+        unlike(
+            "fig18",
+            "Sliding from 0.156 s to 0.496 s",
+            "0.156, 0.496 s",
+            f"{min(starts):.3f}, {max(stops):.3f} s",
+            note="The pulling profile is not published: this one is ours, and the times are its own",
+        )
+    )
+    return claims
+
+
+def draw_sliding(figure: Any, data: Sliding) -> None:
+    from footfall.show.style import BLUE, GREEN, VERMILION
+
+    rec, weight = data.whole, data.whole.robot.weight
+    upto = 1.0
+    shown = rec.time <= upto
+    time = rec.time[shown]
+    forces, ratio, speed = figure.subplots(3, 1, sharex=True, height_ratios=[1.3, 1.0, 1.0])
+    total = sum(data.feet[foot].tangential for foot in FEET)
+    forces.plot(time, rec.total_force[shown, 2], color=GREEN, label="normal, total")
+    forces.plot(time, -total[shown], color="#000000", label="tangential, total (against the pull)")
+    forces.plot(time, weight * pull(time), color="#555555", linestyle=(0, (4, 1.5)), label="pull")
+    for foot, color in zip(FEET, (BLUE, VERMILION), strict=True):
+        one = data.feet[foot]
+        forces.plot(time, one.normal[shown], color=color, linewidth=0.7, label=f"normal, {foot}")
+        ratio.plot(time, one.ratio[shown], color=color, label=f"{foot} foot")
+        speed.plot(time, one.speed[shown], color=color)
+    for level, name in ((STATIC, "λs"), (DYNAMIC, "λd")):
+        ratio.axhline(level, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
+        ratio.annotate(name, (upto, level), textcoords="offset points", xytext=(-12, 2), fontsize=8)
+    phases = sliding_phases(rec, FEET[1])
+    for ax in (forces, ratio, speed):
+        for phase in phases:
+            if phase.start < upto:
+                ax.axvline(phase.start, color="#AAAAAA", linewidth=0.6)
+    top = 1.25 * weight
+    for phase in phases:
+        middle = 0.5 * (phase.start + min(phase.end, upto))
+        if phase.start < upto:
+            forces.annotate(phase.letter, (middle, 0.93 * top), ha="center", fontsize=9, fontweight="bold")
+    forces.set(ylabel="force (N)", title="Fig. 18: forces; phases a-f of the right foot (fig. 19)", ylim=(-60, top))
+    forces.legend(ncols=1, loc="center right", fontsize=7)
+    ratio.set(ylabel="ratio λg", title="Fig. 20: ratio of tangential to normal force", ylim=(0, 0.75))
+    ratio.legend(loc="upper right")
+    speed.set(ylabel="speed (m/s)", xlabel="time (s)", title="Fig. 20: sliding velocity", xlim=(0, upto))
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="sliding",
+        figures=("fig17", "fig18", "fig19", "fig20"),
+        title="ankles pulled sideways",
+        run=run_sliding,
+        judge=judge_sliding,
+        draw=draw_sliding,
+        height=5.4,
+    ),
+)

@@ -1,0 +1,134 @@
+"""Bruneau 1999, section 3.2: uneven ground needs no search, a point touches where it is below the ground under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.ground import Ground
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sprung_man
+from footfall.recording import Recording
+from footfall.simulation import Simulation
+
+SIZE, SPACING = 1.2, 0.005  # m, of the field and between its heights
+STONES, SEED = 60, 1999
+RADII, RISE = (0.04, 0.10), 0.025  # m, of the stones, and how high they reach at most
+DROP, DURATION, DT = 0.02, 0.5, 4e-5  # m, s, s
+JOINTS = 20000.0  # N m/rad
+SURE = 1e-6  # m, nearer to the surface neither answer is wrong
+
+
+@dataclass(frozen=True)
+class Stones:
+    rec: Recording
+    over: np.ndarray  # (T, P) m, height of the points over the field, by interpolation of our own
+    untouched: int  # points that should carry and do not
+    wrong: int  # points that carry in the air
+
+
+def field() -> tuple[np.ndarray, np.ndarray]:
+    """The field's axis (N,) and heights (N, N) in m: spherical caps of stones strewn at random on a plane."""
+    axis = np.linspace(-SIZE / 2, SIZE / 2, round(SIZE / SPACING) + 1)
+    x, y = np.meshgrid(axis, axis)
+    heights = np.zeros_like(x)
+    random = np.random.default_rng(SEED)
+    for _ in range(STONES):
+        radius, rise = random.uniform(*RADII), random.uniform(0.3, 1.0) * RISE
+        at = random.uniform(-SIZE / 2, SIZE / 2, 2)
+        inside = np.maximum(0.0, radius**2 - (x - at[0]) ** 2 - (y - at[1]) ** 2)
+        heights = np.maximum(heights, np.sqrt(inside) + rise - radius)
+    return axis, heights
+
+
+def run_stones() -> Stones:
+    from scipy.interpolate import RegularGridInterpolator
+
+    axis, heights = field()
+    ground = Ground.heightfield(heights, size=(SIZE, SIZE), friction=(STATIC, DYNAMIC))
+    sim = Simulation(sprung_man(JOINTS, planar=False), ground=ground, law=LAW, dt=DT)
+    start = sim.place()
+    start[2] += DROP
+    rec = sim.run(DURATION, qpos=start, record_dt=25 * DT).check()
+    surface = RegularGridInterpolator((axis, axis), heights)
+    over = rec.position[..., 2] - surface(rec.position[..., 1::-1])
+    carries = np.linalg.norm(rec.force, axis=2) > 0.0
+    _, normal = ground.gap(rec.position)
+    # A point that comes out faster than eq. (16) lets it is held by nothing: the damper would have to pull.
+    leaving = np.einsum("tpi,tpi->tp", rec.velocity, normal) > 0.0
+    return Stones(
+        rec=rec,
+        over=over,
+        untouched=int(((over < -SURE) & ~carries & ~leaving).sum()),
+        wrong=int(((over > SURE) & carries).sum()),
+    )
+
+
+def judge_stones(data: Stones) -> list[Claim]:
+    carries = np.linalg.norm(data.rec.force, axis=2) > 0.0
+    count = f"of {carries.size} points in time"
+    touching = carries[-1].sum()
+    return [
+        near(
+            "fig9",
+            f"Points that are in the ground and not pushed ({count})",
+            0.0,
+            data.untouched,
+            within=0.0,
+            why="exact",
+        ),
+        near("fig9", f"Points that are in the air and pushed ({count})", 0.0, data.wrong, within=0.0, why="exact"),
+        seen(
+            "fig9",
+            "On stones some testing points carry and others do not (of 36, when he has landed)",
+            "some",
+            f"{touching}",
+            holds=0 < touching < 36,
+            why="neither none nor all",
+        ),
+    ]
+
+
+def draw_stones(figure: Any, data: Stones) -> None:
+    from footfall.show.style import BLUE, VERMILION
+
+    axis, heights = field()
+    left, right = figure.subplots(1, 2, width_ratios=[1.3, 1.0])
+    image = left.pcolormesh(axis, axis, 1e3 * heights, cmap="Greys", vmin=0, vmax=1.6e3 * RISE, rasterized=True)
+    figure.colorbar(image, ax=left, label="height (mm)", shrink=0.8)
+    rec = data.rec
+    load = np.linalg.norm(rec.force[-1], axis=1)
+    at = rec.position[-1]
+    left.scatter(*at[load == 0, :2].T, s=7, facecolors="none", edgecolors=BLUE, linewidths=0.8, label="in the air")
+    left.scatter(
+        *at[load > 0, :2].T, s=4 + 0.5 * load[load > 0], color=VERMILION, alpha=0.85, label="pushed (area: force)"
+    )
+    left.set(
+        xlim=(-0.2, 0.4),
+        ylim=(-0.3, 0.3),
+        aspect="equal",
+        xlabel="x (m)",
+        ylabel="y (m)",
+        title="From above, at the end",
+    )
+    left.legend(loc="upper right", fontsize=7)
+    all_load = np.linalg.norm(rec.force, axis=2)
+    kept = data.over < 0.01
+    right.plot(1e3 * data.over[kept], all_load[kept], ".", markersize=1, color=VERMILION, rasterized=True)
+    right.axvline(0.0, color="#555555", linewidth=0.8)
+    right.set(xlabel="height over the stone below (mm)", ylabel="force of a point (N)", title="All points, all times")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="stones",
+        figures=("fig9",),
+        title="set down on a field of stones",
+        run=run_stones,
+        judge=judge_stones,
+        draw=draw_stones,
+        height=3.1,
+    ),
+)

@@ -1,0 +1,346 @@
+"""Rengifo 2009, section II.A: the bouncing ball (figures 4 and 5), and what its equation says in closed form."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.linearizing_penalty import LinearizingPenalty
+from footfall.papers.base import Claim, Experiment, near, seen, unlike
+from footfall.recording import Recording
+from footfall.robot import load_robot
+from footfall.simulation import Simulation
+
+GRAVITY = 9.81  # m/s2
+DROP = 0.1  # m
+KV = 5000.0  # 1/s
+KPS = (0.0, 1.0, 5.0)  # 1/s2
+LONG, SHORT = 1e-5, 1e-6  # s, steps of the whole fall and of touch-down
+#: Gains whose bounce is known in closed form.
+PAIRS = ((500.0, 250.0), (1e4, 10.0), (1e4, 0.0))
+MASSES = (1e-3, 1.0, 100.0)  # kg
+
+
+@dataclass(frozen=True)
+class Bounce:
+    """Restitution, deepest point in m per m/s, and when in s."""
+
+    restitution: float
+    depth: float
+    when: float
+
+
+def closed_form(kp: float, kv: float) -> Bounce:
+    """The bounce of p'' = -kp p - kv min(0, p') that begins with p = 0, p' = -1 m/s (eq. 3).
+
+    On the way down p = -(exp(r t) - exp(s t)) / (r - s) with r, s the roots of z^2 + kv z + kp, deepest where its
+    derivative vanishes; on the way up an undamped oscillator turns that depth into speed.
+    """
+    root = cmath.sqrt(kv * kv / 4.0 - kp)
+    r, s = -kv / 2.0 + root, -kv / 2.0 - root
+    if root.imag:
+        when = math.atan2(root.imag, kv / 2.0) / root.imag
+    else:
+        when = (cmath.log(s / r) / (r - s)).real
+    depth = ((cmath.exp(r * when) - cmath.exp(s * when)) / (r - s)).real
+    return Bounce(math.sqrt(kp) * depth, depth, when)
+
+
+def law(kp: float, kv: float) -> LinearizingPenalty:
+    """The basic law, without a steady penetration."""
+    return LinearizingPenalty(kp=kp, kv=kv, eps=0.0)
+
+
+def dropped(kp: float, duration: float = 2.5) -> Recording:
+    """The ball let go at 0.1 m over the ground, as in figures 4 and 5."""
+    sim = Simulation("ball", law=law(kp, KV), dt=LONG)
+    start = sim.place()
+    start[2] += DROP
+    return sim.run(duration, qpos=start).check()
+
+
+def landing(kp: float, kv: float, *, speed: float = 1.0, mass: float = 1.0, dt: float, duration: float) -> Recording:
+    """A ball that touches the ground at the first instant with ``speed`` (m/s)."""
+    sim = Simulation(load_robot("ball", mass=mass), law=law(kp, kv), dt=dt)
+    return sim.run(duration, qvel=[0, 0, -speed, 0, 0, 0]).check()
+
+
+# ---- figures 4 and 5 -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Falls:
+    runs: dict[float, Recording]  # by kp
+    touch: Recording  # the first milliseconds of contact, in short steps
+    deeper: dict[float, float]  # deepest point in m by kv, kp = 0
+    stiffer: dict[float, float]  # deepest point in m by kp, kv = 0
+    speed: float  # m/s at touch-down
+
+
+def run_falls() -> Falls:
+    speed = math.sqrt(2.0 * GRAVITY * DROP)
+    touch = landing(1.0, KV, speed=speed, dt=SHORT, duration=3e-3)
+
+    def deepest(kp: float, kv: float) -> float:
+        return -float(landing(kp, kv, speed=speed, dt=LONG, duration=0.05).gap.min())
+
+    return Falls(
+        runs={kp: dropped(kp) for kp in KPS},
+        touch=touch,
+        deeper={kv: deepest(0.0, kv) for kv in (500.0, 1000.0, 2000.0)},
+        stiffer={kp: deepest(kp, 0.0) for kp in (1e4, 2e4, 4e4)},
+        speed=speed,
+    )
+
+
+def judge_falls(data: Falls) -> list[Claim]:
+    euler = f"an Euler step of {LONG:g} s errs by dt kv / 2"
+    stays = -float(data.runs[0.0].gap[-1, 0])
+    deepest = [-float(data.runs[kp].gap.min()) for kp in KPS]
+    weight = data.touch.robot.weight
+    claims = [
+        near(
+            "fig4",
+            "kp = 0: the interpenetration cannot vanish (it stays at v0 / kv)",
+            1e3 * data.speed / KV,
+            1e3 * stays,
+            "mm",
+            rel=0.03,
+            why=euler,
+        )
+    ]
+    for kp in KPS[1:]:
+        rec = data.runs[kp]
+        claims.append(
+            near(
+                "fig4",
+                f"kp = {kp:g}: interpenetration converges toward zero (the depth at the end)",
+                0.0,
+                -1e3 * float(rec.gap[-1, 0]),
+                "mm",
+                within=1e-3,
+                why="the smallest bounce of a step, g dt pi / (2 sqrt(kp)), is below it",
+            )
+        )
+        back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > 0.2))]) - math.sqrt(2 * DROP / GRAVITY)
+        claims.append(
+            near(
+                "fig4",
+                f"kp = {kp:g}: how long the way back to the surface takes (closed form pi / (2 sqrt kp))",
+                math.pi / (2.0 * math.sqrt(kp)),
+                back,
+                "s",
+                rel=0.01,
+                why="it is back when 1 µm is left",
+            )
+        )
+    order = " > ".join(f"{1e6 * depth:.4f}" for depth in deepest)
+    claims += [
+        seen(
+            "fig4",
+            "The smaller kp, the deeper it goes (kp = 0, 1, 5)",
+            "falls with kp",
+            order,
+            "µm",
+            holds=deepest[0] > deepest[1] > deepest[2],
+            why="strict order",
+        ),
+        _depths("kp = 0: the penetration depth decreases as kv increases (v0 / kv)", data.deeper, data.speed, 1.0),
+        _depths("kv = 0: the deepest point decreases as kp increases (v0 / sqrt kp)", data.stiffer, data.speed, 0.5),
+        near(
+            "fig5",
+            "At the instant of impact f_n = m g + m kv v0",
+            weight * (1.0 + KV * data.speed / GRAVITY),
+            float(data.touch.force[0, 0, 2]),
+            "N",
+            rel=0.5 * SHORT * KV + 1e-4,
+            why="the gain is applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2",
+        ),
+        seen(
+            "fig5",
+            "The largest force depends on kv alone (kp = 0, 1, 5)",
+            "one value",
+            " ".join(f"{rec.force[:, 0, 2].max():.5g}" for rec in data.runs.values()),
+            "N",
+            holds=float(np.ptp([rec.force[:, 0, 2].max() for rec in data.runs.values()])) < 1e-3 * weight,
+            why="within a thousandth of the weight: kp times the depth of one step",
+        ),
+    ]
+    for kp in KPS:
+        claims.append(
+            near(
+                "fig5",
+                f"kp = {kp:g}: at rest the force is the weight",
+                weight,
+                float(data.runs[kp].force[-1, 0, 2]),
+                "N",
+                rel=1e-6,
+                why="what is left of kp times the depth",
+            )
+        )
+    return claims
+
+
+def _depths(statement: str, found: dict[float, float], speed: float, power: float) -> Claim:
+    """Judge deepest points (m) by gain against speed / gain ** power."""
+    misses = [depth / (speed / gain**power) - 1.0 for gain, depth in found.items()]
+    return seen(
+        "section 2A",
+        statement,
+        " ".join(f"{1e3 * speed / gain**power:.5g}" for gain in found),
+        " ".join(f"{1e3 * depth:.5g}" for depth in found.values()),
+        "mm",
+        holds=max(map(abs, misses)) < 0.011,
+        why="1.1 %: dt kv / 2 at kv = 2000",
+    )
+
+
+def draw_falls(figure: Any, data: Falls) -> None:
+    from footfall.show.plots.common import line
+    from footfall.show.style import BLUE, GREEN, VERMILION
+
+    above, force, zoom = figure.subplot_mosaic([["height", "height"], ["force", "zoom"]]).values()
+    styles = {0.0: (BLUE, (0, (4, 1.5))), 1.0: (VERMILION, "-"), 5.0: (GREEN, (0, (1, 1.2)))}  # as the paper's lines
+    for kp, rec in data.runs.items():
+        color, dash = styles[kp]
+        line(above, rec, 1e3 * rec.gap[:, 0], color=color, linestyle=dash, label=f"kp = {kp:g}, kv = {KV:g}")
+        line(force, rec, rec.force[:, 0, 2], color=color, linestyle=dash)
+        about = rec.slice(0.14, 0.147)
+        zoom.semilogy(about.time, np.maximum(about.force[:, 0, 2], 1.0), color=color, linestyle=dash)
+    above.set(ylim=(-0.34, 0.1), xlabel="time (s)", ylabel="height (mm)", title="Fig. 4: vertical position")
+    above.legend(loc="upper right", ncols=3)
+    force.set(xlabel="time (s)", ylabel="normal force (N)", title="Fig. 5: normal reaction force")
+    weight = data.touch.robot.weight
+    zoom.axhline(weight, color="#555555", linewidth=0.8)
+    zoom.set(xlabel="time (s)", ylabel="normal force (N)", title="Touch-down; grey: the weight")
+    zoom.set_xticks([0.14, 0.142, 0.144, 0.146])
+
+
+# ---- restitution -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bounces:
+    runs: dict[tuple[float, float], Recording]  # by kp, kv
+    spread: dict[tuple[float, float], float]  # m, how far balls of other masses are from that of 1 kg
+    same_ratio: tuple[float, float]  # restitution of two pairs of the same kp / kv
+    extremes: tuple[float, float]  # restitution for kp / kv^2 next to 0 and to infinity
+
+
+def run_bounces() -> Bounces:
+    runs, spread = {}, {}
+    for kp, kv in PAIRS:
+        runs[kp, kv] = landing(kp, kv, dt=LONG, duration=0.125 if kp < 1e3 else 0.08)
+        ways = [landing(kp, kv, mass=mass, dt=1e-4, duration=0.3).qpos[:, 2] for mass in MASSES]
+        spread[kp, kv] = float(max(np.abs(way - ways[1]).max() for way in ways))
+    return Bounces(
+        runs=runs,
+        spread=spread,
+        same_ratio=(_returned(runs[500.0, 250.0]), _returned(landing(2.0, 1.0, dt=1e-4, duration=2.5))),
+        extremes=(
+            _returned(landing(1.0, 1000.0, dt=LONG, duration=1.6)),
+            _returned(landing(1e6, 1.0, dt=SHORT, duration=5e-3)),
+        ),
+    )
+
+
+def _returned(rec: Recording) -> float:
+    """Largest speed up, of a ball that landed with 1 m/s: the restitution."""
+    return float(rec.qvel[:, 2].max())
+
+
+def judge_bounces(data: Bounces) -> list[Claim]:
+    claims = []
+    for (kp, kv), rec in data.runs.items():
+        known = closed_form(kp, kv)
+        name = f"kp = {kp:g}, kv = {kv:g}"
+        why = f"Euler steps of {LONG:g} s"
+        claims += [
+            near(
+                "section 2A",
+                f"{name}: restitution of eq. (3), closed form",
+                known.restitution,
+                _returned(rec),
+                rel=2e-3,
+                why=why,
+            ),
+            near(
+                "section 2A",
+                f"{name}: deepest point after landing with 1 m/s, closed form",
+                1e3 * known.depth,
+                -1e3 * float(rec.gap.min()),
+                "mm",
+                rel=2e-3,
+                why=why,
+            ),
+        ]
+    claims += [
+        near(
+            "section 2A",
+            "The motion does not depend on the mass (1 g, 1 kg, 100 kg; largest difference of height)",
+            0.0,
+            max(data.spread.values()),
+            "m",
+            within=1e-12,
+            why="rounding",
+        ),
+        seen(
+            "section 2A",
+            "Restitution goes from 0 to 1 as kp grows beside kv",
+            "0 ... 1",
+            f"{data.extremes[0]:.4f} ... {data.extremes[1]:.4f}",
+            holds=data.extremes[0] < 0.01 and data.extremes[1] > 0.99,
+            why="kp / kv^2 = 1e-6 and 1e6",
+        ),
+        unlike(
+            "section 2A",
+            "Restitution is a matter of kp / kv (two pairs of ratio 2: 500, 250 and 2, 1)",
+            "equal",
+            f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}",
+            note="By eq. (3) it depends on kp / kv^2: the paper's words are taken as a slip",
+        ),
+    ]
+    return claims
+
+
+def draw_bounces(figure: Any, data: Bounces) -> None:
+    from footfall.show.plots.common import line
+    from footfall.show.style import COLORS
+
+    for ax, (pair, rec), color in zip(figure.subplots(1, 3), data.runs.items(), COLORS, strict=False):
+        known = closed_form(*pair)
+        line(ax, rec, 1e3 * rec.gap[:, 0], color=color)
+        ax.plot([known.when], [-1e3 * known.depth], "o", color="#000000", markersize=4, fillstyle="none")
+        leaving = rec.time[np.argmax((rec.gap[:, 0] > 0) & (rec.time > known.when))]
+        span = np.linspace(leaving, rec.time[-1], 200)
+        up = known.restitution * (span - leaving) - 0.5 * GRAVITY * (span - leaving) ** 2
+        ax.plot(span[up > -1e-3], 1e3 * up[up > -1e-3], color="#000000", linestyle=(0, (1, 1.5)), linewidth=1.6)
+        ax.set(title=f"kp = {pair[0]:g}, kv = {pair[1]:g}", xlabel="time (s)")
+    figure.axes[0].set_ylabel("height (mm)")
+    figure.supxlabel("circle and dots: closed form (deepest point; flight with the restitution)", fontsize=7.5)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="ball",
+        figures=("fig4", "fig5"),
+        title="bouncing ball, height and normal force",
+        run=run_falls,
+        judge=judge_falls,
+        draw=draw_falls,
+        height=4.6,
+    ),
+    Experiment(
+        name="restitution",
+        figures=("section2a",),
+        title="the ball's bounce against its closed form",
+        run=run_bounces,
+        judge=judge_bounces,
+        draw=draw_bounces,
+        height=2.6,
+    ),
+)

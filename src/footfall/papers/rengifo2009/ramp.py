@@ -1,0 +1,180 @@
+"""Rengifo 2009, section II.B: a brick on a frictional ramp (figures 6 and 7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.base import SLIDE
+from footfall.contact.linearizing_penalty import LinearizingPenalty
+from footfall.ground import Ground
+from footfall.papers.base import Claim, Experiment, near
+from footfall.recording import Recording
+from footfall.robot import load_robot
+from footfall.simulation import Simulation
+
+GRAVITY = 9.81  # m/s2
+ANGLE = math.radians(20.0)
+FRICTION, SLIPPERY = 0.5, 0.2
+KV = 250.0  # 1/s
+#: m. The paper's brick is a point: of a higher one friction, below the centre of mass, shifts the load to the corners
+#: downhill, and its corners begin to stick one after the other.
+HEIGHT = 1e-4
+SPEED = 0.2  # m/s, down the ramp at the start
+FINE = 1e-5  # s, step of the run that stops
+HOLD = 5.0  # s, over which creep is measured
+OTHERS = ("spring-damper", "hunt-crossley", "mujoco")
+DOWN = np.array([-math.cos(ANGLE), 0.0, -math.sin(ANGLE)])
+
+
+@dataclass(frozen=True)
+class Ramp:
+    stopping: Recording
+    sliding: Recording
+    drift: dict[str, float]  # m in HOLD seconds, by law
+
+
+def on_ramp(law: Any, *, friction: float, speed: float, dt: float, duration: float) -> Recording:
+    """A brick flat on the ramp that starts down it with ``speed`` (m/s)."""
+    sim = Simulation(load_robot("brick", height=HEIGHT), ground=Ground.slope(ANGLE, friction=friction), law=law, dt=dt)
+    start = sim.place(align=True)
+    return sim.run(duration, qpos=start, qvel=[*(speed * DOWN), 0, 0, 0]).check()
+
+
+def run_ramp() -> Ramp:
+    law = LinearizingPenalty(kv=KV)
+    rests = {name: on_ramp(name, friction=FRICTION, speed=0.0, dt=1e-3, duration=1.0 + HOLD) for name in OTHERS}
+    rests[law.name] = on_ramp(law, friction=FRICTION, speed=0.0, dt=1e-3, duration=1.0 + HOLD)
+    return Ramp(
+        stopping=on_ramp(law, friction=FRICTION, speed=SPEED, dt=FINE, duration=0.25),
+        sliding=on_ramp(law, friction=SLIPPERY, speed=0.0, dt=1e-3, duration=1.0),
+        drift={name: _drift(rec) for name, rec in rests.items()},
+    )
+
+
+def _drift(rec: Recording) -> float:
+    """Way down the ramp (m) in the last HOLD seconds; the second before, soft laws settle."""
+    first = int(np.searchsorted(rec.time, rec.time[-1] - HOLD))
+    return float((rec.qpos[-1, :3] - rec.qpos[first, :3]) @ DOWN)
+
+
+def _creep(way: float) -> str:
+    """Micrometres, to be read; less than a nanometre is none."""
+    return "0" if abs(way) < 1e-9 else f"{1e6 * way:,.0f}"
+
+
+def friction_force(rec: Recording) -> np.ndarray:
+    """(T,) N, of the ramp on the brick, uphill."""
+    return -rec.total_force @ DOWN
+
+
+def judge_ramp(data: Ramp) -> list[Claim]:
+    rec = data.stopping
+    speed, mass = rec.qvel[:, :3] @ DOWN, rec.robot.mass
+    switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
+    braking = KV * switch
+    last = int(np.flatnonzero((rec.mode == SLIDE).any(axis=1))[-1])
+    decay = np.s_[last + 2 : last + 2 + round(8.0 / KV / FINE)]
+    rate = -np.polyfit(rec.time[decay], np.log(speed[decay]), 1)[0]
+    moving = data.sliding.qvel[:, :3] @ DOWN
+    half = len(moving) // 2
+    claims = [
+        near(
+            "fig7",
+            "While it slides it is braked by g (mu cos a - sin a)",
+            braking,
+            float((speed[10] - speed[last]) / (rec.time[last] - rec.time[10])),
+            "m/s²",
+            rel=1e-3,
+            why="the law's rounds",
+        ),
+        near(
+            "fig7",
+            "Below vs = (g/kv)(mu cos a - sin a) friction is no longer saturated (speed at the switch)",
+            1e3 * switch,
+            1e3 * float(speed[last + 1]),
+            "mm/s",
+            rel=2.0 * FINE * KV,
+            why=f"the switch is found within a step of {FINE:g} s, dt kv of the speed",
+        ),
+        near(
+            "fig7", "From there the speed decays as exp(-kv t) (rate)", KV, float(rate), "1/s", rel=1e-3, why="the fit"
+        ),
+        near(
+            "fig7",
+            "The friction force converges to m g sin a",
+            mass * GRAVITY * math.sin(ANGLE),
+            float(friction_force(rec)[-1]),
+            "N",
+            rel=1e-6,
+            why="rounding, and what is left of the speed",
+        ),
+        near(
+            "fig7",
+            f"It sticks without a velocity threshold: no creep in {HOLD:g} s",
+            0.0,
+            1e6 * data.drift["linearizing-penalty"],
+            "µm",
+            within=1.0,
+            why="a brick let go where it touches settles by eps = 1 µm",
+            note="Other laws here: "
+            + ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
+        ),
+        near(
+            "section 2B",
+            f"With mu = {SLIPPERY:g} < tan a it accelerates by g (sin a - mu cos a)",
+            GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
+            float((moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half])),
+            "m/s²",
+            rel=1e-3,
+            why="the law's rounds",
+        ),
+    ]
+    return claims
+
+
+def draw_ramp(figure: Any, data: Ramp) -> None:
+    from footfall.show.style import BLUE, GREY, VERMILION
+
+    rec = data.stopping
+    speed = rec.qvel[:, :3] @ DOWN
+    switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1.1, 1.1, 1.0])
+    left.semilogy(rec.time, np.maximum(speed, 1e-9), color=BLUE)
+    left.axhline(switch, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+    left.annotate("vs", (0.01, switch), textcoords="offset points", xytext=(0, 3), color=GREY)
+    when = rec.time[np.argmax(speed < switch)]
+    after = rec.time[rec.time > when]
+    left.semilogy(after, np.maximum(switch * np.exp(-KV * (after - when)), 1e-9), color="#000000", linestyle=":")
+    left.set(xlabel="time (s)", ylabel="speed (m/s)", title="Dots: vs exp(-kv t)", ylim=(3e-9, 1.0))
+    middle.plot(rec.time, friction_force(rec), color=VERMILION)
+    weight = rec.robot.weight
+    for value, name in ((FRICTION * math.cos(ANGLE), "µ m g cos a"), (math.sin(ANGLE), "m g sin a")):
+        middle.axhline(weight * value, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+        middle.annotate(name, (0.005, weight * value), textcoords="offset points", xytext=(0, 3), color="#444444")
+    middle.set(xlabel="time (s)", ylabel="friction (N)", title="Friction force", ylim=(3.0, 4.9))
+    names = list(data.drift)
+    shown = [max(1e6 * abs(data.drift[name]), 1e-2) for name in names]
+    right.barh(range(len(names)), shown, color=BLUE, height=0.55)
+    right.set_xscale("log")
+    right.set_yticks(range(len(names)), names)
+    right.grid(False, axis="y")
+    right.set(xlabel=f"creep in {HOLD:g} s (µm)", title="Held brick", xlim=(1e-2, 1e8))
+    for i, name in enumerate(names):
+        right.annotate(_creep(data.drift[name]), (shown[i], i), textcoords="offset points", xytext=(3, 0), va="center")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="ramp",
+        figures=("fig6", "fig7"),
+        title="a brick on a frictional ramp",
+        run=run_ramp,
+        judge=judge_ramp,
+        draw=draw_ramp,
+        height=2.7,
+    ),
+)
