@@ -33,7 +33,7 @@ PAPER = Paper(
         ),
         Assumption("sliding: duration", "2.5 s instead of 0.7 s", "adherence of 90 N/m and 950 N s/m creeps for long"),
         Assumption(
-            "stones", "60 caps of 4 to 10 cm radius, up to 25 mm high, on 1.2 x 1.2 m", "the paper only draws one"
+            "stones", "40 caps of 4 to 10 cm radius, up to 4 cm high, on 1.2 x 1.2 m", "the paper only draws one"
         ),
     ),
     missing=(

@@ -22,6 +22,7 @@ DT = 2e-5  # s
 SAMPLE = 4e-5  # s, between samples of the whole fall
 DURATION = 1.2  # s
 PAPER_TIME = 0.012  # s, from the peak to 110 % of the weight
+RISE = 1e-4  # s, in which the force rises
 ROOT_Z = 1  # of qpos
 
 
@@ -35,7 +36,7 @@ class Landing:
     deepest: float  # m
     peaks: int  # local maxima above 110 % of the weight, past touch-down
     fall_time: float  # s, from the peak to 110 % of the weight
-    energy_rise: float  # largest rise of mechanical energy over what it had been, as a share of what was lost
+    energy_rise: float  # largest rise of energy, with the ground's springs, over its least, as a share of what was lost
 
     @property
     def peak(self) -> float:
@@ -60,16 +61,18 @@ def fall(robot: Robot, dt: float) -> Recording:
 
 
 def touch_down(robot: Robot, dt: float, duration: float) -> np.ndarray:
-    """(T,) N, total force at every step from the touch of the soles on, with the speed of the fall."""
+    """(T,) N, total force at every step from just before the soles touch on, with the speed of the fall."""
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=dt)
+    start = sim.place()
+    start[ROOT_Z] += 1e-12  # rounding is depth enough for half the force: (1e-15 m)^0.02 = 0.5
     speed = np.zeros(robot.model.nv)
     speed[ROOT_Z] = -math.sqrt(2.0 * 9.81 * HEIGHT)
-    return sim.run(duration, qpos=sim.place(), qvel=speed).check().total_force[:, 2]
+    return sim.run(duration, qpos=start, qvel=speed).check().total_force[:, 2]
 
 
 def largest_change(robot: Robot, dt: float) -> float:
-    """Largest change of the total force in a step (N), but for the step in which contact begins."""
-    return float(np.abs(np.diff(touch_down(robot, dt, 0.05)[1:])).max())
+    """Largest change of the total force in a step (N), but for the rise, of which t^beta tells."""
+    return float(np.abs(np.diff(touch_down(robot, dt, 0.05)[round(RISE / dt) :])).max())
 
 
 def landing(rec: Recording, *, with_energy: bool) -> Landing:
@@ -81,10 +84,9 @@ def landing(rec: Recording, *, with_energy: bool) -> Landing:
     tops = (inner > force[:-2]) & (inner >= force[2:]) & (inner > 1.1 * weight)
     rise = math.nan
     if with_energy:
-        mechanical = energy(
-            _thinned(rec, 4)
-        ).mechanical  # a rise over the least before shows in every fourth sample too
-        rise = float((mechanical - np.minimum.accumulate(mechanical)).max() / (mechanical[0] - mechanical[-1]))
+        some = _thinned(rec, 4)  # a rise over the least before shows in every fourth sample too
+        held = energy(some).mechanical + stored(some)
+        rise = float((held - np.minimum.accumulate(held)).max() / (held[0] - held[-1]))
     return Landing(
         time=rec.time,
         force=force,
@@ -96,6 +98,12 @@ def landing(rec: Recording, *, with_energy: bool) -> Landing:
     )
 
 
+def stored(rec: Recording) -> np.ndarray:
+    """(T,) J, energy in the normal springs of the ground, eq. (16); those along it, of 90 N/m, hold some mJ."""
+    power = LAW.alpha + 1.0
+    return float(LAW.kn or 0.0) / power * (np.maximum(0.0, -rec.gap) ** power).sum(axis=1)
+
+
 def _thinned(rec: Recording, every: int) -> Recording:
     return dataclasses.replace(rec, **{name: getattr(rec, name)[::every] for name in COLUMNS})
 
@@ -103,11 +111,11 @@ def _thinned(rec: Recording, every: int) -> Recording:
 def run_falls() -> Falls:
     coarse, fine, shrink = {}, {}, {}
     for stiffness in STIFFNESSES:
-        robot = sprung_man(stiffness, planar=True)
+        robot = sprung_man(stiffness, planar=True, carried=False)
         coarse[stiffness] = landing(fall(robot, DT), with_energy=False)
         fine[stiffness] = landing(fall(robot, DT / 2), with_energy=True)
         shrink[stiffness] = largest_change(robot, DT / 2) / largest_change(robot, DT)
-    man = sprung_man(STIFFNESSES[0], planar=True)
+    man = sprung_man(STIFFNESSES[0], planar=True, carried=False)
     first = {dt: float(touch_down(man, dt, dt)[1]) for dt in (1e-5, 1e-6, 1e-7, 1e-8)}
     return Falls(coarse, fine, shrink, first)
 
@@ -136,7 +144,7 @@ def judge_falls(data: Falls) -> list[Claim]:
         ),
         seen(
             "fig13",
-            "The force is continuous: half the step, half the largest change in a step after the first",
+            "The force is continuous: half the step, half the largest change in a step (past the rise of 0.1 ms)",
             "0.5",
             ", ".join(f"{one:.2f}" for one in shrinks),
             holds=max(shrinks) < 0.6,
@@ -160,7 +168,7 @@ def judge_falls(data: Falls) -> list[Claim]:
         ),
         seen(
             "section 4.1.1",
-            "Energy only falls (largest rise, over what is lost)",
+            "Energy of the man and the ground's springs only falls (largest rise, over what is lost)",
             "0",
             ", ".join(f"{one.energy_rise:.1e}" for one in fine),
             holds=all(one.energy_rise < 1e-4 for one in fine),

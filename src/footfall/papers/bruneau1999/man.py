@@ -19,11 +19,13 @@ GROUND = Ground.plane((STATIC, DYNAMIC))
 JOINT_TIME = 0.02
 
 
-def sprung_man(stiffness: float, *, planar: bool, pose: Mapping[str, float] | None = None) -> Robot:
+def sprung_man(
+    stiffness: float, *, planar: bool, pose: Mapping[str, float] | None = None, carried: bool = True
+) -> Robot:
     """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold him up in a pose.
 
-    ``pose`` adds angles (rad) to joints of the standing pose. The springs are stretched so that they carry his weight
-    there. Being passive, they leave it to the ground alone whether energy is lost.
+    ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry his
+    weight there; else they are at rest there, and he keeps the pose in the air. Being passive, they give no energy.
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)
@@ -38,7 +40,8 @@ def sprung_man(stiffness: float, *, planar: bool, pose: Mapping[str, float] | No
             continue
         joint.stiffness = [stiffness, 0, 0]
         joint.damping = [stiffness * JOINT_TIME, 0, 0]
-        joint.springref = float(target[own.qposadr[0]] + torque[own.dofadr[0]] / stiffness)
+        stretch = torque[own.dofadr[0]] / stiffness if carried else 0.0
+        joint.springref = float(target[own.qposadr[0]] + stretch)
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     spec.keys[0].qpos = target

@@ -14,8 +14,8 @@ from footfall.recording import Recording
 from footfall.simulation import Simulation
 
 SIZE, SPACING = 1.2, 0.005  # m, of the field and between its heights
-STONES, SEED = 60, 1999
-RADII, RISE = (0.04, 0.10), 0.025  # m, of the stones, and how high they reach at most
+STONES, SEED = 40, 1999
+RADII, RISE = (0.04, 0.10), 0.04  # m, of the stones, and how high they reach at most
 DROP, DURATION, DT = 0.02, 0.5, 4e-5  # m, s, s
 JOINTS = 20000.0  # N m/rad
 SURE = 1e-6  # m, nearer to the surface neither answer is wrong
