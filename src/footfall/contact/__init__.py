@@ -68,6 +68,8 @@ def law(name: str | Law, **options: Any) -> Law:
     """
     if isinstance(name, Law):
         return name.replace(**options) if options else name
+    if not isinstance(name, str):
+        raise LawError(f"a contact law is a name or a law, not {name!r}")
     return make(law_class(name), options)
 
 

@@ -35,6 +35,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -135,6 +136,8 @@ class Law:
         return {"name": self.name, **self.options()}
 
     def replace(self, **changes: Any) -> Self:
+        """The same law with other options."""
+        _check_names(type(self), changes)
         return dataclasses.replace(self, **changes)
 
     def __str__(self) -> str:
@@ -189,23 +192,36 @@ def check(condition: bool, law: str, option: str, value: object, rule: str) -> N
         raise LawError(f"{law}: {option} = {value} but it must be {rule}")
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
 def check_positive(law: Law, *options: str, zero: bool = False) -> None:
     """Refuse options that are not positive finite numbers (None, meaning "derive it", passes)."""
     for option in options:
         value = getattr(law, option)
-        if value is None:
-            continue
-        good = isinstance(value, int | float) and np.isfinite(value) and (value > 0 or (zero and value == 0))
+        good = value is None or (_is_number(value) and (value > 0 or (zero and value == 0)))
         check(good, law.name, option, value, "a finite number >= 0" if zero else "a positive finite number")
+
+
+def check_range(law: Law, option: str, low: float, high: float) -> None:
+    """Refuse an option that is no number between two bounds, both allowed (None, meaning "derive it", passes)."""
+    value = getattr(law, option)
+    good = value is None or (_is_number(value) and low <= value <= high)
+    check(good, law.name, option, value, f"a number between {low:g} and {high:g}")
 
 
 def make(law: type[Law], options: dict[str, Any]) -> Law:
     """Build a law from options given by name, or say which name is wrong."""
+    _check_names(law, options)
+    return law(**options)
+
+
+def _check_names(law: type[Law], options: dict[str, Any]) -> None:
     known = [field.name for field in dataclasses.fields(law)]
     for option in options:
         if option not in known:
             raise LawError(f"{law.name} has no option '{option}': {did_you_mean(option, known)}")
-    return law(**options)
 
 
 # What the engine's loop takes as arguments: one signature for all point laws, one for all coupled laws,

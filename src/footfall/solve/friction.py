@@ -28,6 +28,15 @@ def to_contact_frames(contacts, force):
 
 
 @kernel
+def to_world_frames(contacts, force, world):
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, f = contacts.frame[p], force[p]
+        for k in range(3):
+            world[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@kernel
 def take_friction_off(contacts, kind, friction, missing, force, work):
     """``force`` = the missing accelerations once the ``friction`` (P, 4: x, y, z unit, N) of sliding points acts."""
     n = contacts.mobility.shape[0]
