@@ -22,7 +22,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache
 
 PACKAGE = Path(__file__).parent
-KERNEL_ROOMS = ("compiled.py", "engine", "solve", "contact", "surface.py", "control")
+KERNEL_ROOMS = ("compiled.py", "engine", "solve", "contact", "surface.py", "fingerprint.py", "control")
 
 # No reassociation and no assumption that NaN is absent: divergence is detected by looking for it.
 FAST = {"contract", "arcp", "nsz", "reassoc"}

@@ -59,8 +59,9 @@ class Simulation:
         self.integrator = integrator
         self.body_contacts = body_contacts
         self.scene: Scene = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
-        if self.scene.model.nplugin:
-            raise SimulationError(f"{self.robot.name} uses MuJoCo plugins, which Footfall's step does not run")
+        for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
+            if count:
+                raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
 
     def __repr__(self) -> str:
         return f"Simulation({self.robot.name}, {self.ground}, {self.law}, dt={self.dt:g})"

@@ -13,7 +13,6 @@ could not do. A NaN in what decides the answer comes out as a NaN gap.
 from __future__ import annotations
 
 import dis
-import hashlib
 import inspect
 import math
 import textwrap
@@ -21,16 +20,16 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
-import numpy as np
 from numba import types
 from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from footfall.compiled import function_pointer, generated, kernel
 from footfall.errors import GroundError
+from footfall.fingerprint import content_hash
 
 SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
@@ -220,7 +219,7 @@ def compile_height(function: Callable[..., Any]) -> HeightFunction:
             f"the height function '{plain.__name__}' raises (or asserts), which a compiled ground cannot: "
             "return math.nan where there is no ground, and the run stops there with a sentence"
         )
-    content = _content_hash(plain)
+    content = content_hash(plain)
     identity = content or uuid.uuid4().hex  # not comparable: equal to itself only
     if content not in _compiled_heights:
         height = kernel(plain)
@@ -264,51 +263,3 @@ def _first_reason(error: Exception) -> str:
     noise = ("Failed in", "During:", "File ", "No conversion", "Invalid use of type(CPUDispatcher")
     lines = [line.strip() for line in str(error).splitlines()]
     return next((line for line in lines if line and not line.startswith(noise)), str(error)).rstrip(".")
-
-
-class _Unknowable(Exception):
-    pass
-
-
-def _content_hash(function: FunctionType) -> str | None:
-    """A hash of all that decides what the compiled function does, or ``None`` if that cannot be known."""
-    digest = hashlib.sha256()
-    try:
-        _feed(digest, function, set())
-    except _Unknowable:
-        return None
-    return digest.hexdigest()
-
-
-def _feed(digest: Any, item: Any, seen: set[int]) -> None:
-    digest.update(f"<{type(item).__name__}>".encode())
-    if item is None or isinstance(item, bool | int | float | complex | str | bytes | np.generic):
-        digest.update(repr(item).encode())
-    elif isinstance(item, tuple | list):
-        for part in item:
-            _feed(digest, part, seen)
-    elif isinstance(item, np.ndarray) and item.dtype != object:
-        digest.update(f"{item.dtype} {item.shape}".encode() + item.tobytes())
-    elif isinstance(item, CodeType):
-        digest.update(item.co_code)
-        _feed(digest, (item.co_names, item.co_varnames, item.co_freevars, item.co_consts), seen)
-    elif isinstance(item, ModuleType) and item.__name__ in ("math", "numpy", "numba"):
-        digest.update(item.__name__.encode())  # a user's module may hold numbers that change
-    elif isinstance(item, np.ufunc | BuiltinFunctionType):
-        digest.update(f"{getattr(item, '__module__', 'numpy')}.{item.__name__}".encode())
-    elif isinstance(_plain(item), FunctionType):
-        plain = _plain(item)
-        if id(plain) in seen:
-            return
-        seen.add(id(plain))
-        cells = [cell.cell_contents for cell in plain.__closure__ or ()]
-        _feed(digest, [plain.__code__, plain.__defaults__, cells], seen)
-        for name in sorted(_names(plain.__code__) & plain.__globals__.keys()):
-            _feed(digest, plain.__globals__[name], seen)
-    else:
-        raise _Unknowable
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return set(code.co_names).union(*inner)

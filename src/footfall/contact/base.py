@@ -69,6 +69,7 @@ class Contacts(NamedTuple):
     body: np.ndarray  # (P,) contact body of each point
     near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`
     position: np.ndarray  # (P, 3) m, world frame
+    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last; the law may move it
     gap: np.ndarray  # (P,) m, negative inside the ground
     frame: np.ndarray  # (P, 3, 3) world from contact frame, as rows
     velocity: np.ndarray  # (P, 3) m/s
@@ -245,7 +246,16 @@ def coupled_signature() -> Any:
         return types.Array(kind, ndim, "C")
 
     kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
-    dims = {"position": 2, "frame": 3, "velocity": 2, "acceleration": 2, "bias": 2, "arm": 2, "mobility": 2}
+    dims = {
+        "position": 2,
+        "anchor": 2,
+        "frame": 3,
+        "velocity": 2,
+        "acceleration": 2,
+        "bias": 2,
+        "arm": 2,
+        "mobility": 2,
+    }
     fields = [array(kinds.get(name, float64), dims.get(name, 1)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)
     contacts = types.NamedTuple(fields, Contacts)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 # What a point remembers, by column of its memory.
-TOUCHED, SLIDING, SINCE, ANCHOR, DIRECTION, HELD, LOAD = 0, 1, 2, 3, 6, 9, 10
+TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5
 #: Time since the last change of a point that has not changed yet, s.
 LONG_AGO = 1e9
 
@@ -53,16 +53,16 @@ def touch_down(contacts, memory, p):
         memory[p, SLIDING] = 0.0
         memory[p, SINCE] = LONG_AGO
         for k in range(3):
-            memory[p, ANCHOR + k] = contacts.position[p, k]
+            contacts.anchor[p, k] = contacts.position[p, k]
 
 
 @kernel
-def adhering(contacts, memory, p, parameters):
+def adhering(contacts, p, parameters):
     """The tangential force of adherence (17)-(18), in the contact frame."""
     frame, v = contacts.frame[p], contacts.velocity[p]
-    dx = contacts.position[p, 0] - memory[p, ANCHOR]
-    dy = contacts.position[p, 1] - memory[p, ANCHOR + 1]
-    dz = contacts.position[p, 2] - memory[p, ANCHOR + 2]
+    dx = contacts.position[p, 0] - contacts.anchor[p, 0]
+    dy = contacts.position[p, 1] - contacts.anchor[p, 1]
+    dz = contacts.position[p, 2] - contacts.anchor[p, 2]
     x = frame[0, 0] * dx + frame[0, 1] * dy + frame[0, 2] * dz
     y = frame[1, 0] * dx + frame[1, 1] * dy + frame[1, 2] * dz
     return -parameters.kt * x - parameters.mut * v[0], -parameters.kt * y - parameters.mut * v[1]
@@ -74,7 +74,7 @@ def tangential(contacts, memory, p, normal, parameters):
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
     window = parameters.t_slide if sliding else parameters.t_stick
     if not sliding and since >= window:
-        return adhering(contacts, memory, p, parameters)
+        return adhering(contacts, p, parameters)
     frame, v = contacts.frame[p], contacts.velocity[p]
     tx, ty = 0.0, 0.0
     for k in range(3):
@@ -87,7 +87,7 @@ def tangential(contacts, memory, p, normal, parameters):
     if sliding:
         held = memory[p, HELD] * min(1.0, normal / memory[p, LOAD])
         return held * tx + (sx - held * tx) * share, held * ty + (sy - held * ty) * share  # (27)
-    ax, ay = adhering(contacts, memory, p, parameters)
+    ax, ay = adhering(contacts, p, parameters)
     return sx + (ax - sx) * share, sy + (ay - sy) * share  # (29)
 
 
@@ -119,7 +119,7 @@ def stop_sliding(contacts, memory, p):
         memory[p, SLIDING] = 0.0
         memory[p, SINCE] = 0.0
         for k in range(3):
-            memory[p, ANCHOR + k] = contacts.position[p, k]
+            contacts.anchor[p, k] = contacts.position[p, k]
 
 
 @kernel
@@ -134,7 +134,7 @@ def macroscopic_onset(contacts, memory, force, b):
         z += frame[0, 2] * f[0] + frame[1, 2] * f[1]
         limit += contacts.static_friction[p] * f[2]
     size = (x * x + y * y + z * z) ** 0.5
-    if size < limit or limit == 0.0:
+    if size < limit or size == 0.0:
         return
     for i in range(contacts.near[b], contacts.near[b + 1]):
         p = contacts.points[i]
@@ -159,7 +159,7 @@ def distributed(contacts, dt, memory, force, mode, work, marks, parameters):
             force[p, 0], force[p, 1], force[p, 2] = x, y, normal
             if parameters.by_foot == 0.0 and memory[p, SLIDING] == 0.0:
                 size, limit = (x * x + y * y) ** 0.5, contacts.static_friction[p] * normal
-                if size >= limit > 0.0:
+                if size >= limit and size > 0.0:
                     start_sliding(contacts, memory, p, force, limit / size)
         if parameters.by_foot == 1.0:
             macroscopic_onset(contacts, memory, force, b)
@@ -203,7 +203,7 @@ class Distributed(CoupledLaw):
     name = "distributed"
     citation = "Bruneau and Ouezdou 1999, eq. 16-41"
     operator = False
-    memory_size = 11
+    memory_size = 8
     kernel = staticmethod(distributed)
 
     #: Load of one of the paper's 36 points when its robot stands, N.

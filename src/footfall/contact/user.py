@@ -11,6 +11,7 @@ from typing import Any
 from footfall.contact import register
 from footfall.contact.base import PointLaw, Setting, check_positive
 from footfall.errors import LawError
+from footfall.fingerprint import distinct
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
 FRICTION = ("static_friction", "dynamic_friction")
@@ -56,7 +57,7 @@ def point_law(
                 "name": name,
                 "citation": citation,
                 "memory_size": memory,
-                "kernel": staticmethod(function),
+                "kernel": staticmethod(distinct(function)),
                 "resolve": resolve,
                 "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",

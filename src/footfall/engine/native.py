@@ -17,12 +17,12 @@ def tell_mujoco(world, points, contacts, native):
             frame, at, gap = contacts.frame[p], points.position[p], contacts.gap[p]
             contact[0].dist = gap
             for j in range(3):
-                contact[0].pos[j] = at[j] - 0.5 * gap * frame[2, j]
+                contact[0].pos[j] = at[j]
                 contact[0].frame[j] = frame[2, j]
                 contact[0].frame[3 + j] = frame[0, j]
                 contact[0].frame[6 + j] = frame[1, j]
             for j in range(2):
-                contact[0].friction[j] = contacts.dynamic_friction[p]
+                contact[0].friction[j] = max(1e-5, contacts.dynamic_friction[p])  # MuJoCo's least
             contact[0].geom1 = native.ground_geom
             contact[0].geom2 = native.foot_geom[k]
             contact[0].geom[0] = native.ground_geom

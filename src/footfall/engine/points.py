@@ -50,6 +50,9 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
             py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
             pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
             gap, nx, ny, nz = surface(px, py, pz, shape, table)
+            if gap != gap:
+                at[0], at[1], at[2] = px, py, pz
+                return p
             radius = points.radius[p]
             gap -= radius
             at[0] = px - radius * nx
@@ -58,8 +61,6 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
             contacts.gap[p] = gap
             if gap > margin:
                 continue
-            if gap != gap:
-                return p
             tangent_frame(nx, ny, nz, contacts.frame[p])
             contacts.points[count] = p
             count += 1

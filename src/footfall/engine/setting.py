@@ -11,10 +11,11 @@ from footfall.robot import Robot
 
 
 def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """(3P, nv) Jacobian of all contact points at the state in ``data``, world frame."""
+    """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, world frame."""
     model = data.model
     jacobian = np.zeros((robot.point_count, 3, model.nv))
-    for p, (body, at) in enumerate(zip(robot.point_body, point_positions(robot, data), strict=True)):
+    places = point_positions(robot, data) - robot.point_radius[:, None] * [0.0, 0.0, 1.0]
+    for p, (body, at) in enumerate(zip(robot.point_body, places, strict=True)):
         mujoco.mj_jac(model, data, jacobian[p], None, at, int(body))
     return jacobian.reshape(-1, model.nv)
 
@@ -33,7 +34,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     heights = point_positions(robot, data)[:, 2] - robot.point_radius
     carriers = int((heights <= heights.min() + 1e-6).sum())
     # All eigenvalues of J M^-1 J^T but zeros are those of M^-1 (J^T J), which stays small for many points.
-    jacobian = point_jacobian(robot, data)
+    jacobian = point_jacobian(robot, data)  # at the lowest place of round points
     solved = np.zeros_like(jacobian)
     mujoco.mj_solveM(robot.model, data, solved, jacobian)
     mobility = float(np.abs(np.linalg.eigvals(solved.T @ jacobian)).max())

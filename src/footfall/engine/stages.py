@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import kernel
 from footfall.engine.bridge import (
     mj_apply_ft,
@@ -107,7 +109,10 @@ def solve(world, x, y):
 @kernel
 def integrate_activations(world, dt):
     for i in range(world.act.size):
-        value = world.act[i] + dt * world.act_dot[i]
+        ahead = dt
+        if world.act_filter[i] > 0.0:  # a first-order filter, whose step is known exactly
+            ahead = world.act_filter[i] * -math.expm1(-dt / world.act_filter[i])
+        value = world.act[i] + ahead * world.act_dot[i]
         world.act[i] = min(max(value, world.act_range[i, 0]), world.act_range[i, 1])
 
 

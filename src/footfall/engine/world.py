@@ -30,6 +30,7 @@ class World(NamedTuple):
     act: np.ndarray
     act_dot: np.ndarray
     act_range: np.ndarray  # (na, 2), infinite where unlimited
+    act_filter: np.ndarray  # (na,) s, time constant of exact filters, 0 for other activations
     ctrl: np.ndarray
     qacc: np.ndarray
     qacc_smooth: np.ndarray
@@ -129,14 +130,19 @@ class Tape(NamedTuple):
 
 def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: bool) -> World:
     """Views of a model and its data for compiled code; both must outlive the result."""
+    activations = model.actuator_actnum
+    exact = model.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
     own = {
         "model": model._address,
         "data": data._address,
         "time": bridge.counter(data, "time"),
         "ncon": bridge.counter(data, "ncon"),
-        "act_range": np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])[
-            model.actuator_actnum > 0
-        ],
+        "act_range": np.repeat(
+            np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf]),
+            activations,
+            axis=0,
+        ),
+        "act_filter": np.repeat(np.where(exact, model.actuator_dynprm[:, 0], 0.0), activations),
         "damping": model.dof_damping.copy() if implicit_damping else np.zeros(model.nv),
     }
     views = {}
@@ -191,6 +197,7 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
         body=np.repeat(np.arange(feet), np.diff(points.begin)).astype(np.int64),
         near=np.zeros(feet + 1, dtype=np.int64),
         position=points.position,
+        anchor=points.anchor,
         gap=np.zeros(count),
         frame=np.zeros((count, 3, 3)),
         velocity=np.zeros((count, 3)),

@@ -42,7 +42,7 @@ class Parameters:
     """Total mass in kg; height and lengths in m (those left out follow the height).
 
     ``ankle_height`` is that of the ankle above the sole, ``hip_width`` the distance between the legs in the
-    drawing, ``armature`` the reflected rotor inertia at each joint in kg m2 (the paper models links only: 0),
+    drawing, ``armature`` the reflected rotor inertia at each joint in kg m2 (the paper models links only: then it is 0),
     ``knee`` the flexion of both knees in the home pose in rad.
     """
 
@@ -53,7 +53,7 @@ class Parameters:
     ankle_height: float = FROM_HEIGHT
     foot_length: float = 0.2
     hip_width: float = FROM_HEIGHT
-    armature: float = 0.0
+    armature: float = 0.05
     knee: float = 0.3
 
     def __post_init__(self) -> None:
