@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.cli import main
 from footfall.errors import FootfallError, GroundError, LawError, RobotError
 from footfall.robot.points import grid_on_sole
 from footfall.study.pressed_sole import equilibrium, put_down, resultant, rough, scattered
@@ -168,6 +170,14 @@ def test_the_plot_shows_three_errors_and_the_tolerance():
     names = ax.get_legend_handles_labels()[1]
     assert names == ["resultant force", "centre of pressure", "tilt stiffness"]
     assert ax.get_xlabel() == "testing points per foot"
+
+
+def test_the_command_tells_the_grid(capsys):
+    assert main(["points", "hanavan", "--roughness", "0.002", "0.05", "--tolerance", "0.05", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["points"]["left"]) == told["count"]
+    assert main(["points", "ball", "--roughness", "0.002", "0.05"]) == 1
+    assert "points or lines" in capsys.readouterr().err
 
 
 # ---- what is refused -----------------------------------------------------------------------------------------

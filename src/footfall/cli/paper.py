@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
@@ -12,6 +13,8 @@ from footfall.cli.output import print_facts, print_json, print_table, say
 
 if TYPE_CHECKING:
     from footfall.papers import PaperResult
+
+CELL = 22  # characters in a line of a value
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,11 @@ def _list(*, json: bool) -> None:
 def _show(result: PaperResult) -> None:
     rows = []
     for claim in result.claims:
-        claimed, measured = claim.values()
-        said = claim.statement + (f"\n({claim.note})" if claim.note else "")
-        rows.append([claim.figure, said, claimed, measured, claim.tolerance, claim.verdict])
-    columns = ("where", "the paper says", "claimed", "measured", "tolerance", "verdict")
+        said = [f"{claim.statement}.", f"(tolerance {claim.tolerance})" if claim.reproduced else f"({claim.note})"]
+        if claim.reproduced and claim.note:
+            said.append(f"({claim.note})")
+        rows.append([claim.figure, "\n".join(said), *(fill(one, CELL) for one in claim.values()), claim.verdict])
+    columns = ("where", "the paper says", "claimed", "measured", "verdict")
     print_table(columns, rows, title=f"{result.paper.name}: {result.paper.citation}")
     if result.assumptions:
         chosen = [[one.what, one.value, one.why] for one in result.assumptions]

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -59,7 +60,7 @@ class Material:
             if getattr(self, name) is not None:
                 _check_length("material", name, getattr(self, name))
         if self.loss is not None:
-            check(math.isfinite(self.loss) and self.loss >= 0, "material", "loss", self.loss, "a finite number >= 0")
+            _check_loss("material", self.loss)
 
     @property
     def confined_modulus(self) -> float:
@@ -188,9 +189,9 @@ def point_area(robot: Robot) -> float:
 
 
 def _check_elastic(owner: str, youngs_modulus: float, poisson_ratio: float) -> None:
-    good = isinstance(youngs_modulus, int | float) and math.isfinite(youngs_modulus) and youngs_modulus > 0
+    good = _is_number(youngs_modulus) and youngs_modulus > 0
     check(good, owner, "youngs_modulus", youngs_modulus, "a positive finite number of Pa")
-    good = isinstance(poisson_ratio, int | float) and 0 <= poisson_ratio <= 0.5
+    good = _is_number(poisson_ratio) and 0 <= poisson_ratio <= 0.5
     check(good, owner, "poisson_ratio", poisson_ratio, "between 0 and 0.5")
 
 
@@ -206,8 +207,16 @@ def _check_confined(owner: str, poisson_ratio: float) -> None:
 
 
 def _check_length(owner: str, name: str, value: Any) -> None:
-    good = isinstance(value, int | float) and math.isfinite(value) and value > 0
+    good = _is_number(value) and value > 0
     check(good, owner, name, value, f"a positive finite number of {'m2' if name == 'area' else 'm'}")
+
+
+def _check_loss(owner: str, loss: Any) -> None:
+    check(_is_number(loss) and loss >= 0, owner, "loss", loss, "a finite number >= 0")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 def _area(owner: str, robot: Robot | None, area: float | None) -> float:
@@ -242,8 +251,7 @@ def _damped(owner: str, options: dict[str, Any]) -> dict[str, Any]:
     loss = rest.pop("loss", None)
     if loss is None:
         return rest
-    good = isinstance(loss, int | float) and math.isfinite(loss) and loss >= 0
-    check(good, owner, "loss", loss, "a finite number >= 0")
+    _check_loss(owner, loss)
     for other in ("damping_ratio", "restitution", "c", "mun"):
         if rest.get(other) is not None:
             raise LawError(f"{owner}: loss and {other} both settle the damping; give one of them")

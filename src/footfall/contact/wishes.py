@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from footfall.contact.base import Law, check, check_positive
 from footfall.errors import LawError
@@ -37,8 +38,9 @@ def check_wishes(law: Law, stiffness: str, damping: str) -> None:
     """Refuse wishes that are out of range, and those that contradict a gain or each other."""
     check_positive(law, "rest_penetration", "impact_speed")
     check_positive(law, "damping_ratio", zero=True)
-    wanted = law.options()["restitution"]
-    check(wanted is None or 0 < wanted <= 1, law.name, "restitution", wanted, "in (0, 1]")
+    wanted: Any = law.options()["restitution"]
+    good = wanted is None or (isinstance(wanted, Real) and 0 < float(wanted) <= 1)
+    check(good, law.name, "restitution", wanted, "in (0, 1]")
     _only_one(law, "the stiffness", (stiffness, "rest_penetration"))
     _only_one(law, "the damping", (damping, "damping_ratio", "restitution"))
 

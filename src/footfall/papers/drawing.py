@@ -11,7 +11,7 @@ from footfall.errors import FootfallError
 from footfall.papers.base import Claim, Experiment, Paper
 
 LINE = 0.155  # inches of a line of the caption
-CHARACTERS = 132  # of a line of the caption
+CHARACTERS = 133  # of a line of the caption
 #: What marks a claim by its verdict, with its colour.
 MARKS = {"holds": ("✓", "#009E73"), "FAILS": ("✗", "#D55E00"), "not reproduced": ("≠", "#7F7F7F")}
 
@@ -34,7 +34,7 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
         parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
         above, caption = parts
         experiment.draw(above, data)
-        where = ", ".join(name.replace("fig", "fig. ") for name in experiment.figures)
+        where = ", ".join(name.replace("fig", "fig. ").replace("section", "section ") for name in experiment.figures)
         above.suptitle(f"{paper.name}, {where}: {experiment.title}", x=0.01, ha="left", fontweight="bold", fontsize=9)
         before: Claim | None = None
         for i, (claim, text) in enumerate(lines):

@@ -45,7 +45,7 @@ from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FINEST = 1.0 / 12.0  # of the wavelength: spacing beyond which no grid is tried
+FINEST = 1.0 / 20.0  # of the wavelength: spacing beyond which no grid is tried
 SMOOTH = 24  # points along a sole on ground without a wavelength, beyond which no grid is tried
 REFERENCE = 3.0  # times finer than the finest grid is what they are judged by
 GROWTH = 1.12  # from one grid to the next

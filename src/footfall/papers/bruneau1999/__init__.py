@@ -23,8 +23,16 @@ PAPER = Paper(
         ),
         Assumption("eq. (16) pulling", "clipped at zero", "the paper leaves the branch open"),
         Assumption("eq. (25)-(26)", "the viscous part acts along the sliding direction", "as eq. (22) says"),
-        Assumption("drop: posture", "standing, knees bent by 0.2 rad, in the sagittal plane", "not given"),
-        Assumption("sliding: stance", "in 3D, hips spread by 0.5 rad to each side, soles flat", "only 'spread legs'"),
+        Assumption(
+            "drop: posture",
+            "standing, knees bent by 0.2 rad, in the sagittal plane, springs at rest",
+            "not given; so the feet land flat: springs that carry him tilt them in the air, and row after row lands",
+        ),
+        Assumption(
+            "sliding: stance",
+            "in 3D, hips spread by 0.5 rad to each side, soles flat",
+            "only 'spread legs'; so wide, and with joints so stiff, no foot lifts off",
+        ),
         Assumption(
             "sliding: pull",
             "0.74 of the weight to the left, half on each foot: from 0 at 0.05 s up to 0.2 s, held to 0.3 s, gone at "

@@ -214,10 +214,12 @@ def draw_falls(figure: Any, data: Falls) -> None:
         kept = decimated(one.force, 4000)
         right.semilogy(one.time[kept], np.maximum(one.force[kept] / one.weight, 1e-2), color=color)
     left.axvline(1e3 * PAPER_TIME, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
-    left.annotate("paper: 12 ms", (1e3 * PAPER_TIME, 30), textcoords="offset points", xytext=(3, 0), fontsize=7.5)
+    left.annotate("paper: 12 ms", (1e3 * PAPER_TIME, 40), textcoords="offset points", xytext=(3, 0), fontsize=7.5)
     left.set_yscale("symlog", linthresh=1.0)
-    left.set(xlabel="time after the peak (ms)", ylabel="force / weight", title="Circles: 110 % of the weight")
-    left.legend(title="joints")
+    left.set(
+        xlabel="time after the peak (ms)", ylabel="force / weight", title="Circles: 110 % of the weight", ylim=(0, 80)
+    )
+    left.legend(title="joints", loc="upper right")
     right.set(xlabel="time (s)", ylabel="force / weight", title="The whole fall", ylim=(0.1, 100))
 
 

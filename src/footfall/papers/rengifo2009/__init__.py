@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.rengifo2009 import ball, biped, ramp
+from footfall.papers.rengifo2009 import ball, biped, ramp, restitution
 
 PAPER = Paper(
     name="rengifo2009",
     citation="Rengifo, Aoustin, Chevallereau, Plestan: A penalty-based approach for contact forces computation in "
     "bipedal robots, IEEE-RAS Humanoids 2009",
     summary="contact prescribes the acceleration of touching points, the force follows",
-    experiments=(*ball.EXPERIMENTS, *ramp.EXPERIMENTS, *biped.EXPERIMENTS),
+    experiments=(*ball.EXPERIMENTS, *restitution.EXPERIMENTS, *ramp.EXPERIMENTS, *biped.EXPERIMENTS),
     assumptions=(
         Assumption("ball: height of the fall", "0.1 m", "not printed; only the scale of figures 4 and 5 depends on it"),
         Assumption("ball: mass and radius", "1 kg, 0.1 m", "not printed; the motion does not depend on them"),

@@ -1,0 +1,116 @@
+"""`footfall paper`: what it prints, what it leaves, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+import footfall.papers
+from footfall.cli import main
+from footfall.papers import Assumption, Experiment, Paper, papers
+from footfall.papers.base import near, unlike
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """The command leaves figures under the current directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+def invented(ours: float) -> Paper:
+    """A paper that says 1."""
+
+    def judge(data):
+        return [
+            near("fig1", "One is one", 1.0, data, "m", rel=0.1, why="a test"),
+            unlike("fig1", "Pigs fly", "yes", "no", note="Physics"),
+        ]
+
+    def draw(figure, data):
+        figure.subplots().plot([0.0, data])
+
+    experiment = Experiment(
+        name="one", figures=("fig1",), title="counting", run=lambda: ours, judge=judge, draw=draw, height=2.0
+    )
+    return Paper(
+        name="invented",
+        citation="Nobody, Nowhere, never",
+        summary="one",
+        experiments=(experiment,),
+        assumptions=(Assumption("pigs", "pink", "not printed"),),
+        missing=("the rest",),
+    )
+
+
+@pytest.fixture
+def register(monkeypatch):
+    def put(ours: float) -> None:
+        module = ModuleType("invented_paper")
+        module.PAPER = invented(ours)
+        monkeypatch.setitem(sys.modules, "invented_paper", module)
+        monkeypatch.setitem(footfall.papers._MODULES, "invented", "invented_paper")
+
+    return put
+
+
+def test_a_claim_that_does_not_hold_ends_with_one(register, capsys):
+    register(2.0)
+    assert main(["paper", "invented"]) == 1
+    out = capsys.readouterr().out
+    assert "FAILS" in out
+    assert "0 of 1 claims that we say we reproduce hold; 1 more are reported as they are." in out
+
+
+def test_claims_that_hold_end_with_zero_and_leave_a_figure(register, capsys, tmp_path):
+    register(1.05)
+    assert main(["paper", "invented"]) == 0
+    out = capsys.readouterr().out
+    for word in (
+        "One is one",
+        "1.05 m",
+        "10 %: a test",
+        "holds",
+        "not reproduced",
+        "pigs",
+        "pink",
+        "Not here: the rest",
+    ):
+        assert word in out
+    assert (tmp_path / "runs" / "invented" / "one.png").stat().st_size > 5000
+
+
+def test_json_tells_the_same(register, capsys, tmp_path):
+    register(2.0)
+    assert main(["paper", "invented", "--json", "--out", str(tmp_path / "here")]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["reproduced"] is False
+    assert [claim["verdict"] for claim in told["claims"]] == ["FAILS", "not reproduced"]
+    assert told["figures"]["one"] == str(tmp_path / "here" / "one.png")
+    assert told["assumptions"][0]["what"] == "pigs"
+
+
+def test_without_a_name_the_papers_are_listed(capsys):
+    assert main(["paper"]) == 0
+    out = capsys.readouterr().out
+    for name in papers():
+        assert name in out
+    assert main(["paper", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told] == list(papers())
+    assert "fig4" in told[0]["experiments"][0]["figures"]
+
+
+def test_an_unknown_paper_or_figure_ends_with_one_sentence(capsys):
+    assert main(["paper", "rengifo"]) == 1
+    assert "no paper is called 'rengifo': did you mean 'rengifo2009'" in capsys.readouterr().err
+    assert main(["paper", "rengifo2009", "--only", "fig99"]) == 1
+    assert "has no figure 'fig99' here" in capsys.readouterr().err
+
+
+def test_only_runs_a_part(capsys, tmp_path):
+    assert main(["paper", "rengifo2009", "--only", "fig7, ", "--out", str(tmp_path)]) == 0
+    assert "6 of 6 claims that we say we reproduce hold." in capsys.readouterr().out
+    assert [path.name for path in tmp_path.glob("*.png")] == ["ramp.png"]

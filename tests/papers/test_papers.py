@@ -1,0 +1,236 @@
+"""The papers: every claim that we say we reproduce holds, and what a paper is."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.errors import FootfallError, RecordingError
+from footfall.papers import Claim, paper, papers, run_paper
+from footfall.papers.base import near, seen, unlike
+from footfall.papers.bruneau1999 import drop, phases, sliding, stones, support
+from footfall.papers.bruneau1999.man import LAW, sprung_man
+from footfall.papers.rengifo2009 import biped, ramp, restitution
+
+# How many claims of an experiment are held to be reproduced, so that none is lost in silence.
+REPRODUCED = {
+    "ball": 13,
+    "restitution": 8,
+    "ramp": 6,
+    "biped": 8,
+    "step-down": 3,
+    "support": 6,
+    "drop": 6,
+    "sliding": 16,
+    "stones": 3,
+}
+SLOW = {"ball", "drop", "sliding"}
+EXPERIMENTS = [
+    pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
+    for name in papers()
+    for one in paper(name).experiments
+]
+
+
+@pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
+def test_every_claim_we_say_we_reproduce_holds(name, experiment, tmp_path):
+    result = run_paper(name, [experiment.name], out=tmp_path)
+    for claim in result.claims:
+        print(f"\n    {claim.verdict:15s} {claim.statement}: {' | '.join(claim.values())}", end="")
+    assert not result.failures, [claim.statement for claim in result.failures]
+    assert sum(claim.reproduced for claim in result.claims) == REPRODUCED[experiment.name]
+    assert result.drawn[experiment.name].stat().st_size > 20_000
+
+
+def test_what_is_not_reproduced_says_why():
+    """Cheap experiments only; the others' are told by the same function."""
+    found = [claim for claim in run_paper("rengifo2009", ["restitution", "step-down"]).claims if not claim.reproduced]
+    assert len(found) == 3
+    assert all(claim.note and not claim.failed and claim.verdict == "not reproduced" for claim in found)
+
+
+# ---- the paper as a value --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", papers())
+def test_a_paper_tells_its_source_its_experiments_its_assumptions_and_what_is_missing(name):
+    one = paper(name)
+    assert one.name == name
+    assert one.citation and one.summary and one.missing
+    assert len({e.name for e in one.experiments}) == len(one.experiments)
+    assert all(assumed.what and assumed.value and assumed.why for assumed in one.assumptions)
+
+
+def test_experiments_are_chosen_by_name_or_by_figure():
+    one = paper("rengifo2009")
+    assert [e.name for e in one.chosen(["fig5"])] == ["ball"]
+    assert [e.name for e in one.chosen(["section5", "ramp"])] == ["ramp", "step-down"]
+    assert one.chosen(None) == one.chosen([]) == one.experiments
+
+
+def test_an_unknown_figure_or_paper_suggests_the_nearest():
+    with pytest.raises(FootfallError, match=r"rengifo2009 has no figure 'fig44' here: did you mean 'fig4'"):
+        run_paper("rengifo2009", ["fig44"])
+    with pytest.raises(FootfallError, match="did you mean 'rengifo2009'"):
+        run_paper("rengifo2008")
+
+
+@pytest.mark.parametrize(("ours", "holds"), [(1.0, True), (1.009, True), (1.02, False), (float("nan"), False)])
+def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
+    claim = near("fig1", "one", 1.0, ours, "m", rel=0.01, why="for the test")
+    assert claim.holds is holds
+    assert claim.failed is not holds
+    assert claim.tolerance == "1 %: for the test"
+    assert claim.values()[0] == "1 m"
+
+
+def test_a_claim_that_is_not_reproduced_is_no_failure():
+    claim = unlike("fig1", "something", "a", "b", note="because")
+    assert not claim.holds and not claim.failed
+    assert seen("fig1", "something", "a", "b", holds=False, why="rule").failed
+
+
+# ---- Rengifo ---------------------------------------------------------------------------------------------------
+
+
+def test_the_closed_form_of_the_ball_is_the_one_of_the_notes():
+    """shared/papers/NOTES.md; to the digits printed there."""
+    bounce = restitution.closed_form(500.0, 250.0)
+    assert dataclasses.astuple(bounce) == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
+    assert restitution.closed_form(1e4, 10.0).restitution == pytest.approx(0.92669, rel=1e-5)
+    assert restitution.closed_form(1e4, 0.0).restitution == pytest.approx(1.0, rel=1e-12)
+
+
+def test_the_brick_of_the_ramp_is_a_point_to_a_thousandth():
+    """Friction mu f at half its height shifts mu h / length of the load."""
+    assert ramp.FRICTION * ramp.HEIGHT / 0.2 < 1e-3
+
+
+@pytest.fixture(scope="module")
+def standing() -> ff.Recording:
+    return ff.Simulation("spatial-biped").run(0.1, controller="posture")
+
+
+def opened(rec: ff.Recording, first: int, count: int) -> ff.Recording:
+    """The same, but for a point that is without force for some samples."""
+    force = rec.force.copy()
+    force[first : first + count, 3] = 0.0
+    return dataclasses.replace(rec, force=force)
+
+
+def test_a_false_impact_is_a_short_flight_that_ends_with_a_jump(standing):
+    assert biped.false_impacts(standing) == []
+    found = biped.false_impacts(opened(standing, 20, 5))
+    assert [(one.point, round(one.time, 6)) for one in found] == [(3, 0.025)]
+    assert found[0].jump == pytest.approx(standing.force[25, 3, 2])
+    assert len(biped.false_impacts(opened(standing, 20, 10))) == 1
+    assert biped.false_impacts(opened(standing, 20, 11)) == []  # longer than 10 ms: a flight
+    assert biped.false_impacts(opened(standing, 0, 5)) == []  # it had not been loaded
+    assert biped.false_impacts(opened(standing, 95, 10)) == []  # it does not come back
+
+
+def test_a_force_that_comes_back_without_a_jump_is_no_impact(standing):
+    rec = opened(standing, 20, 5)
+    force = rec.force.copy()
+    force[25:, 3, 2] = np.linspace(1e-3 * rec.robot.weight, 50.0, len(rec) - 25)
+    assert biped.false_impacts(dataclasses.replace(rec, force=force)) == []
+
+
+# ---- Bruneau ---------------------------------------------------------------------------------------------------
+
+
+def test_the_law_has_the_papers_table():
+    table = dict(kn=9950.0, mun=450.0, kt=90.0, mut=950.0, alpha=1.2, beta=0.02, mu_ts=1.0, t_slide=0.01, t_stick=0.01)
+    assert {name: getattr(LAW, name) for name in table} == table
+
+
+def test_eighteen_points_carry_736_newton_at_a_centimetre():
+    assert 1e3 * support.formula(735.75 / 18) == pytest.approx(10.265, rel=1e-4)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_the_sprung_man_weighs_75_kg_and_has_no_motor(planar):
+    robot = sprung_man(5000.0, planar=planar)
+    assert robot.mass == pytest.approx(75.0)
+    assert robot.model.nu == 0
+    assert robot.point_count == 36
+    held = robot.model.jnt_stiffness > 0
+    assert held.sum() == robot.model.njnt - (3 if planar else 1)
+    np.testing.assert_allclose(robot.model.dof_damping[robot.model.jnt_dofadr[held]], 100.0)
+
+
+def test_a_man_whose_springs_carry_him_stands_as_he_was_set_down():
+    """To the millimetres by which the ground gives way."""
+    sim = ff.Simulation(sprung_man(20000.0, planar=True), ground=sliding.GROUND, law=LAW, dt=4e-5)
+    rec = sim.run(0.5, record_dt=0.5)
+    np.testing.assert_allclose(rec.qpos[-1, 2:], rec.qpos[0, 2:], atol=5e-3)
+
+
+def test_the_pull_is_a_ramp_a_hold_and_a_release():
+    sent = sliding.pushes(100.0)
+    assert len(sent) == 2 * 350
+    at = {side: [push for push in sent if push.body == f"{side}_foot"] for side in sliding.FEET}
+    total = np.array([a.force[1] + b.force[1] for a, b in zip(at["left"], at["right"], strict=True)])
+    time = np.array([push.start + 0.5 * push.duration for push in at["left"]])
+    np.testing.assert_allclose(total, 100.0 * sliding.pull(time))
+    assert total.max() == pytest.approx(74.0)
+    assert (np.diff(total[:150]) > 0).all() and (np.diff(total[-99:]) < 0).all()
+
+
+def test_phases_are_those_of_the_modes():
+    """A block pushed until it slides and let go: the paper's six phases in their order, of known lengths."""
+    robot = support.sole_block()
+    sim = ff.Simulation(robot, ground=sliding.GROUND, law=LAW, dt=1e-4)
+    start = sim.run(1.0, record_dt=1.0).qpos[-1]
+    ramp_up = [
+        ff.Push("brick", force=(0.0, 0.9 * robot.weight * k / 100, 0.0), start=1e-3 * k, duration=1e-3)
+        for k in range(100)
+    ]
+    rec = sim.run(1.0, qpos=start, pushes=ramp_up)
+    found = phases.sliding_phases(rec, robot.feet[0].name)
+    assert "".join(phase.letter for phase in found) == "abcdef"
+    by = {phase.letter: phase for phase in found}
+    assert by["c"].end - by["c"].start == pytest.approx(LAW.t_slide, abs=2e-4)
+    assert all(one.end == two.start for one, two in pairwise(found))
+    assert (rec.mode[(rec.time > by["d"].start) & (rec.time < by["d"].end - 1e-4)] == 2).all()
+    assert found[0].start == 0.0 and found[-1].end == rec.time[-1]
+
+
+def test_a_foot_that_never_slides_has_two_phases_and_another_law_none():
+    robot = support.sole_block()
+    sim = ff.Simulation(robot, ground=sliding.GROUND, law=LAW, dt=1e-4)
+    pushed = [ff.Push("brick", force=(0.0, 0.3 * robot.weight, 0.0), start=0.05, duration=0.05)]
+    rec = sim.run(0.1, pushes=pushed)
+    assert [phase.letter for phase in phases.sliding_phases(rec, robot.feet[0].name)] == ["a", "b"]
+    other = ff.Simulation("brick").run(0.01)
+    with pytest.raises(RecordingError, match="linearizing-penalty"):
+        phases.sliding_phases(other, other.robot.feet[0].name)
+
+
+def test_the_stones_stand_on_a_plane_and_are_always_the_same():
+    axis, heights = stones.field()
+    assert heights.shape == (len(axis), len(axis))
+    assert heights.min() == 0.0
+    assert 0.5 * stones.RISE < heights.max() <= stones.RISE
+    np.testing.assert_array_equal(heights, stones.field()[1])
+
+
+def test_energy_in_the_grounds_springs_is_their_work():
+    rec = ff.Simulation(support.sole_block(), law=LAW, dt=1e-4).run(2.0, record_dt=1.0)
+    depth, load = -float(rec.gap[-1].mean()), rec.robot.weight
+    assert drop.stored(rec)[-1] == pytest.approx(load * depth / (LAW.alpha + 1.0), rel=1e-6)
+
+
+def test_results_are_json(tmp_path):
+    told = run_paper("rengifo2009", ["ramp"], out=tmp_path).to_dict()
+    assert told["reproduced"] is True
+    assert {"statement", "paper", "ours", "unit", "tolerance", "holds", "reproduced", "verdict"} <= set(
+        told["claims"][0]
+    )
+    assert told["figures"] == {"ramp": str(tmp_path / "ramp.png")}
+    assert all(isinstance(claim["ours"], float | str) for claim in told["claims"])
+    assert isinstance(Claim, type)
