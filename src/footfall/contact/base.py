@@ -194,7 +194,7 @@ def check(condition: bool, law: str, option: str, value: object, rule: str) -> N
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
 def check_positive(law: Law, *options: str, zero: bool = False) -> None:
@@ -246,17 +246,9 @@ def coupled_signature() -> Any:
         return types.Array(kind, ndim, "C")
 
     kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
-    dims = {
-        "position": 2,
-        "anchor": 2,
-        "frame": 3,
-        "velocity": 2,
-        "acceleration": 2,
-        "bias": 2,
-        "arm": 2,
-        "mobility": 2,
-    }
-    fields = [array(kinds.get(name, float64), dims.get(name, 1)) for name in Contacts._fields]
+    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction")
+    dims = {"frame": 3} | dict.fromkeys(lists, 1)
+    fields = [array(kinds.get(name, float64), dims.get(name, 2)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)
     contacts = types.NamedTuple(fields, Contacts)
     integers = array(int64, 1)

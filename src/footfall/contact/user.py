@@ -37,6 +37,7 @@ def point_law(
                 f"law '{name}': {function.__name__} takes ({', '.join(found)}), "
                 f"but a point law takes ({', '.join(ARGUMENTS)})"
             )
+        plain: Any = function
         taken = sorted(set(defaults) & set(FRICTION))
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
@@ -57,7 +58,7 @@ def point_law(
                 "name": name,
                 "citation": citation,
                 "memory_size": memory,
-                "kernel": staticmethod(distinct(function)),
+                "kernel": staticmethod(distinct(plain)),
                 "resolve": resolve,
                 "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",

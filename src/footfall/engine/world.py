@@ -131,17 +131,14 @@ class Tape(NamedTuple):
 def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: bool) -> World:
     """Views of a model and its data for compiled code; both must outlive the result."""
     activations = model.actuator_actnum
+    limits = np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])
     exact = model.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
     own = {
         "model": model._address,
         "data": data._address,
         "time": bridge.counter(data, "time"),
         "ncon": bridge.counter(data, "ncon"),
-        "act_range": np.repeat(
-            np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf]),
-            activations,
-            axis=0,
-        ),
+        "act_range": np.repeat(limits, activations, axis=0),
         "act_filter": np.repeat(np.where(exact, model.actuator_dynprm[:, 0], 0.0), activations),
         "damping": model.dof_damping.copy() if implicit_damping else np.zeros(model.nv),
     }

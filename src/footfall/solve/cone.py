@@ -104,7 +104,7 @@ def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, work):
             if force[p, k] != 0.0:
                 wrench_row(contacts, p, k, rows[k])
                 push_foot(contacts, contacts.body[p], rows[k], force[p, k], moved)
-    change = 0.0
+    change, largest = 0.0, 0.0
     for _ in range(sweeps):
         change, largest = 0.0, 0.0
         for i in range(contacts.number[0]):

@@ -20,7 +20,8 @@ from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread
 
 #: Guesses that may be mended before Gauss-Seidel takes over.
 GUESSES = 40
-SWEEPS = 2000
+#: Sweeps of Gauss-Seidel between two guesses, and how often.
+SWEEPS, ROUNDS = 100, 20
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 #: What is not converged to this is said to be unsolved.
@@ -184,6 +185,52 @@ def keep_in_cone(contacts, force):
 
 
 @kernel
+def read_kinds(contacts, force, kind, friction):
+    """What each point seems to do, from forces (contact frames) that are nearly right."""
+    largest = 0.0
+    for i in range(contacts.number[0]):
+        largest = max(largest, force[contacts.points[i], 2])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, frame = force[p], contacts.frame[p]
+        size = (f[0] * f[0] + f[1] * f[1]) ** 0.5
+        if f[2] <= 1e-6 * largest:
+            kind[p] = OPEN
+        elif size < 0.9999 * contacts.dynamic_friction[p] * f[2]:
+            kind[p] = STICK
+        else:
+            kind[p] = SLIDE
+            friction[p, 3] = size
+            for k in range(3):
+                friction[p, k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
+
+
+@kernel
+def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives a law's status."""
+    keep_in_cone(contacts, force)
+    for _ in range(ROUNDS):
+        change = gauss_seidel(contacts, free, target, step, force, SWEEPS, TOLERANCE, work)
+        to_world_frames(contacts, force, missing)
+        end_motions(contacts, step, free, missing, end, work)
+        if change <= UNSOLVED:
+            return 0
+        for i in range(contacts.number[0]):  # aside, in case the guess misses
+            p = contacts.points[i]
+            for k in range(3):
+                end[p, 3 + k] = force[p, k]
+        read_kinds(contacts, force, kind, friction)
+        if solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+            to_contact_frames(contacts, force)
+            return 0
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            for k in range(3):
+                force[p, k] = end[p, 3 + k]
+    return 1
+
+
+@kernel
 def conclude(contacts, still, memory, end, force, mode):
     """Clip what rounding left outside the cone, and remember what each point did."""
     for i in range(contacts.number[0]):
@@ -219,11 +266,9 @@ def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     to_contact_frames(contacts, force)
     status = 0
     if not found:
-        keep_in_cone(contacts, force)
-        if gauss_seidel(contacts, free, target, step, force, SWEEPS, TOLERANCE, work) > UNSOLVED:
-            status = 1
-        to_world_frames(contacts, force, missing)
-        end_motions(contacts, step, free, missing, end, work)
+        status = solve_by_sweeping(
+            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
+        )
     conclude(contacts, still, memory, end, force, mode)
     return status
 

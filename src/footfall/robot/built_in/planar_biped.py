@@ -42,7 +42,7 @@ class Parameters:
     """Total mass in kg; height and lengths in m (those left out follow the height).
 
     ``ankle_height`` is that of the ankle above the sole, ``hip_width`` the distance between the legs in the
-    drawing, ``armature`` the reflected rotor inertia at each joint in kg m2 (the paper models links only: then it is 0),
+    drawing, ``armature`` the reflected rotor inertia at each joint in kg m2 (the paper has none: links only),
     ``knee`` the flexion of both knees in the home pose in rad.
     """
 
