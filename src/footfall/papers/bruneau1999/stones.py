@@ -73,7 +73,7 @@ def judge_stones(data: Stones) -> list[Claim]:
     return [
         near(
             "fig9",
-            f"Points that are in the ground and not pushed ({count})",
+            f"Points in the ground that are not on their way out, and not pushed ({count})",
             0.0,
             data.untouched,
             within=0.0,
