@@ -57,9 +57,18 @@ def _keep_on_disk(compiled: Any, function: FunctionType) -> None:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function of arrays and numbers on first use: no interpreter, no GIL, kept on disk."""
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, _nrt=False, forceinline=True)(function)
-    _keep_on_disk(compiled, function)  # type: ignore[arg-type]
+    """Compile a function of arrays and numbers on first use: no interpreter, no GIL, no allocation, kept on disk."""
+    return _compile(function, inline=False)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """A kernel that becomes part of its caller: for small ones, and for those that take whole worlds as arguments."""
+    return _compile(function, inline=True)
+
+
+def _compile(function: Any, *, inline: bool) -> Any:
+    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, _nrt=False, forceinline=inline)(function)
+    _keep_on_disk(compiled, function)
     return compiled
 
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from footfall.compiled import kernel
-from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
+from footfall.compiled import inlined
+from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive, check_range
 from footfall.contact.wishes import NormalTerms, check_soles, check_wishes
 from footfall.solve.power import two_powers
 
@@ -45,7 +45,7 @@ class Parameters(NamedTuple):
     by_foot: float  # 1 if the foot's resultant decides when sliding begins, 0 if each point's force does
 
 
-@kernel
+@inlined
 def touch_down(contacts, memory, p):
     """Remember where a point touches the ground for the first time."""
     if memory[p, TOUCHED] == 0.0:
@@ -56,7 +56,7 @@ def touch_down(contacts, memory, p):
             contacts.anchor[p, k] = contacts.position[p, k]
 
 
-@kernel
+@inlined
 def adhering(contacts, p, parameters):
     """The tangential force of adherence (17)-(18), in the contact frame."""
     frame, v = contacts.frame[p], contacts.velocity[p]
@@ -68,7 +68,7 @@ def adhering(contacts, p, parameters):
     return -parameters.kt * x - parameters.mut * v[0], -parameters.kt * y - parameters.mut * v[1]
 
 
-@kernel
+@inlined
 def tangential(contacts, memory, p, normal, parameters):
     """The tangential force in any phase (32), in the contact frame."""
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
@@ -91,7 +91,7 @@ def tangential(contacts, memory, p, normal, parameters):
     return sx + (ax - sx) * share, sy + (ay - sy) * share  # (29)
 
 
-@kernel
+@inlined
 def start_sliding(contacts, memory, p, force, share):
     """Freeze the sliding direction of a point: along the force that held it (20), of which it keeps a share."""
     x, y, normal = force[p, 0], force[p, 1], force[p, 2]
@@ -108,7 +108,7 @@ def start_sliding(contacts, memory, p, force, share):
     force[p, 0], force[p, 1] = share * x, share * y
 
 
-@kernel
+@inlined
 def stop_sliding(contacts, memory, p):
     """Let a point stick where it is, if its speed along the sliding direction has changed sign (30)."""
     frame, v = contacts.frame[p], contacts.velocity[p]
@@ -122,7 +122,7 @@ def stop_sliding(contacts, memory, p):
             contacts.anchor[p, k] = contacts.position[p, k]
 
 
-@kernel
+@inlined
 def macroscopic_onset(contacts, memory, force, b):
     """Let all points of a foot slide if the resultant of their forces leaves the static cone (35)-(40)."""
     x, y, z, limit = 0.0, 0.0, 0.0, 0.0
@@ -212,8 +212,8 @@ class Distributed(CoupledLaw):
     def __post_init__(self) -> None:
         check_positive(self, "kn", "kt", "mut")
         check_positive(self, "mun", "mu_ts", "t_slide", "t_stick", zero=True)
-        check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
-        check(0.0 <= self.beta <= 3.0, self.name, "beta", self.beta, "between 0 and 3")
+        check_range(self, "alpha", 1.0, 3.0)
+        check_range(self, "beta", 0.0, 3.0)
         check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
         check_wishes(self, "kn", "mun")
 

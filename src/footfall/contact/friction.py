@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 from footfall.contact.base import SLIDE, STICK, PointLaw, Setting, check, check_positive
 
 KINDS = ("anchored", "regularised", "lugre")
@@ -27,7 +27,7 @@ MODE, BEND = 0, 1
 MEMORY_SIZE = 3
 
 
-@kernel
+@inlined
 def coulomb(x, y, limit):
     """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides."""
     size = (x * x + y * y) ** 0.5
@@ -37,7 +37,7 @@ def coulomb(x, y, limit):
     return x * scale, y * scale, SLIDE
 
 
-@kernel
+@inlined
 def coefficient(speed, sliding, p):
     """The friction coefficient of a point at a slip speed (m/s)."""
     if p.v_stribeck > 0.0:
@@ -45,7 +45,7 @@ def coefficient(speed, sliding, p):
     return p.dynamic_friction if sliding else p.static_friction
 
 
-@kernel
+@inlined
 def anchored(slip, velocity, memory, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
     x = -p.kt * slip[0] - p.ct * velocity[0]
@@ -59,7 +59,7 @@ def anchored(slip, velocity, memory, normal, p):
     return x, y, mode
 
 
-@kernel
+@inlined
 def regularised(velocity, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
     mode = SLIDE if speed > p.v_s else STICK
@@ -67,7 +67,7 @@ def regularised(velocity, normal, p):
     return -viscosity * velocity[0], -viscosity * velocity[1], mode
 
 
-@kernel
+@inlined
 def lugre(velocity, memory, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
     limit = coefficient(speed, True, p)
@@ -84,7 +84,7 @@ def lugre(velocity, memory, normal, p):
     return -normal * x, -normal * y, SLIDE if bent >= 0.99 * limit else STICK
 
 
-@kernel
+@inlined
 def tangential_force(slip, velocity, memory, normal, p):
     """Friction (N) on a point under a normal force (N), and its mode; may move the anchor by writing ``slip``."""
     load = max(0.0, normal)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from footfall.contact.base import Setting, check, check_positive
+from footfall.contact.base import Setting, check_positive, check_range
 from footfall.contact.friction import FrictionalLaw, tangential_force
 from footfall.contact.wishes import NormalTerms, check_wishes
 from footfall.solve.power import power
@@ -49,8 +49,8 @@ class HuntCrossley(FrictionalLaw):
 
     Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
     ``restitution`` at ``impact_speed``, or ``damping_ratio`` at the rest depth, or, if those are ``None`` too,
-    ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed; ``v_s`` as the smallest that is
-    stable with the step.
+    ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs
+    it; ``v_s`` as the smallest that is stable with the step.
 
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """
@@ -71,7 +71,7 @@ class HuntCrossley(FrictionalLaw):
     def __post_init__(self) -> None:
         check_positive(self, "k")
         check_positive(self, "c", zero=True)
-        check(1.0 <= self.alpha <= 3.0, self.name, "alpha", self.alpha, "between 1 and 3")
+        check_range(self, "alpha", 1.0, 3.0)
         check_wishes(self, "k", "c")
         self.check_friction()
 
@@ -130,8 +130,9 @@ class HuntCrossley(FrictionalLaw):
                 gravity=setting.load / setting.share,
                 scale=k / self.impact_speed,
             )
+        depth = (setting.load / k) ** (1.0 / self.alpha)
         if self.damping_ratio is not None:
-            depth = (setting.load / k) ** (1.0 / self.alpha)
             slope = self.alpha * k * depth ** (self.alpha - 1.0)
             return 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
-        return 1.5 * k
+        # Damping grows with depth; the step must bear it at twice the depth of rest.
+        return min(1.5 * k, 1.0 / (setting.dt * setting.mobility * (2.0 * depth) ** self.alpha))

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.friction import coulomb
 from footfall.solve.contact_problem import ANY, MEMORY_SIZE, MODE, motions, solve_contacts, work_rows
@@ -41,7 +41,7 @@ class Parameters(NamedTuple):
     consistent: float  # 1, or 0 for the paper's saturation
 
 
-@kernel
+@inlined
 def excess_accelerations(contacts, dt, memory, parameters, free, target):
     """By how much the points' accelerations without contact forces exceed those that (17) prescribes."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps

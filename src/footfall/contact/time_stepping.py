@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, Setting, check_range
 from footfall.solve.contact_problem import ANY, MEMORY_SIZE, motions, solve_contacts, work_rows
 
@@ -24,7 +24,7 @@ class Parameters(NamedTuple):
     restitution: float
 
 
-@kernel
+@inlined
 def free_velocities(contacts, dt, restitution, free, target):
     """Velocities at the end of the step without contact forces, and the least normal velocity allowed there."""
     for i in range(contacts.number[0]):

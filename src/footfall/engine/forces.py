@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.mobility import (
     add_half_solved_forces,
@@ -23,7 +23,7 @@ SWEEPS = 50
 AGREEMENT = 1e-6
 
 
-@kernel
+@inlined
 def coupled_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law and the acceleration they give."""
     release_far(points, contacts)
@@ -41,7 +41,7 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
     return status
 
 
-@kernel
+@inlined
 def foot_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
     release_far(points, contacts)
@@ -92,7 +92,7 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
     return 1
 
 
-@kernel
+@inlined
 def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     if plan.operator:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 
 
-@kernel
+@inlined
 def half_solve(world, x):
     """Replace x by U^-T x: every dof hands its part on to its ancestors."""
     for j in range(x.size - 1, -1, -1):
@@ -23,7 +23,7 @@ def half_solve(world, x):
             x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
 
 
-@kernel
+@inlined
 def finish_solve(world, x):
     """Replace x by U^-1 D^-1 x."""
     for j in range(x.size):
@@ -33,7 +33,7 @@ def finish_solve(world, x):
         x[j] = value
 
 
-@kernel
+@inlined
 def gather(points, contacts, centroid):
     """Centroids of each foot's near points, and the points' arms from there."""
     near, at = contacts.near, points.position
@@ -56,7 +56,7 @@ def gather(points, contacts, centroid):
             contacts.arm[p, 2] = at[p, 2] - z
 
 
-@kernel
+@inlined
 def free_acceleration(world, points, contacts, centroid, half, force):
     """Accelerations of the near points without contact forces, from a half-solved generalised ``force`` (nv,)."""
     near, qvel, cdof_dot = contacts.near, world.qvel, world.cdof_dot
@@ -105,7 +105,7 @@ def free_acceleration(world, points, contacts, centroid, half, force):
                 contacts.acceleration[p, c] = bias + frame[c, 0] * gx + frame[c, 1] * gy + frame[c, 2] * gz
 
 
-@kernel
+@inlined
 def add_half_solved_forces(points, contacts, half, force):
     """Add H w of all contact forces to a half-solved generalised force."""
     near = contacts.near
@@ -131,7 +131,7 @@ def add_half_solved_forces(points, contacts, half, force):
             force[j] += h[j, 0] * fx + h[j, 1] * fy + h[j, 2] * fz + h[j, 3] * tx + h[j, 4] * ty + h[j, 5] * tz
 
 
-@kernel
+@inlined
 def half_solved_jacobian(world, points, k, centre, h):
     """Rows ``h`` (nv, 8) of H for one foot, J about ``centre``; only the dofs of its chain are touched."""
     com = world.subtree_com[points.root[k]]
@@ -157,7 +157,7 @@ def half_solved_jacobian(world, points, k, centre, h):
         h[j, 0], h[j, 1], h[j, 2], h[j, 3], h[j, 4], h[j, 5] = h0, h1, h2, h3, h4, h5
 
 
-@kernel
+@inlined
 def mobility(world, points, contacts, centroid, half, block):
     """Fill ``contacts.mobility`` for the feet with near points; ``half`` (K, nv, 8) and ``block`` (6, 8) are scratch.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 from footfall.contact.base import OPEN
 from footfall.solve.dense import copy
 from footfall.surface import tangent_frame
@@ -35,7 +35,7 @@ class Points(NamedTuple):
     memory: np.ndarray  # (P, M)
 
 
-@kernel
+@inlined
 def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
     """Positions, gaps and, for points nearer than ``margin``, contact frames. Gives a point whose gap is NaN, or -1."""
     count = 0
@@ -69,7 +69,7 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
     return -1
 
 
-@kernel
+@inlined
 def velocities(cvel, subtree_com, points, contacts):
     """Velocities of the near points, in their contact frames."""
     for k in range(points.body.size):
@@ -85,7 +85,7 @@ def velocities(cvel, subtree_com, points, contacts):
                 contacts.velocity[p, j] = frame[j, 0] * x + frame[j, 1] * y + frame[j, 2] * z
 
 
-@kernel
+@inlined
 def point_forces(points, contacts, law, parameters, slip):
     """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
     before = 0
@@ -116,14 +116,14 @@ def point_forces(points, contacts, law, parameters, slip):
         before += 1
 
 
-@kernel
+@inlined
 def _release(points, p):
     points.mode[p] = OPEN
     force = points.force[p]
     force[0], force[1], force[2] = 0.0, 0.0, 0.0
 
 
-@kernel
+@inlined
 def release_far(points, contacts):
     """Set every point open that is not near; a coupled law starts from there."""
     before = 0
@@ -140,7 +140,7 @@ def release_far(points, contacts):
         before += 1
 
 
-@kernel
+@inlined
 def add_forces(cdof, subtree_com, points, contacts, generalised):
     """Add the generalised force J^T f of all contact forces."""
     for k in range(points.body.size):
@@ -167,7 +167,7 @@ def add_forces(cdof, subtree_com, points, contacts, generalised):
             generalised[j] += s[0] * tx + s[1] * ty + s[2] * tz + s[3] * fx + s[4] * fy + s[5] * fz
 
 
-@kernel
+@inlined
 def roll_anchors(cvel, points, contacts, dt):
     """Let the anchors of round points follow the place of contact as it rolls over the ground."""
     for k in range(points.body.size):
@@ -183,7 +183,7 @@ def roll_anchors(cvel, points, contacts, dt):
             points.anchor[p, 2] += step * (v[0] * n[1] - v[1] * n[0])
 
 
-@kernel
+@inlined
 def keep_memory(points, scratch):
     """Set aside what the points remember, while trial states are evaluated."""
     m = points.memory.shape[1]
@@ -193,7 +193,7 @@ def keep_memory(points, scratch):
         scratch.mode[p] = points.mode[p]
 
 
-@kernel
+@inlined
 def restore_memory(points, scratch):
     m = points.memory.shape[1]
     for p in range(points.mode.size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 from footfall.engine.bridge import (
     mj_apply_ft,
     mj_com_pos,
@@ -25,7 +25,7 @@ from footfall.engine.mobility import finish_solve, half_solve
 from footfall.solve.dense import copy
 
 
-@kernel
+@inlined
 def needs_constraints(world, guard):
     """Whether any joint is at its limit or any body but the feet near the ground."""
     if guard.always == 1:
@@ -40,7 +40,7 @@ def needs_constraints(world, guard):
     return False
 
 
-@kernel
+@inlined
 def position_stage(world, rich):
     model, data = world.model, world.data
     mj_kinematics(model, data)
@@ -51,7 +51,7 @@ def position_stage(world, rich):
     mj_make_m(model, data)
 
 
-@kernel
+@inlined
 def factor_inertia(world, dt):
     """Factor M + dt D: joint damping acts on the velocity at the end of the step."""
     for j in range(world.damping.size):
@@ -59,7 +59,7 @@ def factor_inertia(world, dt):
     mj_factor_m(world.model, world.data)
 
 
-@kernel
+@inlined
 def velocity_stage(world, rich, constrained):
     model, data = world.model, world.data
     if rich:
@@ -77,7 +77,7 @@ def velocity_stage(world, rich, constrained):
         mj_reference_constraint(model, data)
 
 
-@kernel
+@inlined
 def smooth_force(world, pushes, step):
     """All generalised forces but those of contacts and constraints, into qfrc_smooth."""
     for j in range(world.qfrc_smooth.size):
@@ -98,7 +98,7 @@ def smooth_force(world, pushes, step):
             )
 
 
-@kernel
+@inlined
 def solve(world, x, y):
     """M^-1 y, into x."""
     copy(x, y)
@@ -106,7 +106,7 @@ def solve(world, x, y):
     finish_solve(world, x)
 
 
-@kernel
+@inlined
 def integrate_activations(world, dt):
     for i in range(world.act.size):
         ahead = dt
@@ -116,6 +116,6 @@ def integrate_activations(world, dt):
         world.act[i] = min(max(value, world.act_range[i, 0]), world.act_range[i, 1])
 
 
-@kernel
+@inlined
 def integrate_positions(world, velocity, dt):
     mj_integrate_pos(world.model, pointer_to(world.qpos), pointer_to(velocity), dt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.engine.bridge import (
     mj_collision,
     mj_fwd_actuation,
@@ -73,7 +73,7 @@ class Control(NamedTuple):
     gains: Any
 
 
-@kernel
+@inlined
 def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     position_stage(world, plan.rich)
@@ -111,7 +111,7 @@ def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws
     return DONE
 
 
-@kernel
+@inlined
 def record(world, points, contacts, tape, row, time, status):
     """Write one sample."""
     tape.time[row] = time

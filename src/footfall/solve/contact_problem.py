@@ -11,12 +11,12 @@ what is found wrong is changed, a few times. Where that does not end, Gauss-Seid
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.friction import coulomb
 from footfall.solve.cone import gauss_seidel
 from footfall.solve.friction import add_friction, spread_with_friction, to_contact_frames, to_world_frames
-from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread
+from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread_over_flat_feet
 
 #: Guesses that may be mended before Gauss-Seidel takes over.
 GUESSES = 40
@@ -33,7 +33,7 @@ MODE, SIZE, DIRECTION = 0, 1, 2
 MEMORY_SIZE = 5
 
 
-@kernel
+@inlined
 def guess(contacts, memory, free, target, kind, friction):
     """What each point will do: what it did, unless it was open and would now go into the ground."""
     for i in range(contacts.number[0]):
@@ -50,7 +50,7 @@ def guess(contacts, memory, free, target, kind, friction):
                 friction[p, k] = memory[p, DIRECTION + k]
 
 
-@kernel
+@inlined
 def missing_accelerations(contacts, step, free, target, missing):
     """What would stop every point: no slip, and the least normal motion allowed, world frame."""
     for i in range(contacts.number[0]):
@@ -87,7 +87,7 @@ def end_motions(contacts, step, free, force, end, work):
                 end[p, k] = free[p, k] + step * (frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z)
 
 
-@kernel
+@inlined
 def mend(contacts, still, memory, target, end, kind, friction, force):
     """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
 
@@ -145,7 +145,7 @@ def mend(contacts, still, memory, target, end, kind, friction, force):
     return wrong
 
 
-@kernel
+@inlined
 def all_held(contacts, kind):
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
@@ -153,23 +153,30 @@ def all_held(contacts, kind):
     return True
 
 
+@inlined
+def hold_all(contacts, still, memory, target, missing, kind, friction, force, end, work):
+    """Forces (world frame) of flat feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
+
+    The common case, kept short: there is no friction to adapt, and the points move as they are told to.
+    """
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] = missing[p, k]
+        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
+    if not spread_over_flat_feet(contacts, force, work):
+        return False
+    return not mend(contacts, still, memory, target, end, kind, friction, force)
+
+
 @kernel
 def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Forces (world frame) for a guess that holds; False if none was found."""
-    missing_accelerations(contacts, step, free, target, missing)
     for _ in range(GUESSES):
-        if all_held(contacts, kind):  # no friction to adapt, and the points move as they are told to
-            for i in range(contacts.number[0]):
-                p = contacts.points[i]
-                for k in range(3):
-                    force[p, k] = missing[p, k]
-                end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
-            spread(contacts, kind, force, work)
-        else:
-            if not spread_with_friction(contacts, kind, friction, missing, force, work):
-                return False
-            add_friction(contacts, kind, friction, force)
-            end_motions(contacts, step, free, force, end, work)
+        if not spread_with_friction(contacts, kind, friction, missing, force, work):
+            return False
+        add_friction(contacts, kind, friction, force)
+        end_motions(contacts, step, free, force, end, work)
         if not mend(contacts, still, memory, target, end, kind, friction, force):
             return True
     return False
@@ -220,6 +227,7 @@ def solve_by_sweeping(contacts, step, still, memory, free, target, missing, fric
             for k in range(3):
                 end[p, 3 + k] = force[p, k]
         read_kinds(contacts, force, kind, friction)
+        missing_accelerations(contacts, step, free, target, missing)
         if solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
             to_contact_frames(contacts, force)
             return 0
@@ -230,7 +238,7 @@ def solve_by_sweeping(contacts, step, still, memory, free, target, missing, fric
     return 1
 
 
-@kernel
+@inlined
 def conclude(contacts, still, memory, end, force, mode):
     """Clip what rounding left outside the cone, and remember what each point did."""
     for i in range(contacts.number[0]):
@@ -249,7 +257,7 @@ def conclude(contacts, still, memory, end, force, mode):
                 memory[p, DIRECTION + k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 
 
-@kernel
+@inlined
 def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     """Forces (P, 3) in contact frames and modes of all near points. ``free`` and ``target`` are in :func:`motions`.
 
@@ -262,7 +270,14 @@ def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     free, target = motions(work, points)
     end = work[rows + 4 * points :]
     guess(contacts, memory, free, target, marks, friction)
-    found = solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, marks, force, end, work)
+    missing_accelerations(contacts, step, free, target, missing)
+    found = all_held(contacts, marks) and hold_all(
+        contacts, still, memory, target, missing, marks, friction, force, end, work
+    )
+    if not found:
+        found = solve_by_guessing(
+            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
+        )
     to_contact_frames(contacts, force)
     status = 0
     if not found:
@@ -273,7 +288,7 @@ def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     return status
 
 
-@kernel
+@inlined
 def motions(work, points):
     """Where a law puts the free motions (P, 3) of the points, in contact frames, and their targets (P,)."""
     rows = work.shape[0] - 5 * points

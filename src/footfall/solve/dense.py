@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 
 
-@kernel
+@inlined
 def copy(target, source):
     """Copy the elements of one vector to another; slices would allocate."""
     for i in range(source.size):
         target[i] = source[i]
 
 
-@kernel
+@inlined
 def cholesky(a, n, tolerance, factor):
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
 
@@ -38,7 +38,7 @@ def cholesky(a, n, tolerance, factor):
     return True
 
 
-@kernel
+@inlined
 def cholesky_solve(factor, n, x):
     """Solve in place with a factor from :func:`cholesky`."""
     for i in range(n):

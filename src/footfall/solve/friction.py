@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.base import SLIDE
 from footfall.solve.minimum_norm import resultant, spread
 
@@ -18,7 +18,7 @@ ROUNDS = 100
 AGREEMENT = 1e-10
 
 
-@kernel
+@inlined
 def to_contact_frames(contacts, force):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -27,7 +27,7 @@ def to_contact_frames(contacts, force):
             force[p, k] = frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z
 
 
-@kernel
+@inlined
 def to_world_frames(contacts, force, world):
     for i in range(contacts.number[0]):
         p = contacts.points[i]

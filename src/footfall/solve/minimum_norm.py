@@ -13,7 +13,7 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 
@@ -38,7 +38,7 @@ def spread(contacts, kind, force, work):
         spread_over_rows(contacts, kind, force, work)
 
 
-@kernel
+@inlined
 def spread_over_flat_feet(contacts, force, work):
     """The common case: every foot that touches feels all six motions. False, with nothing done, where one does not."""
     n = contacts.mobility.shape[0]
@@ -84,7 +84,7 @@ def spread_over_flat_feet(contacts, force, work):
     return True
 
 
-@kernel
+@inlined
 def inverse_moment(contacts, b, out):
     """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -108,7 +108,7 @@ def inverse_moment(contacts, b, out):
     return True
 
 
-@kernel
+@inlined
 def divide(moment, near, x):
     """Replace x by (W^T W)^-1 x for one flat foot."""
     p, q, r = x[3], x[4], x[5]
@@ -117,7 +117,7 @@ def divide(moment, near, x):
         x[3 + k] = moment[k, 0] * p + moment[k, 1] * q + moment[k, 2] * r
 
 
-@kernel
+@inlined
 def resultant(contacts, b, force, x):
     """W^T f for one foot, into x: force and moment about the centroid of its near points."""
     for k in range(6):
