@@ -35,11 +35,16 @@ install: $(RUN)  ## install Footfall with its viewer and plots into .venv
 dev: $(DEV)  ## the same, with everything the tests need
 
 .PHONY: test
-test: lint chromium  ## every check and every test
+test: lint chromium warm  ## every check and every test
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(ARGS)
 
+# Compiled once here, not once in every worker.
+.PHONY: warm
+warm: $(DEV)
+	$(BIN)/python -c "import footfall as ff; [ff.Simulation('ball', law=law).run(0.0) for law in ff.laws()]"
+
 .PHONY: test-fast
-test-fast: $(DEV)  ## only the tests that take no time
+test-fast: warm  ## only the tests that take no time
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 .PHONY: lint

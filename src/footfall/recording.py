@@ -49,7 +49,7 @@ COLUMNS = {
     "velocity": Column("m/s, world frame, of the material point", ("point", "xyz")),
     "gap": Column("m, negative inside the ground", ("point",)),
     "mode": Column("0 open, 1 stick, 2 slide", ("point",), "int8"),
-    "status": Column("0 solved, else a number of footfall.contact.base.STATUS", (), "int8"),
+    "status": Column("0 solved, 1 not", (), "int8"),
 }
 
 
@@ -92,7 +92,7 @@ class Recording:
         velocity: (T, P, 3) m/s, of the material point there.
         gap: (T, P) m, signed distance to the ground, negative inside.
         mode: (T, P) 0 open, 1 stick, 2 slide.
-        status: (T,) what the law said of its solution, see ``footfall.contact.base.STATUS``.
+        status: (T,) what the law said of its solution: 0 solved, 1 the forces are the best it found.
         failure: why the run ended early, None if it did not.
         info: what else is known of the run (controller, pushes, versions, ...), as JSON can hold it.
     """

@@ -25,7 +25,7 @@ Coupled kernel::
 
 with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
 ``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already).
-``status`` is 0, or a number from :data:`STATUS`.
+``status`` is 0, or 1 if it found no solution and the forces are the best it has.
 """
 
 from __future__ import annotations
@@ -48,13 +48,6 @@ if TYPE_CHECKING:
 
 OPEN, STICK, SLIDE = 0, 1, 2
 MODES = ("open", "stick", "slide")
-
-#: What a law may report about one step; 0 is a solved step.
-STATUS = {
-    0: "solved",
-    1: "not converged: the forces are the best iterate",
-    2: "no solution exists; the forces are those of the nearest problem",
-}
 
 
 class Contacts(NamedTuple):
