@@ -14,6 +14,7 @@ from grounds import ANGLE, EXACT, HEADING, every_ground, grounds, points_around,
 
 from footfall import surface
 from footfall.errors import GroundError
+from footfall.fingerprint import content_hash
 from footfall.ground import Ground
 
 RNG = np.random.default_rng(7)
@@ -230,7 +231,7 @@ def test_functions_from_a_prompt_and_with_closures_are_told_apart():
 
 def test_a_function_on_a_users_object_compiles_without_being_filed(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "settings", {"k": 1}, raising=False)
-    assert surface._content_hash(lambda x, y: settings["k"] * x) is None  # noqa: F821
+    assert content_hash(lambda x, y: settings["k"] * x) is None  # noqa: F821
     length = np.float64  # a type: known to Numba, not to the hash
     ground = Ground.function(lambda x, y: length(0.3) * x)
     assert ground.height(1.0, 0.0) == pytest.approx(0.3) and ground == ground

@@ -47,7 +47,9 @@ def problems(draw, kinds=(STICK,), shapes=("free", "flat", "line", "point")):
 def contacts(problem) -> Contacts:
     begin = np.concatenate([[0], np.cumsum(problem.counts)]).astype(np.int64)
     places = np.zeros_like(problem.arm)
-    points = SimpleNamespace(local=places, position=places, body=np.zeros(len(problem.counts)), begin=begin)
+    points = SimpleNamespace(
+        local=places, position=places, anchor=places, body=np.zeros(len(problem.counts)), begin=begin
+    )
     made = make_contacts(points, 1.0, 1.0)
     made.number[0], made.points[:], made.near[:] = len(places), np.arange(len(places)), begin
     made.frame[:, 2], made.arm[:], made.mobility[:] = problem.normal, problem.arm, problem.mobility

@@ -118,7 +118,7 @@ def default_controller(name: str | None, robot: Robot) -> str | None:
     from footfall.errors import ControllerError
 
     try:
-        named_controller("posture").gains(robot)
+        named_controller("posture").gains(robot, 1e-3)
     except ControllerError:  # servos hold a posture by themselves
         return None
     return "posture" if robot.model.nu else None

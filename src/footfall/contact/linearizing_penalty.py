@@ -90,10 +90,12 @@ def saturated(contacts, memory, force, mode, work, marks):
 def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, parameters):
     free, target = motions(work, contacts.gap.size)
     excess_accelerations(contacts, dt, memory, parameters, free, target)
+    status = 0
     if parameters.consistent == 1.0:
-        return solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
-    saturated(contacts, memory, force, mode, work, marks)
-    return 0
+        status = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    if parameters.consistent == 0.0 or status != 0:  # the paper's limits can always be applied
+        saturated(contacts, memory, force, mode, work, marks)
+    return status
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
 :class:`State`, and returns one number per actuator (N m for motors on hinges). A controller that must be fast is an
-object with two methods instead: ``gains(robot)``, a flat array, and ``pointer()``, a compiled function
+object with two methods instead: ``gains(robot, dt)``, a flat array, and ``pointer()``, a compiled function
 ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result stops the run.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class CompiledController(Protocol):
     """A controller that runs inside the compiled loop."""
 
-    def gains(self, robot: Robot) -> np.ndarray: ...
+    def gains(self, robot: Robot, dt: float) -> np.ndarray: ...
     def pointer(self) -> Any: ...
 
 

@@ -31,7 +31,8 @@ class Posture:
 
     ``target`` (nq,) is the posture, the robot's home if left out; ``kp`` (N m/rad or N/m) and ``kd`` (N m s/rad or
     N s/m) are one number or one per actuator. Left out, ``kp`` is three times the weight times the height of the
-    centre of mass, enough for ankles to hold an inverted pendulum upright, and ``kd = kp * 0.05 s``.
+    centre of mass, enough for ankles to hold an inverted pendulum upright, and ``kd = kp * 0.05 s``, or less where the
+    step is too long for the inertia of a joint.
     """
 
     target: Sequence[float] | None = None
@@ -43,7 +44,7 @@ class Posture:
     def pointer() -> Any:
         return _pointer()
 
-    def gains(self, robot: Robot) -> np.ndarray:
+    def gains(self, robot: Robot, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         model = robot.model
         target = robot.home if self.target is None else np.asarray(self.target, dtype=float)
@@ -58,7 +59,10 @@ class Posture:
         if kp is None:
             height = max(0.05, float(data.subtree_com[0, 2] - _lowest(robot, data)))
             kp = 3.0 * robot.weight * height
-        kd = np.asarray(kp, dtype=float) * 0.05 if self.kd is None else self.kd
+        kd = self.kd
+        if kd is None:
+            inertia = joint_inertias(model, data)[model.jnt_dofadr[joint]]
+            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia / dt)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
         rows = np.zeros((model.nu, 7))
         rows[:, 0] = model.jnt_qposadr[joint]
@@ -84,6 +88,13 @@ class Posture:
                     f"posture: actuator '{model.actuator(i).name}' of {robot.name} is no plain motor on a joint; "
                     "servos hold a posture by themselves: set their targets with a function controller(t, state)"
                 )
+
+
+def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """(nv,) what each coordinate alone would have to accelerate, the others free, kg or kg m2."""
+    identity, solved = np.eye(model.nv), np.zeros((model.nv, model.nv))
+    mujoco.mj_solveM(model, data, solved, identity)
+    return 1.0 / np.diag(solved)
 
 
 def _lowest(robot: Robot, data: mujoco.MjData) -> float:

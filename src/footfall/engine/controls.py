@@ -65,7 +65,12 @@ def _idle_control() -> Any:
 
 
 def make_controls(
-    controller: Controller | str | None, robot: Robot, data: mujoco.MjData, points: Points, contacts: Contacts
+    controller: Controller | str | None,
+    robot: Robot,
+    dt: float,
+    data: mujoco.MjData,
+    points: Points,
+    contacts: Contacts,
 ) -> Controls:
     """Make a controller ready: a function, an object with ``gains`` and ``pointer``, a name, or nobody."""
     silent = Callback(lambda time: None)
@@ -76,7 +81,7 @@ def make_controls(
     if isinstance(controller, str):
         controller = named_controller(controller)
     if isinstance(controller, CompiledController):
-        gains = np.ascontiguousarray(controller.gains(robot), dtype=float)
+        gains = np.ascontiguousarray(controller.gains(robot, dt), dtype=float)
         return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")

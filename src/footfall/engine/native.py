@@ -17,7 +17,7 @@ def tell_mujoco(world, points, contacts, native):
             frame, at, gap = contacts.frame[p], points.position[p], contacts.gap[p]
             contact[0].dist = gap
             for j in range(3):
-                contact[0].pos[j] = at[j]
+                contact[0].pos[j] = at[j] - 0.5 * gap * frame[2, j]  # as MuJoCo has it: halfway between the surfaces
                 contact[0].frame[j] = frame[2, j]
                 contact[0].frame[3 + j] = frame[0, j]
                 contact[0].frame[6 + j] = frame[1, j]

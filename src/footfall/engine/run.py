@@ -107,7 +107,7 @@ class Run:
         self.scratch = make_scratch(model, self.points, rows, marks)
         self.guard = make_guard(model, sim.ground.highest)
         self.ground = step.Surface(*sim.ground.compiled())
-        self.controls = make_controls(controller, robot, self.data, self.points, self.contacts)
+        self.controls = make_controls(controller, robot, dt, self.data, self.points, self.contacts)
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
         self.plan = step.Plan(
             dt=dt,

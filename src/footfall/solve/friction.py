@@ -16,6 +16,8 @@ from footfall.solve.minimum_norm import resultant, spread
 ROUNDS = 100
 #: They agree when no friction limit changes by more than this share of the largest.
 AGREEMENT = 1e-10
+#: Growth beyond which they never will.
+RUNAWAY = 1e3
 
 
 @inlined
@@ -91,11 +93,15 @@ def spread_with_friction(contacts, kind, friction, missing, force, work):
     braked by ``friction`` (P, 4: unit vector, size in N), whose size is found. True if they agree.
     """
     relaxation = 1.0
-    before = math.inf
-    for _ in range(ROUNDS):
+    before, bound = math.inf, math.inf
+    for turn in range(ROUNDS):
         take_friction_off(contacts, kind, friction, missing, force, work)
         spread(contacts, kind, force, work)
         worst, largest = adapt_friction(contacts, kind, force, friction, relaxation)
+        if turn == 0:
+            bound = RUNAWAY * (largest + worst)
+        if largest > bound:  # they drive each other up without end
+            return False
         if worst <= AGREEMENT * largest:
             return True
         if worst > 0.9 * before:  # friction and load amplify each other: go more gently
