@@ -264,9 +264,9 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     from numba import float64, types
     from numba.core.errors import NumbaError
 
-    from footfall.compiled import kernel
+    from footfall.compiled import inlined
 
-    compiled: Any = function if hasattr(function, "py_func") else kernel(function)
+    compiled: Any = function if hasattr(function, "py_func") else inlined(function)
     values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
     try:
         compiled.compile((*point_signature().args[:-1], values))

@@ -38,21 +38,21 @@ def coulomb(x, y, limit):
 
 
 @inlined
-def coefficient(speed, sliding, p):
-    """The friction coefficient of a point at a slip speed (m/s)."""
+def coefficient(velocity, sliding, p):
+    """The friction coefficient of a point at a slip velocity (m/s)."""
     if p.v_stribeck > 0.0:
+        speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
         return p.dynamic_friction + (p.static_friction - p.dynamic_friction) * math.exp(-((speed / p.v_stribeck) ** 2))
     return p.dynamic_friction if sliding else p.static_friction
 
 
 @inlined
 def anchored(slip, velocity, memory, normal, p):
-    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
     x = -p.kt * slip[0] - p.ct * velocity[0]
     y = -p.kt * slip[1] - p.ct * velocity[1]
-    x, y, mode = coulomb(x, y, coefficient(speed, memory[MODE] == SLIDE, p) * normal)
+    x, y, mode = coulomb(x, y, coefficient(velocity, memory[MODE] == SLIDE, p) * normal)
     if mode == SLIDE:
-        x, y, _ = coulomb(x, y, coefficient(speed, True, p) * normal)
+        x, y, _ = coulomb(x, y, coefficient(velocity, True, p) * normal)
         # The anchor follows, so that spring and damper together just hold the force on the cone.
         slip[0] = -(x + p.ct * velocity[0]) / p.kt
         slip[1] = -(y + p.ct * velocity[1]) / p.kt
@@ -63,14 +63,14 @@ def anchored(slip, velocity, memory, normal, p):
 def regularised(velocity, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
     mode = SLIDE if speed > p.v_s else STICK
-    viscosity = coefficient(speed, True, p) * normal / max(speed, p.v_s)
+    viscosity = coefficient(velocity, True, p) * normal / max(speed, p.v_s)
     return -viscosity * velocity[0], -viscosity * velocity[1], mode
 
 
 @inlined
 def lugre(velocity, memory, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
-    limit = coefficient(speed, True, p)
+    limit = coefficient(velocity, True, p)
     if limit <= 0.0:
         return 0.0, 0.0, SLIDE
     # One implicit step, since bristles settle faster than any step of a robot.

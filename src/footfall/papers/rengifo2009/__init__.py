@@ -33,7 +33,8 @@ PAPER = Paper(
         ),
         Assumption(
             "false impact",
-            "a loaded point opens, is open for at most 10 ms and is loaded again by a jump above 1 % of the weight",
+            "a loaded point opens, is open for at most 10 ms and is loaded again by a jump above 1 % of the weight; "
+            "not within 0.3 s of a landing, where feet rebound in earnest",
             "not defined in the paper; true rebounds of these gains are longer (13.6 ms after 3 cm)",
         ),
         Assumption(
