@@ -74,7 +74,7 @@ def test_numbers_of_numpy_are_numbers(law):
     for option, default in ff.law(law).options().items():
         if isinstance(default, float) or default is None:
             for kind in (np.float64, np.float32, np.int64):
-                ff.law(law, **{option: kind(1)})
+                assert ff.law(law, **{option: kind(1)}).options()[option] == 1
 
 
 def test_options_of_mujoco_are_checked():
