@@ -1,8 +1,8 @@
 """How Footfall turns Python functions into machine code.
 
 Three things are decided here, once: the compiler options of a *kernel* (a plain function over arrays that
-also runs, slowly, as ordinary Python); that compiled code is kept on disk and thrown away when any kernel of
-the package changes; and that the user is told when he waits for the compiler.
+also runs, slowly, as ordinary Python); that compiled code is kept on disk and thrown away when the kernel or
+anything it uses changes; and that the user is told when he waits for the compiler.
 """
 
 from __future__ import annotations
@@ -11,44 +11,93 @@ import contextlib
 import hashlib
 import sys
 import threading
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from types import FunctionType
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 from numba.core import event
-from numba.core.caching import FunctionCache
-
-PACKAGE = Path(__file__).parent
-KERNEL_ROOMS = ("compiled.py", "engine", "solve", "contact", "surface.py", "fingerprint.py", "control")
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.types import ExternalFunction
 
 # No reassociation and no assumption that NaN is absent: divergence is detected by looking for it.
 FAST = {"contract", "arcp", "nsz", "reassoc"}
 
 
-@cache
-def kernel_stamp() -> str:
-    """A fingerprint of every source file that holds kernels.
+def kernel_stamp(function: Any) -> str:
+    """A fingerprint of a kernel and of all it uses: the code of every function it reaches, and its constants.
 
-    Numba's own cache looks only at the file of the outermost function; a change in a function it calls
-    would go unnoticed.
+    Numba's own cache looks only at the file of the outermost function: a change in a function it calls would go
+    unnoticed, and a change in its neighbour would throw it away.
     """
-    digest = hashlib.sha256()
-    for room in KERNEL_ROOMS:
-        path = PACKAGE / room
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
+    digest = hashlib.sha256(repr(sorted(FAST)).encode())
+    seen: set[int] = set()
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        digest.update(one.__qualname__.encode())
+        cells = [cell.cell_contents for cell in one.__closure__ or ()]
+        known = one.__globals__ | dict(zip(one.__code__.co_freevars, cells, strict=True))
+        for part in _codes(one.__code__):
+            digest.update(part.co_code)
+            digest.update(repr([c for c in part.co_consts if not isinstance(c, CodeType)]).encode())
+            digest.update(repr((part.co_names, part.co_varnames)).encode())
+            for name in (*part.co_names, *part.co_freevars):
+                used = known.get(name)
+                inner = getattr(used, "py_func", used)
+                if isinstance(inner, FunctionType):
+                    waiting.append(inner)
+                else:
+                    digest.update(f"{name} = {_described(used)}".encode())
     return digest.hexdigest()
 
 
-class _KernelCache(FunctionCache):
-    """Numba's disk cache, fresh only while *all* kernels are unchanged."""
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
 
-    def __init__(self, function: FunctionType) -> None:
-        super().__init__(function)
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, kernel_stamp())
+
+def _described(value: Any) -> str:
+    """What of a global a kernel is compiled against."""
+    if isinstance(value, ModuleType | type):
+        return f"{value.__name__} {getattr(value, '_fields', '')}"
+    if isinstance(value, ExternalFunction):
+        return f"{value.symbol} {value.sig}"
+    text = repr(value)
+    return type(value).__name__ if " at 0x" in text else text
+
+
+class _KernelFiles(CompileResultCacheImpl):
+    """Cache files named after the kernel alone: one that moves down its file is still itself."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        base: str = super().get_filename_base(fullname, abiflags)
+        return base if "<locals>" in fullname else base.replace(f"-{self.locator.get_disambiguator()}.", ".", 1)
+
+
+class _KernelCache(FunctionCache):
+    """Numba's disk cache, fresh only while the kernel and all it uses are unchanged."""
+
+    _impl_class = _KernelFiles
+    _stamped: str | None = None
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        self._stamp()
+        return super().load_overload(signature, context)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        self._stamp()
+        super().save_overload(signature, data)
+
+    def _stamp(self) -> None:
+        # Not before first use: a kernel may name others that are defined after it.
+        if self._stamped is None:
+            self._stamped = self._cache_file._source_stamp = kernel_stamp(self._py_func)
 
 
 def _keep_on_disk(compiled: Any, function: FunctionType) -> None:

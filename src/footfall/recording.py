@@ -93,6 +93,8 @@ class Recording:
         gap: (T, P) m, signed distance to the ground, negative inside.
         mode: (T, P) 0 open, 1 stick, 2 slide.
         status: (T,) what the law said of its solution: 0 solved, 1 the forces are the best it found.
+        signals: what else law and controller told of each sample, by name, each (T, ...); ``info["signals"]``
+            has the units.
         failure: why the run ended early, None if it did not.
         info: what else is known of the run (controller, pushes, versions, ...), as JSON can hold it.
     """
@@ -111,6 +113,7 @@ class Recording:
     gap: np.ndarray
     mode: np.ndarray
     status: np.ndarray
+    signals: Mapping[str, np.ndarray] = field(default_factory=dict)
     failure: Failure | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
@@ -123,6 +126,13 @@ class Recording:
                 raise RecordingError(f"'{name}' has shape {array.shape} but ({axes}) is {shape}")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        signals = {}
+        for name, values in self.signals.items():
+            signals[name] = np.ascontiguousarray(values, dtype=float).view()
+            if signals[name].shape[:1] != (samples,):
+                raise RecordingError(f"signal '{name}' has shape {signals[name].shape}, not ({samples}, ...)")
+            signals[name].setflags(write=False)
+        object.__setattr__(self, "signals", MappingProxyType(signals))
         object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
 
     # ---- asking --------------------------------------------------------------------------------------------
@@ -214,7 +224,8 @@ class Recording:
         slack = 0.5 * self.dt
         first, last = (int(i) for i in np.searchsorted(self.time, [start - slack, stop - slack]))
         arrays: dict[str, Any] = {name: getattr(self, name)[first:last] for name in COLUMNS}
-        return replace(self, **arrays, failure=self.failure if last == len(self) else None)
+        signals = {name: values[first:last] for name, values in self.signals.items()}
+        return replace(self, **arrays, signals=signals, failure=self.failure if last == len(self) else None)
 
     def __repr__(self) -> str:
         end = f", failed: {self.failure.cause} at t = {self.failure.time:.4g} s" if self.failure else ""

@@ -23,6 +23,8 @@ from footfall.robot import Robot
 
 FORMAT, VERSION = "footfall-recording", 1
 MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
+#: What the columns of signals begin with.
+SIGNAL = "signals."
 
 
 def write(rec: Recording, path: str | os.PathLike[str]) -> Path:
@@ -56,11 +58,13 @@ def read(path: str | os.PathLike[str]) -> Recording:
         law = _law(manifest["law"])
         failure = None if manifest["failure"] is None else Failure(**manifest["failure"])
         samples, dt, info = int(manifest["samples"]), float(manifest["dt"]), manifest["info"]
+        told = {SIGNAL + name: (samples, *shape) for name, shape in manifest.get("signals", {}).items()}
     except (FootfallError, LookupError, TypeError, ValueError, RuntimeError) as error:
         kind = f"{type(error).__name__}: " if not isinstance(error, FootfallError) else ""
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {kind}{error}") from error
-    arrays: dict[str, Any] = _read_samples(folder, array_shapes(robot, samples))
-    return Recording(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, **arrays)
+    arrays: dict[str, Any] = _read_samples(folder, array_shapes(robot, samples) | told)
+    signals = {name.removeprefix(SIGNAL): arrays.pop(name) for name in told}
+    return Recording(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, signals=signals, **arrays)
 
 
 def _law(description: Mapping[str, Any]) -> Law:
@@ -90,6 +94,7 @@ def _manifest(rec: Recording) -> str:
             }
             for name, c in COLUMNS.items()
         },
+        "signals": {name: values.shape[1:] for name, values in rec.signals.items()},
         "failure": None if rec.failure is None else asdict(rec.failure),
         "info": dict(rec.info),
         "law": rec.law.to_dict(),
@@ -118,8 +123,9 @@ def _write_samples(rec: Recording, path: Path) -> None:
     import pyarrow.parquet as pq
 
     columns = {}
-    for name in COLUMNS:
-        array = getattr(rec, name)
+    arrays = {name: getattr(rec, name) for name in COLUMNS}
+    arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
+    for name, array in arrays.items():
         flat = pa.array(array.reshape(-1))
         width = array[:1].size if len(array) else math.prod(array.shape[1:])
         if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
@@ -216,18 +222,19 @@ def _read_samples(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[s
         raise RecordingError(f"the samples '{path}' are damaged: {str(error).splitlines()[0]}") from error
     arrays = {}
     for name, shape in shapes.items():
+        dtype = COLUMNS[name].dtype if name in COLUMNS else "float64"
         if math.prod(shape[1:]) == 0:
-            arrays[name] = np.zeros(shape, COLUMNS[name].dtype)
+            arrays[name] = np.zeros(shape, dtype)
             continue
         if name not in table.column_names:
             raise RecordingError(f"the samples '{path}' have no column '{name}'")
         column = table.column(name).combine_chunks()
         flat = (column if len(shape) == 1 else column.flatten()).to_numpy(zero_copy_only=False)
-        if flat.size != math.prod(shape) or flat.dtype != COLUMNS[name].dtype:
+        if flat.size != math.prod(shape) or flat.dtype != dtype:
             raise RecordingError(
                 f"the samples '{path}' do not fit the manifest: "
                 f"'{name}' has {flat.size} values of {flat.dtype}, "
-                f"and {math.prod(shape)} of {COLUMNS[name].dtype} are needed"
+                f"and {math.prod(shape)} of {dtype} are needed"
             )
         arrays[name] = flat.reshape(shape)
     return arrays

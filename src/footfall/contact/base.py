@@ -21,10 +21,11 @@ ground on the robot, in the same frame.
 
 Coupled kernel::
 
-    kernel(contacts, dt, memory, force, mode, work, marks, parameters) -> status
+    kernel(contacts, dt, memory, force, mode, work, marks, signals, parameters) -> status
 
 with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
-``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already).
+``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already), and the
+numbers it declares as ``Law.signals``, in that order, to the head of ``signals``.
 ``status`` is 0, or 1 if it found no solution and the forces are the best it has.
 """
 
@@ -32,10 +33,11 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -112,6 +114,8 @@ class Law:
     memory_size: ClassVar[int] = 0
     #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
     margin: ClassVar[float] = 1e-9
+    #: Numbers a coupled law tells of each step, recorded as ``rec.signals``: names and units.
+    signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""
@@ -245,7 +249,7 @@ def coupled_signature() -> Any:
     matrix, vector = array(float64, 2), array(float64, 1)
     contacts = types.NamedTuple(fields, Contacts)
     integers = array(int64, 1)
-    return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector)
+    return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector, vector)
 
 
 # What a point kernel may return, by the number of values, and what the engine wants of it.
@@ -290,7 +294,7 @@ def _coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
     from footfall.compiled import kernel
 
     compiled = function if hasattr(function, "py_func") else kernel(function)
-    arguments = "contacts, dt, memory, force, mode, work, marks"
+    arguments = "contacts, dt, memory, force, mode, work, marks, signals"
     return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature())
 
 

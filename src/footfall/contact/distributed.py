@@ -142,7 +142,7 @@ def macroscopic_onset(contacts, memory, force, b):
             start_sliding(contacts, memory, p, force, limit / size)
 
 
-def distributed(contacts, dt, memory, force, mode, work, marks, parameters):
+def distributed(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]

@@ -87,7 +87,7 @@ def saturated(contacts, memory, force, mode, work, marks):
         memory[p, MODE] = mode[p]
 
 
-def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, parameters):
+def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     free, target = motions(work, contacts.gap.size)
     excess_accelerations(contacts, dt, memory, parameters, free, target)
     status = 0

@@ -38,7 +38,7 @@ def free_velocities(contacts, dt, restitution, free, target):
             target[p] = -restitution * min(0.0, v[2]) if contacts.gap[p] <= TOUCH else ANY
 
 
-def time_stepping(contacts, dt, memory, force, mode, work, marks, parameters):
+def time_stepping(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     free, target = motions(work, contacts.gap.size)
     free_velocities(contacts, dt, parameters.restitution, free, target)
     return solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)

@@ -1,23 +1,34 @@
 """The contract of a controller.
 
 Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
-:class:`State`, and returns one number per actuator (N m for motors on hinges). A controller that must be fast is an
-object with two methods instead: ``gains(robot, dt)``, a flat array, and ``pointer()``, a compiled function
-``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result stops the run.
+:class:`State`, and returns one number per actuator (N m for motors on hinges).
+
+A controller that remembers something is a frozen value of options with ``start(robot, ground, dt)``, which gives a
+fresh function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many
+runs. What ``start`` gives may carry ``signals``, a mapping of names to :class:`Signal`, recorded with every sample as
+``rec.signals``, and ``remarks``, a list of :class:`Remark` that it adds to when something goes wrong that is no error
+of the program (a problem without solution, a torque at its limit); they end up in ``rec.info["remarks"]``.
+
+A controller that must be fast is an object with two other methods: ``gains(robot, dt)``, a flat array, and
+``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result
+stops the run.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from footfall.contact.base import Contacts
     from footfall.engine.points import Points
+    from footfall.ground import Ground
     from footfall.robot import Robot
 
 
@@ -27,6 +38,28 @@ class CompiledController(Protocol):
 
     def gains(self, robot: Robot, dt: float) -> np.ndarray: ...
     def pointer(self) -> Any: ...
+
+
+class Signal(NamedTuple):
+    """An array that a controller overwrites at every call, to be recorded."""
+
+    values: np.ndarray
+    unit: str
+
+
+class Remark(NamedTuple):
+    """Something a controller wants known of a moment: ``kind`` is a word, ``message`` the sentence."""
+
+    time: float  # s
+    kind: str
+    message: str
+
+
+@runtime_checkable
+class StatefulController(Protocol):
+    """A controller whose every run begins afresh."""
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Callable[[float, State], Any]: ...
 
 
 @cache

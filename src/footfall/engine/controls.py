@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import mujoco
@@ -13,13 +14,14 @@ from numba import types
 
 from footfall.contact.base import Contacts
 from footfall.control import named_controller
-from footfall.control.base import CompiledController, State, control_signature
+from footfall.control.base import CompiledController, Remark, Signal, State, StatefulController, control_signature
 from footfall.engine import step
 from footfall.engine.points import Points
 from footfall.errors import ControllerError
+from footfall.ground import Ground
 from footfall.robot import Robot
 
-Controller = Callable[[float, State], Any] | CompiledController
+Controller = Callable[[float, State], Any] | StatefulController | CompiledController
 
 
 class Controls(NamedTuple):
@@ -29,6 +31,13 @@ class Controls(NamedTuple):
     kind: int  # 0 nobody, 1 a Python function, 2 a compiled one
     control: step.Control
     callback: Callback
+    signals: Mapping[str, Signal] = MappingProxyType({})
+    remarks: Sequence[Remark] = ()
+
+    def tell(self, place: np.ndarray) -> None:
+        """Copy the controller's signals to ``place``, one after the other, after each of its calls."""
+        if self.signals:
+            self.callback.after = lambda: np.concatenate([s.values.ravel() for s in self.signals.values()], out=place)
 
 
 class Callback(types.WrapperAddressProtocol):
@@ -36,10 +45,12 @@ class Callback(types.WrapperAddressProtocol):
 
     def __init__(self, function: Callable[[float], None]) -> None:
         self.error: BaseException | None = None
+        self.after: Callable[[], Any] = lambda: None
 
         def guarded(time: float) -> int:
             try:
                 function(time)
+                self.after()
             except BaseException as error:
                 self.error = error
                 return 1
@@ -67,12 +78,13 @@ def _idle_control() -> Any:
 def make_controls(
     controller: Controller | str | None,
     robot: Robot,
+    ground: Ground,
     dt: float,
     data: mujoco.MjData,
     points: Points,
     contacts: Contacts,
 ) -> Controls:
-    """Make a controller ready: a function, an object with ``gains`` and ``pointer``, a name, or nobody."""
+    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or nobody."""
     silent = Callback(lambda time: None)
     nothing = np.zeros(1)
     if controller is None:
@@ -83,9 +95,13 @@ def make_controls(
     if isinstance(controller, CompiledController):
         gains = np.ascontiguousarray(controller.gains(robot, dt), dtype=float)
         return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
+    name = getattr(
+        controller, "__name__", name if isinstance(controller, StatefulController) else type(controller).__name__
+    )
+    if isinstance(controller, StatefulController):
+        controller = controller.start(robot, ground, dt)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
-    name = getattr(controller, "__name__", type(controller).__name__)
     state = State(
         robot=robot,
         data=data,
@@ -98,7 +114,8 @@ def make_controls(
         _contacts=contacts,
     )
     callback = Callback(_checked(controller, name, state))
-    return Controls(name, 1, step.Control(callback, _idle_control(), nothing), callback)
+    signals, remarks = getattr(controller, "signals", {}), getattr(controller, "remarks", ())
+    return Controls(name, 1, step.Control(callback, _idle_control(), nothing), callback, signals, remarks)
 
 
 def _checked(controller: Callable[[float, State], Any], name: str, state: State) -> Callable[[float], None]:

@@ -24,6 +24,22 @@ AGREEMENT = 1e-6
 
 
 @inlined
+def ask(law, points, contacts, scratch, values, dt):
+    """The answer of a coupled law: forces, modes, signals. Gives its status."""
+    return law(
+        contacts,
+        dt,
+        points.memory,
+        points.force,
+        points.mode,
+        scratch.work,
+        scratch.marks,
+        scratch.signals,
+        values,
+    )
+
+
+@inlined
 def coupled_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law and the acceleration they give."""
     release_far(points, contacts)
@@ -35,7 +51,7 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
         gather(points, contacts, scratch.centroid)
         mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
         free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-        status = law(contacts, dt, points.memory, points.force, points.mode, scratch.work, scratch.marks, values)
+        status = ask(law, points, contacts, scratch, values, dt)
         add_half_solved_forces(points, contacts, scratch.half, world.qacc)
     finish_solve(world, world.qacc)
     return status
@@ -48,7 +64,7 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
     if contacts.number[0] == 0:
         return 0
     velocities(world.cvel, world.subtree_com, points, contacts)
-    status = law(contacts, dt, points.memory, points.force, points.mode, scratch.work, scratch.marks, values)
+    status = ask(law, points, contacts, scratch, values, dt)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return status
 

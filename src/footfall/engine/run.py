@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time as clock
 import warnings
@@ -51,7 +52,7 @@ def _idle_point_law() -> Any:
 def _idle_coupled_law() -> Any:
     from footfall.compiled import function_pointer
 
-    def idle(contacts, dt, memory, force, mode, work, marks, values):
+    def idle(contacts, dt, memory, force, mode, work, marks, signals, values):
         return 0
 
     return function_pointer(coupled_signature(), idle)
@@ -104,10 +105,15 @@ class Run:
         if not law.native:
             values = np.array([float(v) for v in law.resolve(sim.setting)])
         self.laws = step.Laws(point, coupled, values)
-        self.scratch = make_scratch(model, self.points, rows, marks)
         self.guard = make_guard(model, sim.ground.highest)
         self.ground = step.Surface(*sim.ground.compiled())
-        self.controls = make_controls(controller, robot, dt, self.data, self.points, self.contacts)
+        self.controls = make_controls(
+            controller, robot, sim.ground, dt * control_every, self.data, self.points, self.contacts
+        )
+        told = len(law.signals)
+        told_in_all = told + sum(signal.values.size for signal in self.controls.signals.values())
+        self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
+        self.controls.tell(self.scratch.signals[told:])
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
         self.plan = step.Plan(
             dt=dt,
@@ -124,7 +130,7 @@ class Run:
         )
         self.native = sim.scene.native.copy()
         self.external = make_pushes(model, self.pushes, dt)
-        self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count)
+        self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count, told_in_all)
         self.outcome = np.zeros(4, dtype=np.int64)
         self.step = 0
 
@@ -213,13 +219,16 @@ class Run:
         rows = min(int(self.outcome[1]) // self.record_every + 1, len(self.tape.time))
         if failure is not None and failure.cause in ("ground", "controller"):
             rows = -(-int(self.outcome[1]) // self.record_every)  # the step that failed was not recorded
-        tape = Tape(*(array[:rows] for array in self.tape))
+        arrays = Tape(*(array[:rows] for array in self.tape))._asdict()
+        signals, units = self._signals(arrays.pop("signals"))
         info = {
             "controller": self.controls.name,
             "pushes": [push.to_dict() for push in self.pushes],
             "integrator": sim.integrator,
             "body_contacts": sim.body_contacts,
             "seed": self.seed,
+            "signals": units,
+            "remarks": [remark._asdict() for remark in self.controls.remarks],
             "wall_time": getattr(self, "wall_time", None),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {
@@ -231,8 +240,27 @@ class Run:
             },
         }
         return Recording(
-            robot=sim.robot, ground=sim.ground, law=sim.law, dt=sim.dt, failure=failure, info=info, **tape._asdict()
+            robot=sim.robot,
+            ground=sim.ground,
+            law=sim.law,
+            dt=sim.dt,
+            failure=failure,
+            info=info,
+            signals=signals,
+            **arrays,
         )
+
+    def _signals(self, flat: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+        """What law and controller told, by name, and the units."""
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(self.simulation.law.signals, ())
+        shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}
+        units = dict(self.simulation.law.signals) | {name: s.unit for name, s in self.controls.signals.items()}
+        found, first = {}, 0
+        for name, shape in shapes.items():
+            last = first + math.prod(shape)
+            found[name] = flat[:, first:last].reshape(len(flat), *shape)
+            first = last
+        return found, units
 
 
 def _vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:

@@ -112,13 +112,14 @@ def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws
 
 
 @inlined
-def record(world, points, contacts, tape, row, time, status):
+def record(world, points, contacts, signals, tape, row, time, status):
     """Write one sample."""
     tape.time[row] = time
     tape.status[row] = status
     copy(tape.qpos[row], world.qpos)
     copy(tape.qvel[row], world.qvel)
     copy(tape.ctrl[row], world.ctrl)
+    copy(tape.signals[row], signals)
     for k in range(points.body.size):
         v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
         for p in range(points.begin[k], points.begin[k + 1]):
@@ -169,7 +170,7 @@ def advance(
                 outcome,
             )
             if stage == 0 and (step % plan.record_every == 0 or end == DIVERGED):
-                record(world, points, contacts, tape, step // plan.record_every, time, outcome[3])
+                record(world, points, contacts, scratch.signals, tape, step // plan.record_every, time, outcome[3])
             if end != DONE:
                 outcome[0] = end
                 return

@@ -111,6 +111,7 @@ class Scratch(NamedTuple):
     runge_kutta: np.ndarray  # (6, max(nq, nv))
     memory: np.ndarray  # (P, M + 3) copy of memory and anchors
     mode: np.ndarray  # (P,) copy
+    signals: np.ndarray  # (S,) what law and controller want recorded
 
 
 class Tape(NamedTuple):
@@ -126,6 +127,7 @@ class Tape(NamedTuple):
     gap: np.ndarray  # (T, P) m
     mode: np.ndarray  # (T, P)
     status: np.ndarray  # (T,)
+    signals: np.ndarray  # (T, S)
 
 
 def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: bool) -> World:
@@ -207,7 +209,7 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
     )
 
 
-def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_size: int) -> Scratch:
+def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_size: int, signals: int) -> Scratch:
     """Scratch space for the step."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     return Scratch(
@@ -222,10 +224,11 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
         runge_kutta=np.zeros((6, max(model.nq, nv))),
         memory=np.zeros((count, points.memory.shape[1] + 3)),
         mode=np.zeros(count, dtype=np.int64),
+        signals=np.zeros(signals),
     )
 
 
-def make_tape(model: mujoco.MjModel, samples: int, points: int) -> Tape:
+def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) -> Tape:
     """Room for a recording."""
     return Tape(
         time=np.zeros(samples),
@@ -238,6 +241,7 @@ def make_tape(model: mujoco.MjModel, samples: int, points: int) -> Tape:
         gap=np.zeros((samples, points)),
         mode=np.zeros((samples, points), dtype=np.int8),
         status=np.zeros(samples, dtype=np.int8),
+        signals=np.zeros((samples, signals)),
     )
 
 

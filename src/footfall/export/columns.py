@@ -32,7 +32,7 @@ class NamedColumn(NamedTuple):
 
 
 def columns(rec: Recording) -> list[NamedColumn]:
-    """Time, joints, controls, feet, pressure centres and contact points, in this order.
+    """Time, joints, controls, feet, pressure centres, contact points and signals, in this order.
 
     Names are ``joint.quantity``, ``actuator.control``, ``foot.quantity.axis`` and ``foot.point.quantity.axis``.
     """
@@ -56,6 +56,11 @@ def columns(rec: Recording) -> list[NamedColumn]:
             found.append(NamedColumn(f"{name}.gap", "m", rec.gap[:, p]))
             found.append(NamedColumn(f"{name}.mode", "", rec.mode[:, p]))
     found.append(NamedColumn("status", "", rec.status))
+    for name, values in rec.signals.items():
+        unit = rec.info.get("signals", {}).get(name, "")
+        for place in np.ndindex(values.shape[1:]):
+            parts = ".".join(str(i) for i in place)
+            found.append(NamedColumn(f"{name}.{parts}" if parts else name, unit, values[:, *place]))
     return found
 
 

@@ -23,6 +23,7 @@ def write(rec: Recording, path: Path) -> None:
             "foot_force": "N",
             "cop": "m",
             "zmp": "m",
+            **{f"signal_{name}": unit for name, unit in rec.info.get("signals", {}).items()},
         },
         "robot": rec.robot.name,
         "mass_kg": rec.robot.mass,
@@ -37,5 +38,6 @@ def write(rec: Recording, path: Path) -> None:
         "failure": None if rec.failure is None else rec.failure.message,
     }
     arrays = {name: getattr(rec, name) for name in (*COLUMNS, "foot_force", "cop", "zmp")}
+    arrays |= {f"signal_{name}": values for name, values in rec.signals.items()}
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, description=json.dumps(description), **arrays)

@@ -1,0 +1,64 @@
+"""What controllers and laws tell of each step is recorded beside the motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.control.base import Remark, Signal
+
+
+class _Counting:
+    def __init__(self, robot, ground, dt):
+        self.calls, self.grid = np.zeros(()), np.zeros((2, 3))
+        self.signals = {"calls": Signal(self.calls, ""), "grid": Signal(self.grid, "m")}
+        self.remarks = []
+        self.period = dt
+
+    def __call__(self, time, state):
+        self.calls += 1
+        self.grid[1, 2] = time
+        if self.calls == 3:
+            self.remarks.append(Remark(time, "three", "this was the third call"))
+        return state.robot.home_ctrl
+
+
+@dataclass(frozen=True)
+class Counter:
+    def start(self, robot, ground, dt):
+        return _Counting(robot, ground, dt)
+
+
+@pytest.fixture(scope="module")
+def run():
+    sim = ff.Simulation("spatial-biped", law="spring-damper", dt=1e-3)
+    return lambda: sim.run(0.02, controller=Counter(), control_dt=2e-3)
+
+
+def test_signals_are_sampled_and_held_between_calls(run):
+    rec = run()
+    assert rec.signals["calls"].shape == (21,)
+    np.testing.assert_array_equal(rec.signals["calls"], np.arange(21) // 2 + 1)
+    assert rec.signals["grid"].shape == (21, 2, 3)
+    np.testing.assert_allclose(rec.signals["grid"][:, 1, 2], np.arange(21) // 2 * 2e-3)
+    assert rec.info["signals"] == {"calls": "", "grid": "m"}
+
+
+def test_every_run_begins_afresh(run):
+    assert run().signals["calls"][0] == run().signals["calls"][0] == 1
+
+
+def test_remarks_are_kept(run):
+    assert run().info["remarks"] == [{"time": 4e-3, "kind": "three", "message": "this was the third call"}]
+
+
+def test_signals_survive_the_disk_and_slicing(run, tmp_path):
+    rec = run()
+    again = ff.load_recording(rec.save(tmp_path / "rec"))
+    assert set(again.signals) == set(rec.signals)
+    for name in rec.signals:
+        np.testing.assert_array_equal(again.signals[name], rec.signals[name])
+    assert len(rec.slice(0.005, 0.01).signals["grid"]) == 5
