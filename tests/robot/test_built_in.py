@@ -33,6 +33,7 @@ STRUCTURE = {
     "brick": (7, 6, 0, 4),
     "planar-biped": (9, 9, 6, 4),
     "spatial-biped": (21, 20, 14, 8),
+    "torque-biped": (19, 18, 12, 8),
 }
 
 

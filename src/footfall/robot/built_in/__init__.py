@@ -47,6 +47,10 @@ BUILT_IN: dict[str, BuiltIn] = {
         "footfall.robot.built_in.spatial_biped",
         "five links and two rectangular feet in space, 14 motors, 8 contact points (Rengifo 2009)",
     ),
+    "torque-biped": BuiltIn(
+        "footfall.robot.built_in.torque_biped",
+        "two legs of six torque-controlled joints and a trunk, 8 contact points (Ott 2011)",
+    ),
 }
 
 
