@@ -26,6 +26,10 @@ class LawError(FootfallError):
     """A contact law does not exist, or was given options it cannot take."""
 
 
+class SolveError(FootfallError):
+    """A problem handed to a solver is none: shapes that do not fit, NaN, negative friction."""
+
+
 class SimulationError(FootfallError):
     """A simulation was asked for something impossible, or could not go on.
 
@@ -39,6 +43,10 @@ class SimulationError(FootfallError):
 
 class ControllerError(SimulationError):
     """A controller raised, or returned something that is no set of controls."""
+
+
+class GaitError(FootfallError):
+    """A gait cannot be found, read or walked."""
 
 
 class RecordingError(FootfallError):

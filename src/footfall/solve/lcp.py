@@ -1,0 +1,59 @@
+"""Linear complementarity problems on NumPy arrays: Lemke's method and Fischer-Burmeister Newton."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import SolveError
+from footfall.solve.lemke_pivoting import LIMIT, SOLVED, lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
+from footfall.solve.newton import TOLERANCE, newton_marks, newton_rows, newton_to_solution
+from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+
+
+def _problem(M: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
+    matrix = as_square(M, "M")
+    return matrix, as_floats(q, "q", (len(matrix),))
+
+
+def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iterations: int) -> Solution:
+    w = M @ z + q
+    residual = float(np.abs(np.minimum(z, w)).max(initial=0.0))
+    if status == SOLVED and residual > 1e-6 * max(1.0, np.abs(q).max(initial=0.0), np.abs(z).max(initial=0.0)):
+        status = LIMIT  # the last basis is so ill-conditioned that rounding has the better of it
+    return Solution(z, w, residual, iterations, STATUSES[status])
+
+
+def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
+    """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
+
+    Degenerate and rank-deficient problems are no special case. A path that ends in a ray gives the status
+    ``"no solution"``. ``max_pivots`` is ``50 n + 100`` unless given; some problems need 2^n.
+
+    >>> lemke([[2, 1], [1, 2]], [-5, -6]).z
+    array([1.33333333, 2.33333333])
+    """
+    M, q = _problem(M, q)
+    n = len(q)
+    limit = pivot_limit(n) if max_pivots is None else as_count(max_pivots, "max_pivots")
+    z, work, marks = np.zeros(n), np.zeros((lemke_rows(n), n)), np.zeros(lemke_marks(n), dtype=np.int64)
+    status, pivots = pivot_to_solution(M, q, z, limit, work, marks) if n else (SOLVED, 0)
+    return _solution(M, q, z, status, pivots)
+
+
+def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
+    """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
+
+    Converges quadratically from near, so a start from a similar problem saves most of the work. Where it does not
+    converge :func:`lemke` answers; ``iterations`` counts his pivots too. ``tolerance`` is that of the equations, as a
+    share of the largest q.
+    """
+    M, q = _problem(M, q)
+    n = len(q)
+    z = np.zeros(n) if start is None else as_floats(start, "start", (n,))
+    if not 0.0 < tolerance < 1.0:
+        raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
+    work, marks = np.zeros((newton_rows(n), n)), np.zeros(newton_marks(n), dtype=np.int64)
+    status, steps, pivots = newton_to_solution(M, q, z, tolerance, work, marks) if n else (SOLVED, 0, 0)
+    return _solution(M, q, z, status, steps + pivots)

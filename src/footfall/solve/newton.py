@@ -1,0 +1,159 @@
+"""Semismooth Newton on the Fischer-Burmeister equations of a linear complementarity problem.
+
+``phi(z, w) = z + w - sqrt(z^2 + w^2)`` is zero exactly where ``z >= 0, w >= 0, z w = 0`` (Fischer 1992; Bravo 2021, eq.
+17-18). Newton's method on ``phi(z_i, (M z + q)_i) = 0`` converges quadratically from near, so that a guess from the
+last step pays; a line search on ``|phi|^2 / 2`` brings it near. The derivative is singular
+under a flat foot, so the steps are Levenberg and Marquardt's, damped ever less (Yamashita and Fukushima 2001). Where
+that stalls, Lemke pivots.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.dense import cholesky, cholesky_solve, copy
+from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_marks, pivot_limit, pivot_to_solution
+
+#: Newton steps before Lemke is asked.
+STEPS = 60
+#: Largest |phi|, of the largest q, at which the problem is solved.
+TOLERANCE = 1e-13
+#: Bounds of the damping that keeps steps of a singular derivative short; between them it is the merit.
+LEAST, MOST = 1e-13, 1e-4
+#: Armijo's share of the promised decrease, and how often a step is halved.
+SHARE, HALVINGS = 1e-4, 30
+
+
+def newton_rows(n: int) -> int:
+    """Rows of n floats that :func:`newton_to_solution` needs for n unknowns."""
+    return 2 * n + 7
+
+
+def newton_marks(n: int) -> int:
+    """Integers that :func:`newton_to_solution` needs for n unknowns."""
+    return lemke_marks(n)
+
+
+@inlined
+def fischer_burmeister(z, w):
+    """``z + w - sqrt(z^2 + w^2)``, written so that nothing cancels."""
+    root = (z * z + w * w) ** 0.5
+    return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root
+
+
+@kernel
+def values(m, q, scale, size, z, w, phi):
+    """Write w and phi at z, all in equilibrated units; gives ``|phi|^2 / 2``."""
+    n = q.size
+    merit = 0.0
+    for i in range(n):
+        value = q[i] / size
+        for j in range(n):
+            if z[j] != 0.0:
+                value += m[i, j] * scale[j] * z[j]
+        w[i] = scale[i] * value
+        phi[i] = fischer_burmeister(z[i], w[i])
+        merit += 0.5 * phi[i] * phi[i]
+    return merit
+
+
+@kernel
+def derivative(m, scale, z, w, h):
+    """An element of the generalised derivative of phi; where z and w are both zero, that of w = z."""
+    n = z.size
+    for i in range(n):
+        root = (z[i] * z[i] + w[i] * w[i]) ** 0.5
+        by_z = 1.0 - z[i] / root if root > 0.0 else 1.0 - 0.5**0.5
+        by_w = 1.0 - w[i] / root if root > 0.0 else 1.0 - 0.5**0.5
+        for j in range(n):
+            h[i, j] = by_w * scale[i] * m[i, j] * scale[j]
+        h[i, i] += by_z
+
+
+@kernel
+def damped_step(h, gradient, damping, gram, step):
+    """Levenberg and Marquardt's: ``-(H^T H + damping)^-1 gradient``. Destroys H; False if there is none."""
+    n = gradient.size
+    for i in range(n):
+        for j in range(i + 1):
+            value = 0.0
+            for k in range(n):
+                value += h[k, i] * h[k, j]
+            gram[i, j] = value
+        gram[i, i] += damping
+        step[i] = -gradient[i]
+    if not cholesky(gram, n, 0.0, h):
+        return False
+    cholesky_solve(h, n, step)
+    return True
+
+
+@kernel
+def descend(m, q, scale, size, z, tolerance, work):
+    """Newton from z, in equilibrated units, until no step helps. Gives the steps taken and the largest |phi|."""
+    n = q.size
+    h, factor = work[:n], work[n : 2 * n]
+    w, phi, gradient, step, trial = work[2 * n + 1], work[2 * n + 2], work[2 * n + 3], work[2 * n + 4], work[2 * n + 5]
+    merit = values(m, q, scale, size, z, w, phi)
+    for count in range(STEPS):
+        error = 0.0
+        for i in range(n):
+            error = max(error, abs(phi[i]))
+        if error <= tolerance:
+            return count, error
+        derivative(m, scale, z, w, h)
+        for i in range(n):
+            value = 0.0
+            for k in range(n):
+                value += h[k, i] * phi[k]
+            gradient[i] = value
+        if not damped_step(h, gradient, max(LEAST, min(MOST, merit)), factor, step):
+            return count, error
+        slope = 0.0
+        for i in range(n):
+            slope += gradient[i] * step[i]
+        length, new = 1.0, merit
+        for _ in range(HALVINGS):
+            for i in range(n):
+                trial[i] = z[i] + length * step[i]
+            new = values(m, q, scale, size, trial, w, phi)
+            if new <= merit + SHARE * length * slope:
+                break
+            length *= 0.5
+        if not new < merit:  # as near as rounding lets it come, or a dead end
+            return count, error
+        copy(z, trial)
+        merit = new
+    error = 0.0
+    for i in range(n):
+        error = max(error, abs(phi[i]))
+    return STEPS, error
+
+
+@kernel
+def newton_to_solution(m, q, z, tolerance, work, marks):
+    """Write z, from what it holds; gives how it ended, the Newton steps and Lemke's pivots (0 if he was not asked).
+
+    ``work`` has ``newton_rows(n)`` rows of exactly n floats, ``marks`` ``newton_marks(n)`` integers. ``tolerance`` is
+    that of |phi|, of the largest q, in equilibrated units.
+    """
+    n = q.size
+    scale, x = work[2 * n], work[2 * n + 6]
+    equilibrate(m, scale)
+    size = 0.0
+    for i in range(n):
+        size = max(size, abs(scale[i] * q[i]))
+    if size == 0.0:
+        size = 1.0
+    for i in range(n):
+        x[i] = max(0.0, z[i]) / (scale[i] * size)
+    steps, error = descend(m, q, scale, size, x, tolerance, work)
+    if error <= tolerance:
+        for i in range(n):
+            z[i] = max(0.0, x[i]) * scale[i] * size
+        return SOLVED, steps, 0
+    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), work, marks)
+    if status != SOLVED:  # as near as Newton came
+        equilibrate(m, scale)
+        for i in range(n):
+            z[i] = max(0.0, x[i]) * scale[i] * size
+    return status, steps, pivots
