@@ -10,10 +10,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.control.motors import motor_scale
 from footfall.errors import ControllerError
 from footfall.robot import Robot
-
-JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+from footfall.robot.model import AT_JOINT
 
 
 def _posture(time, qpos, qvel, ctrl, gains):
@@ -50,7 +50,7 @@ class Posture:
         target = robot.home if self.target is None else np.asarray(self.target, dtype=float)
         if target.shape != (model.nq,):
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
-        self._check_motors(robot)
+        scale = motor_scale(robot, "posture")
         joint = model.actuator_trnid[:, 0]
         data = mujoco.MjData(model)
         data.qpos[:] = target
@@ -71,23 +71,8 @@ class Posture:
         rows[:, 3] = kp
         rows[:, 4] = kd
         rows[:, 5] = feed[model.jnt_dofadr[joint]]
-        rows[:, 6] = model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]
+        rows[:, 6] = scale
         return rows.ravel()
-
-    @staticmethod
-    def _check_motors(robot: Robot) -> None:
-        model = robot.model
-        for i in range(model.nu):
-            motor = (
-                model.actuator_trntype[i] in JOINT_TRANSMISSIONS
-                and model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_NONE
-                and model.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
-            )
-            if not motor:
-                raise ControllerError(
-                    f"posture: actuator '{model.actuator(i).name}' of {robot.name} is no plain motor on a joint; "
-                    "servos hold a posture by themselves: set their targets with a function controller(t, state)"
-                )
 
 
 def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
@@ -125,7 +110,7 @@ def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
         rows.append(jacobian.copy())
     stacked = np.concatenate(rows) if rows else np.zeros((0, model.nv))
     actuated = np.zeros(model.nv, dtype=bool)
-    joints = model.actuator_trnid[np.isin(model.actuator_trntype, JOINT_TRANSMISSIONS), 0]
+    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT), 0]
     actuated[model.jnt_dofadr[joints]] = True
     force = np.linalg.lstsq(stacked[:, ~actuated].T, held[~actuated], rcond=None)[0]
     torque = held - stacked.T @ force
