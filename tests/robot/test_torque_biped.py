@@ -33,9 +33,9 @@ def test_each_leg_has_six_motors_and_four_contact_points():
 def test_it_is_as_tall_as_asked_with_straight_legs(height):
     robot = load_robot("torque-biped", height=height)
     data = posed(robot, robot.model.qpos0)
-    trunk, sole = robot.model.geom("trunk"), robot.model.geom("left_sole")
+    trunk = robot.model.geom("trunk")
     top = data.geom("trunk").xpos[2] + trunk.size[2]
-    bottom = data.geom("left_sole").xpos[2] - sole.size[2]
+    bottom = data.body("left_foot").xpos[2] + robot.feet[0].points[0, 2]
     assert top - bottom == pytest.approx(height, rel=1e-9)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from footfall.errors import RobotError, did_you_mean
 from footfall.robot.foot import Foot
 from footfall.robot.points import as_points
-from footfall.robot.sole import SOLID, UP, corners, outline, sole_of
+from footfall.robot.sole import SOLID, UP, check_polygon, corners, outline, sole_of
 
 LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
@@ -62,7 +62,8 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
     """The feet the user named: ``{"left": body}``, ``{"left": (body, points)}`` or ``[body, ...]``.
 
     Instead of a body, a geom may be named: then the sole is that geom's alone. Points are (P, 3) in the
-    body's frame, m.
+    body's frame, m; the sole is their hull. ``{"left": {"body": body, "polygon": ring}}`` gives the vertices of the
+    sole in order instead, which must make a flat convex polygon.
     """
     if isinstance(feet, str):
         feet = [feet]
@@ -75,10 +76,17 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot:
+    polygon = isinstance(place, Mapping)
     try:
-        target, points = (place, None) if isinstance(place, str) else place
-    except (TypeError, ValueError):
-        raise RobotError(f"foot '{name}' must be a body name or (body name, points), got {place!r}") from None
+        if isinstance(place, Mapping):
+            target, points = place["body"], place["polygon"]
+        else:
+            target, points = (place, None) if isinstance(place, str) else place
+    except (KeyError, TypeError, ValueError):
+        raise RobotError(
+            f"foot '{name}' must be a body name or (body name, points), "
+            f'or {{"body": name, "polygon": vertices}}, got {place!r}'
+        ) from None
     body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, target)
     geom = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, target)
     if body <= 0 and geom < 0:
@@ -88,8 +96,10 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
         body = int(model.geom_bodyid[geom])
     if points is not None:
         points = as_points(points, name)
+        if polygon:
+            check_polygon(points, name)
         world = points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
-        ring = outline(world, UP)
+        ring = outline(world, UP, detail=1e-9)  # what was given is kept, but for points on an edge
         return Foot(name, model.body(body).name, points[ring], points, np.zeros(len(points)))
     geoms = [geom] if on_geom else _geoms_of(model, body)
     if not geoms:

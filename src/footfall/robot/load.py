@@ -29,8 +29,9 @@ def load_robot(
             (.urdf) file, whose meshes are looked for beside it and, for ``package://``, in the folders above
             it; an ``MjSpec``; or an ``MjModel``.
         feet: None finds them from the collision geometry in the standing pose. Otherwise ``{"left": body}``,
-            ``{"left": (body, points)}`` with (P, 3) points in the body's frame in m, or ``[body, ...]``. A
-            geom's name does in place of a body's.
+            ``{"left": (body, points)}`` with (P, 3) points in the body's frame in m, ``[body, ...]``, or
+            ``{"left": {"body": body, "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's
+            name does in place of a body's.
         points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
             the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.points.choose_points``).
         name: what to call it.

@@ -9,6 +9,8 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from footfall.errors import RobotError
+
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
 SOLE_DEPTH_RANGE = (1e-5, 5e-3)  # ... but within these limits, m
@@ -16,6 +18,7 @@ LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with
 FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
 RIM = 16  # vertices that stand for a cylinder's rim
 OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
+FLAT = 1e-2  # of its size: by how much a vertex of a given polygon may lie off its plane
 KIND = mujoco.mjtGeom
 SOLID = tuple(
     int(kind)
@@ -109,11 +112,11 @@ def _sole_normal(solid: np.ndarray) -> np.ndarray | None:
     return normal / np.linalg.norm(normal)
 
 
-def outline(points: np.ndarray, normal: np.ndarray) -> list[int]:
+def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_DETAIL) -> list[int]:
     """Indices of the convex outline of points seen along ``normal``, counter-clockwise from above.
 
-    It starts at the foremost vertex (the left one of two), and leaves out vertices that add next to nothing.
-    Collinear points give their two ends, rear first; coinciding points give one.
+    It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of
+    the area. Collinear points give their two ends, rear first; coinciding points give one.
     """
     forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
     if np.linalg.norm(forward) < 1e-6:
@@ -132,11 +135,47 @@ def outline(points: np.ndarray, normal: np.ndarray) -> list[int]:
     while len(ring) > 3:
         corner = [_area(flat[[ring[i - 1], ring[i], ring[(i + 1) % len(ring)]]]) for i in range(len(ring))]
         least = int(np.argmin(corner))
-        if corner[least] > OUTLINE_DETAIL * area:
+        if corner[least] > detail * area:
             break
         ring.pop(least)
     first = int(np.argmax(flat[ring] @ [1.0, 1e-3]))
     return [int(i) for i in ring[first:] + ring[:first]]
+
+
+def check_polygon(ring: np.ndarray, foot: str) -> None:
+    """Raise ``RobotError`` unless (K, 3) vertices in order make a flat, convex polygon, K from 3 on."""
+    supported = "a sole is a flat convex polygon, its vertices in order, either way round"
+    if len(ring) < 3:
+        raise RobotError(f"foot '{foot}': its polygon has {len(ring)} vertices; {supported}, 3 at least")
+    size = float(np.linalg.norm(np.ptp(ring, axis=0)))
+    normal = np.linalg.svd(ring - ring.mean(axis=0))[2][2]
+    off = np.abs((ring - ring.mean(axis=0)) @ normal)
+    worst = int(np.argmax(off))
+    if off[worst] > FLAT * size:
+        raise RobotError(
+            f"foot '{foot}': its polygon is not flat, vertex {worst} lies {off[worst]:.3g} m off the plane of all; "
+            f"{supported}; for a curved sole give contact points, (body, points), or use spheres"
+        )
+    edge = np.roll(ring, -1, axis=0) - ring
+    turn = np.cross(np.roll(edge, 1, axis=0), edge) @ normal / size**2
+    heading = np.column_stack([edge @ axis for axis in _across(normal)])
+    angle = np.arctan2(heading[:, 1], heading[:, 0])
+    around = np.angle(np.exp(1j * (angle - np.roll(angle, 1)))).sum()
+    sense = np.sign(turn.sum())
+    bent = np.flatnonzero(sense * turn < 1e-5 * np.abs(turn).max())
+    if bent.size or abs(abs(around) - 2 * np.pi) > 1e-6:
+        where = f"at vertex {bent[0]} it does not turn inwards" if bent.size else "its edges cross"
+        raise RobotError(
+            f"foot '{foot}': its polygon is not convex, {where}; {supported}; split the sole into several feet, "
+            "or give contact points, (body, points), whose hull is then the sole"
+        )
+
+
+def _across(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two unit vectors that span the plane across a unit normal."""
+    first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    first /= np.linalg.norm(first)
+    return first, np.cross(normal, first)
 
 
 def _area(flat: np.ndarray) -> float:

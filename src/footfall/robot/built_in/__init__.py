@@ -32,6 +32,10 @@ class BuiltIn:
 BUILT_IN: dict[str, BuiltIn] = {
     "ball": BuiltIn("footfall.robot.built_in.ball", "a free sphere: one round contact point"),
     "brick": BuiltIn("footfall.robot.built_in.brick", "a free box: four contact points under its bottom face"),
+    "full-humanoid": BuiltIn(
+        "footfall.robot.built_in.full_humanoid",
+        "a humanoid of human size in the class of CB, 50 motors, 3 to 64 corners a sole (Moraud 2008)",
+    ),
     "hanavan": BuiltIn(
         "footfall.robot.built_in.hanavan",
         "a man of 75 kg in Hanavan's solids, in space or in the plane, 18 contact points a foot (Bruneau 1999)",
@@ -42,6 +46,10 @@ BUILT_IN: dict[str, BuiltIn] = {
     ),
     "quadruped": BuiltIn(
         "footfall.robot.built_in.quadruped", "a trunk on four legs, 12 motors, four round point feet (15 kg)"
+    ),
+    "small-humanoid": BuiltIn(
+        "footfall.robot.built_in.small_humanoid",
+        "a humanoid of half a metre in the class of Hoap-2, 25 motors, 3 to 64 corners a sole (Moraud 2008)",
     ),
     "spatial-biped": BuiltIn(
         "footfall.robot.built_in.spatial_biped",

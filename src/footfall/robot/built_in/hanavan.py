@@ -82,7 +82,9 @@ JOINTS: dict[str, tuple[tuple[str, list[int], list[float], float], ...]] = {
 class Parameters:
     """Total mass in kg, from 30 on; stature and lengths in m (those left out follow the stature).
 
-    ``planar`` keeps the motion in the sagittal plane. ``foot_length`` and ``foot_width`` are those of the sole,
+    ``planar`` keeps the motion in the sagittal plane. ``assist`` adds motors that push and turn the pelvis from
+    outside, in N along the world's axes and N m about the pelvis's own: a walk that cannot balance by itself shows in
+    its controls how much it was helped. ``foot_length`` and ``foot_width`` are those of the sole,
     ``hip_width`` is the distance between the hip joints, ``armature`` the reflected rotor inertia at each joint
     in kg m2, ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of both knees in the home pose
     in rad.
@@ -91,6 +93,7 @@ class Parameters:
     mass: float = 75.0
     stature: float = 1.75
     planar: bool = False
+    assist: bool = False
     foot_length: float = FROM_HEIGHT
     foot_width: float = FROM_HEIGHT
     hip_width: float = FROM_HEIGHT
@@ -110,9 +113,10 @@ class Parameters:
         for name in ("armature", "damping"):
             check_number("hanavan", name, getattr(self, name), zero=True)
         check_knee("hanavan", self.knee)
-        if self.planar not in (False, True):
-            raise RobotError(f"planar of robot 'hanavan' must be True or False, got {self.planar!r}")
-        object.__setattr__(self, "planar", bool(self.planar))
+        for name in ("planar", "assist"):
+            if getattr(self, name) not in (False, True):
+                raise RobotError(f"{name} of robot 'hanavan' must be True or False, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, bool(getattr(self, name)))
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
@@ -128,6 +132,8 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
     for side in SIDES:
         _add_arm(spec, trunk, side, man, p)
         _add_leg(spec, pelvis, side, man, p)
+    if p.assist:
+        _add_assist(spec, p)
     legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
     middle = (0.5 - ANKLE_FROM_HEEL) * p.foot_length
     set_home(spec, p.knee, legs, height_joint="root_z" if p.planar else "base", sole_middle=middle)
@@ -222,6 +228,16 @@ def _add_joint(spec: mujoco.MjSpec, body: Any, joint: str, side: str, p: Paramet
         add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature)
         body.joints[-1].damping = [p.damping, 0, 0]
         add_motor(spec, name, strength * p.mass * p.stature / (75.0 * 1.75))
+
+
+def _add_assist(spec: mujoco.MjSpec, p: Parameters) -> None:
+    """Motors on the coordinates of the pelvis, ``assist_x`` and so on, without limit."""
+    names = ("x", "z", "pitch") if p.planar else ("x", "y", "z", "roll", "pitch", "yaw")
+    for i, name in enumerate(names):
+        target = f"root_{name}" if p.planar else "base"
+        motor = spec.add_actuator(name=f"assist_{name}", target=target, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.set_to_motor()
+        motor.gear = [1, 0, 0, 0, 0, 0] if p.planar else [float(k == i) for k in range(6)]
 
 
 def _dress_limb(spec: mujoco.MjSpec, body: Any, name: str, solid: Frustum, side: str) -> None:

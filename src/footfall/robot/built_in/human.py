@@ -167,6 +167,8 @@ def set_home(
     """
     from scipy.optimize import brentq
 
+    from footfall.robot.sole import corners
+
     model = spec.copy().compile()
     data = mujoco.MjData(model)
     address = model.jnt_qposadr
@@ -196,8 +198,7 @@ def set_home(
     qpos = pose(lean)
     data.qpos[:] = qpos
     mujoco.mj_kinematics(model, data)
-    sole = data.geom("left_sole")
-    lowest = sole.xpos[2] - model.geom("left_sole").size[2]
+    lowest = corners(model, data, model.geom("left_sole").id)[0][:, 2].min()
     joint = address[model.joint(height_joint).id]
     qpos[joint + 2 if model.jnt_type[model.joint(height_joint).id] == mujoco.mjtJoint.mjJNT_FREE else joint] -= lowest
     ctrl = [qpos[address[model.actuator_trnid[i, 0]]] if servo else 0.0 for i in range(model.nu)]

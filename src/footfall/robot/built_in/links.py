@@ -1,23 +1,36 @@
 """Robots written as tables: homogeneous links in a tree, hinges with their motors, the right the left's mirror image.
 
-A table is for the size and mass it states; ``assemble`` scales it. x is forward, y left, z up; all angles are zero
-with straight legs and hanging arms.
+A table is for the height it states; ``build_biped`` scales it and stands it on its feet. x is forward, y left, z up;
+all angles are zero with straight legs and hanging arms; a flexed hip is negative, a flexed knee positive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
 
-from footfall.robot.built_in import CONAFFINITY, CONTYPE
-from footfall.robot.built_in.human import COLOURS, DARK, GREY, SIDES, add_capsule, add_hinge, add_motor, set_inertial
+from footfall.errors import RobotError
+from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in.human import (
+    COLOURS,
+    DARK,
+    GREY,
+    SIDES,
+    add_capsule,
+    add_hinge,
+    add_motor,
+    check_knee,
+    set_home,
+    set_inertial,
+)
 
 AXES = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
 LEAST_ROTOR = 0.05  # of the strongest joint's rotor inertia: what a small motor has, so that steps of 1 ms are stable
+FEWEST_VERTICES, MOST_VERTICES = 3, 64  # of a sole
 
 
 @dataclass(frozen=True)
@@ -51,23 +64,76 @@ class Link:
     dark: bool = False
 
 
+@dataclass(frozen=True)
+class Size:
+    """What a robot of links is scaled to; a robot's ``Parameters`` add its defaults."""
+
+    robot: ClassVar[str]
+    mass: float
+    height: float
+    vertices: int
+    armature: float
+    damping: float
+    knee: float
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "height"):
+            check_number(self.robot, name, getattr(self, name))
+        for name in ("armature", "damping"):
+            check_number(self.robot, name, getattr(self, name), zero=True)
+        check_knee(self.robot, self.knee)
+        check_number(self.robot, "vertices", self.vertices)
+        if self.vertices != int(self.vertices) or not FEWEST_VERTICES <= self.vertices <= MOST_VERTICES:
+            raise RobotError(
+                f"vertices of robot '{self.robot}' must be a whole number, {FEWEST_VERTICES} to {MOST_VERTICES} on "
+                f"each sole, got {self.vertices:g}; for contact points elsewhere give points= or feet="
+            )
+        object.__setattr__(self, "vertices", int(self.vertices))
+
+
 def total_mass(table: Sequence[Link]) -> float:
     """Mass of a table of links, kg."""
     return sum(link.mass * (2 if link.pair else 1) for link in table)
 
 
-def assemble(
-    name: str, table: Sequence[Link], *, mass: float, scale: float, armature: float, damping: float = 0.0
-) -> mujoco.MjSpec:
-    """The spec of a table scaled to ``mass`` (kg) and by ``scale`` in length, the first link free in space.
+def build_biped(
+    p: Size, table: Sequence[Link], *, height: float
+) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
+    """The spec of a table made for ``height`` (m), on bent knees, and its feet as ``load_robot`` takes them."""
+    scale = p.height / height
+    foot = next(link for link in table if link.name == "foot")
+    size, centre = scale * np.array(foot.size), scale * np.array(foot.centre)
+    ring = sole_ring(size[0], size[1], p.vertices) + centre[:2]
+    spec = _assemble(p, table, scale, ring)
+    legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
+    set_home(spec, p.knee, legs, height_joint="base", sole_middle=centre[0])
+    sole = np.column_stack([ring, np.full(p.vertices, centre[2] - size[2] / 2)])
+    return spec, {side: (f"{side}_foot", sole) for side in SIDES}
 
-    The strongest joint has the reflected rotor inertia ``armature`` (kg m2), others less in proportion to their
-    torque, but not below a twentieth. Torques grow with mass times length.
+
+def sole_ring(length: float, width: float, vertices: int) -> np.ndarray:
+    """(vertices, 2) corners of a convex polygon in a sole of that length and width, m, counter-clockwise.
+
+    They lie at equal angles on the rounded rectangle x^4 + y^4 = 1, stretched to touch all four sides: 4 are the
+    sole's own corners, 3 are two toes and a heel, many approach the rounded rectangle, 7 % smaller in area.
+    """
+    angle = 2 * np.pi / vertices * (np.arange(vertices) + 0.5)
+    ring = np.round(np.column_stack([np.cos(angle), np.sin(angle)]), 12)
+    ring = np.sign(ring) * np.sqrt(np.abs(ring))
+    low, high = ring.min(axis=0), ring.max(axis=0)
+    return (ring - (low + high) / 2) / (high - low) * [length, width]
+
+
+def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) -> mujoco.MjSpec:
+    """The spec of a table scaled to its mass and by ``scale`` in length, the first link free in space.
+
+    The strongest joint has the reflected rotor inertia asked for, others less in proportion to their torque, but not
+    below a twentieth. Torques grow with mass times length.
     """
     spec = mujoco.MjSpec()
-    spec.modelname = name
+    spec.modelname = p.robot
     spec.compiler.degree = False
-    heavier = mass / total_mass(table)
+    heavier = p.mass / total_mass(table)
     strongest = max(hinge.strength for link in table for hinge in link.hinges)
     bodies: dict[str, Any] = {}
     torque: dict[str, float] = {}
@@ -86,13 +152,16 @@ def assemble(
             size, centre = scale * np.array(link.size), scale * out * link.centre
             inertia = heavier * link.mass * _inertia(link.shape, size)
             set_inertial(body, heavier * link.mass, list(centre), list(inertia))
-            _draw(body, link, side, size, centre)
+            if link.name == "foot":
+                _draw_foot(spec, body, side, ring, centre[2] + size[2] / 2 * np.array([-1.0, 1.0]))
+            else:
+                _draw(body, link, side, size, centre)
             for hinge in link.hinges:
                 low, high = hinge.limits
                 limits = [-high, -low] if side == "right" and hinge.axis != "y" else [low, high]
-                rotor = armature * max(hinge.strength / strongest, LEAST_ROTOR)
+                rotor = p.armature * max(hinge.strength / strongest, LEAST_ROTOR)
                 add_hinge(body, _sided(side, hinge.name), AXES[hinge.axis], limits, rotor)
-                body.joints[-1].damping = [damping, 0, 0]
+                body.joints[-1].damping = [p.damping, 0, 0]
                 torque[_sided(side, hinge.name)] = hinge.strength * heavier * scale
     for joint in spec.joints:  # in the order of the coordinates
         if joint.name in torque:
@@ -116,21 +185,27 @@ def _inertia(shape: str, size: np.ndarray) -> np.ndarray:
 
 
 def _draw(body: Any, link: Link, side: str, size: np.ndarray, centre: np.ndarray) -> None:
-    """The solid, a cylinder with round ends; a foot's is called its sole."""
+    """The solid; a cylinder has round ends, and a motor across its joint."""
     rgba = DARK if link.dark else COLOURS.get(side, GREY)
-    if link.shape == "cylinder":
-        radius = size[0] / 2
-        half = np.array([0.0, 0.0, max(size[2] / 2 - 0.6 * radius, 0.1 * radius)])
-        add_capsule(body, body.name, list(centre + half), list(centre - half), radius, rgba)
-        if link.hinges and any(hinge.axis == "y" for hinge in link.hinges):
-            across = np.array([0.0, 1.15 * radius, 0.0])
-            _add_solid(body, f"{body.name}_motor", "CYLINDER", DARK, size=[radius, 0, 0], fromto=[*-across, *across])
+    if link.shape != "cylinder":
+        _add_solid(body, body.name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
         return
-    name = _sided(side, "sole") if link.name == "foot" else body.name
-    _add_solid(body, name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
-    if link.name == "foot":
-        top = centre[2] + size[2] / 2
-        add_capsule(body, f"{body.name}_ankle", [0, 0, 0], [0, 0, top], min(0.2 * size[1], -0.6 * top), DARK)
+    radius = size[0] / 2
+    half = np.array([0.0, 0.0, max(size[2] / 2 - 0.6 * radius, 0.1 * radius)])
+    add_capsule(body, body.name, list(centre + half), list(centre - half), radius, rgba)
+    if any(hinge.axis == "y" for hinge in link.hinges):
+        across = np.array([0.0, 1.15 * radius, 0.0])
+        _add_solid(body, f"{body.name}_motor", "CYLINDER", DARK, size=[radius, 0, 0], fromto=[*-across, *across])
+
+
+def _draw_foot(spec: mujoco.MjSpec, body: Any, side: str, ring: np.ndarray, span: np.ndarray) -> None:
+    """A plate with the sole's outline between two heights (m, in the body's frame), and the ankle on it."""
+    if not spec.meshes:
+        plate = np.vstack([np.column_stack([ring, np.full(len(ring), z)]) for z in span])
+        spec.add_mesh(name="sole", uservert=plate.ravel())
+    _add_solid(body, f"{side}_sole", "MESH", DARK, meshname="sole")
+    radius = min(0.2 * np.ptp(ring[:, 1]), -0.6 * span[1])
+    add_capsule(body, f"{body.name}_ankle", [0, 0, 0], [0, 0, span[1]], radius, DARK)
 
 
 def _add_solid(body: Any, name: str, kind: str, rgba: list[float], **shape: Any) -> None:

@@ -18,22 +18,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
-from footfall.robot.built_in import check_number
-from footfall.robot.built_in.human import ANKLE_RANGE, HIP_RANGE, KNEE_RANGE, SIDES, check_knee, set_home
-from footfall.robot.built_in.links import Hinge, Link, assemble, total_mass
+from footfall.robot.built_in.links import Hinge, Link, Size, build_biped, total_mass
 
 HEIGHT = 1.25  # m, of the table below with straight legs
-SOLE_MIDDLE = 0.03  # m ahead of the ankle
 
 HIP = (
     Hinge("hip_yaw", "z", (-0.8, 0.8), 100.0),
     Hinge("hip_roll", "x", (-0.6, 0.6), 176.0),
-    Hinge("hip_pitch", "y", (HIP_RANGE[0], HIP_RANGE[1]), 176.0),
+    Hinge("hip_pitch", "y", (-2.1, 0.7), 176.0),
 )
-KNEE = (Hinge("knee_pitch", "y", (KNEE_RANGE[0], KNEE_RANGE[1]), 176.0),)
+KNEE = (Hinge("knee_pitch", "y", (0.0, 2.5), 176.0),)
 ANKLE = (
-    Hinge("ankle_pitch", "y", (ANKLE_RANGE[0] - 0.3, ANKLE_RANGE[1]), 100.0),
+    Hinge("ankle_pitch", "y", (-1.0, 0.9), 100.0),
     Hinge("ankle_roll", "x", (-0.6, 0.6), 100.0),
 )
 # name, parent, joint in the parent's frame, kg, solid, its size, its middle in the link's frame
@@ -41,37 +39,28 @@ LINKS = (
     Link("trunk", "", (0, 0, 0), 18.0, "box", (0.20, 0.28, 0.35), (0, 0, 0.175)),
     Link("thigh", "trunk", (0, 0.10, 0), 8.5, "cylinder", (0.13, 0.13, 0.40), (0, 0, -0.20), HIP, pair=True),
     Link("shank", "thigh", (0, 0, -0.40), 5.0, "cylinder", (0.11, 0.11, 0.40), (0, 0, -0.20), KNEE, pair=True),
-    Link("foot", "shank", (0, 0, -0.40), 2.5, "box", (0.22, 0.12, 0.04), (SOLE_MIDDLE, 0, -0.08), ANKLE, True, True),
+    Link("foot", "shank", (0, 0, -0.40), 2.5, "box", (0.22, 0.12, 0.04), (0.03, 0, -0.08), ANKLE, True, True),
 )
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Size):
     """Total mass in kg; ``height`` (m) with straight legs, to which all lengths are scaled.
 
-    ``armature`` is the reflected rotor inertia of the strongest joints in kg m2 (others have less in proportion to
-    their torque), ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of both knees in the home pose
-    in rad.
+    ``vertices`` is how many corners each sole has, 3 to 64; ``armature`` the reflected rotor inertia of the strongest
+    joints in kg m2 (others have less in proportion to their torque), ``damping`` that of each joint in N m s/rad,
+    ``knee`` the flexion of both knees in the home pose in rad.
     """
 
+    robot = "torque-biped"
     mass: float = total_mass(LINKS)
     height: float = HEIGHT
+    vertices: int = 4
     armature: float = 0.1
     damping: float = 0.0
     knee: float = 0.7
 
-    def __post_init__(self) -> None:
-        for name in ("mass", "height"):
-            check_number("torque-biped", name, getattr(self, name))
-        for name in ("armature", "damping"):
-            check_number("torque-biped", name, getattr(self, name), zero=True)
-        check_knee("torque-biped", self.knee)
 
-
-def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
-    """The spec; the feet are found from the sole boxes."""
-    scale = p.height / HEIGHT
-    spec = assemble("torque-biped", LINKS, mass=p.mass, scale=scale, armature=p.armature, damping=p.damping)
-    legs = [f"{side}_{joint}_pitch" for side in SIDES for joint in ("hip", "knee", "ankle")]
-    set_home(spec, p.knee, legs, height_joint="base", sole_middle=scale * SOLE_MIDDLE)
-    return spec, None
+def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
+    """The spec, and the corners of its soles."""
+    return build_biped(p, LINKS, height=HEIGHT)
