@@ -47,7 +47,7 @@ class Expected:
 
 #: Laws that see all points and MuJoCo's constraints (limits, other bodies on the ground) are solved in turn; where
 #: friction jumps they may find no agreement within their rounds, and then the status says so.
-_IN_TURN = {"unsolved_in_falls": 0.05, "unsolved_lying": 0.35}
+_IN_TURN = {"unsolved_in_falls": 0.002, "unsolved_lying": 0.003}
 
 EXCEPTIONS = {
     # Springs stretch by the millimetre they are made to sink in, times tan(20 degrees), before they hold.

@@ -16,6 +16,7 @@ from footfall.engine.native import ask_mujoco
 from footfall.engine.points import add_forces, point_forces, release_far, velocities
 from footfall.engine.stages import solve
 from footfall.solve.dense import copy
+from footfall.solve.fixed_point import accelerate
 
 #: Times a coupled law and MuJoCo's constraint solver (joint limits and the like) may alternate in one step.
 SWEEPS = 50
@@ -73,16 +74,14 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
 def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
     """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
 
-    What the constraints give is fed back to the law with Aitken's relaxation, since a limit and a foot on the ground
-    can depend so strongly on each other that taking turns alone gets nowhere.
+    A limit and a foot on the ground can depend so strongly on each other that taking turns alone gets nowhere; what the
+    constraints give is therefore fed back to the law through Anderson's acceleration.
     """
     nv = world.qacc.size
-    smooth, known, miss = scratch.generalised[0], scratch.generalised[1], scratch.generalised[2]
+    smooth, known = scratch.generalised[0], scratch.generalised[1]
     copy(smooth, world.qfrc_smooth)
     for j in range(nv):
         known[j] = 0.0
-        miss[j] = 0.0
-    relaxation = 1.0
     for sweep in range(SWEEPS):
         for j in range(nv):
             world.qfrc_smooth[j] = smooth[j] + known[j]
@@ -91,20 +90,13 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
         add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
         solve(world, world.qacc_smooth, world.qfrc_smooth)
         mj_fwd_constraint(world.model, world.data)
-        error, size, along, change = 0.0, 1e-9, 0.0, 0.0
+        error, size = 0.0, 1e-9
         for j in range(nv):
-            now = world.qfrc_constraint[j] - known[j]
-            error = max(error, abs(now))
+            error = max(error, abs(world.qfrc_constraint[j] - known[j]))
             size = max(size, abs(world.qfrc_constraint[j]))
-            along += miss[j] * (now - miss[j])
-            change += (now - miss[j]) ** 2
-            miss[j] = now
         if contacts.number[0] == 0 or error <= AGREEMENT * size:
             return status
-        if sweep > 0 and change > 0.0:
-            relaxation *= -along / change
-        for j in range(nv):
-            known[j] += relaxation * miss[j]
+        accelerate(known, world.qfrc_constraint, sweep, scratch.history, scratch.small)
     return 1
 
 

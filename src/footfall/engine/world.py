@@ -10,6 +10,7 @@ import numpy as np
 from footfall.contact.base import Contacts
 from footfall.engine import bridge
 from footfall.engine.points import Points
+from footfall.solve.fixed_point import DEPTH, HISTORY_ROWS
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -104,7 +105,9 @@ class Scratch(NamedTuple):
     centroid: np.ndarray  # (K, 3)
     half: np.ndarray  # (K, nv, 8)
     block: np.ndarray  # (6, 8)
-    generalised: np.ndarray  # (3, nv)
+    generalised: np.ndarray  # (2, nv)
+    history: np.ndarray  # (HISTORY_ROWS, nv)
+    small: np.ndarray  # (4, DEPTH, DEPTH)
     wrench: np.ndarray  # (6,)
     work: np.ndarray  # (rows, 6K)
     marks: np.ndarray  # integers
@@ -217,7 +220,9 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
         centroid=np.zeros((feet, 3)),
         half=np.zeros((feet, nv, 8)),
         block=np.zeros((6, 8)),
-        generalised=np.zeros((3, nv)),
+        generalised=np.zeros((2, nv)),
+        history=np.zeros((HISTORY_ROWS, nv)),
+        small=np.zeros((4, DEPTH, DEPTH)),
         wrench=np.zeros(6),
         work=np.zeros((work_rows, 6 * feet)),
         marks=np.zeros(marks_size, dtype=np.int64),
