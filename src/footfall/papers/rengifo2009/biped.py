@@ -25,7 +25,6 @@ PUSH = Push("trunk", force=(60.0, 0.0, 0.0), start=0.3, duration=0.1)
 #: s, a point that comes back sooner has made a false impact. Shorter than the true rebound after the fall of DROP,
 #: which takes 2 e v0 / g = 13.6 ms at the restitution e = 0.087 of these gains.
 SHORTEST_FLIGHT = 0.01
-REBOUND = 0.3  # s after a landing in which feet rebound in earnest
 #: Jump of the normal force that counts, as a share of the weight.
 LEAST_JUMP = 0.01
 PRESS = 10.0  # N, on the brick of section V
@@ -42,18 +41,13 @@ class FalseImpact:
 
 def false_impacts(rec: Recording) -> list[FalseImpact]:
     """The false impacts of a recording: a loaded point opens, is open for at most 10 ms, and is loaded again by a
-    jump of its normal force, within one sample, of more than 1 % of the robot's weight. In the 0.3 s after the robot
-    came down from the air a foot rebounds in earnest, and nothing is counted.
+    jump of its normal force, within one sample, of more than 1 % of the robot's weight.
     """
     load = normal_force(rec)
-    in_the_air = (load <= threshold(rec)).min(axis=1)
-    flights = [end for first, end in runs(in_the_air) if end < len(rec)]
-    flights = [end for end in flights if end * rec.dt > SHORTEST_FLIGHT]
-    quiet = float(rec.time[flights[0]]) + REBOUND if flights else 0.0
     found = []
     for point in range(load.shape[1]):
         for first, end in runs(load[:, point] <= threshold(rec)):
-            inside = first > 0 and end < len(rec) and rec.time[end] >= quiet
+            inside = first > 0 and end < len(rec)
             if inside and rec.time[end] - rec.time[first] <= SHORTEST_FLIGHT + 0.5 * rec.dt:
                 jump = float(load[end, point])
                 if jump > LEAST_JUMP * rec.robot.weight:
@@ -109,7 +103,7 @@ def _both(*scenes: str) -> Runs:
 
 def judge_biped(data: Runs) -> list[Claim]:
     claims = []
-    rule = "open for at most 10 ms, then loaded again by a jump above 1 % of the weight; not within 0.3 s of landing"
+    rule = "open for at most 10 ms, then loaded again by a jump above 1 % of the weight"
     scenes = list(dict.fromkeys(name for name, _ in data))
     for name in scenes:
         basic, steady = (false_impacts(data[name, eps]) for eps in EPS)
@@ -136,7 +130,13 @@ def judge_biped(data: Runs) -> list[Claim]:
                 why=rule,
             )
         )
-        claims.append(near("fig14", f"{name}, eps = 1e-6 m: false impacts", 0.0, len(steady), within=0.0, why=rule))
+        what = f"{name}, eps = 1e-6 m: false impacts"
+        if name == LANDING:
+            last = max((one.time for one in steady), default=0.0)
+            note = f"heels and toes that rock after the landing itself are counted too; the last at {last:.2f} s"
+            claims.append(unlike("fig14", what, "0", f"{len(steady)}", note=note))
+        else:
+            claims.append(near("fig14", what, 0.0, len(steady), within=0.0, why=rule))
     for name in scenes:
         rec = data[name, EPS[1]].slice(DURATION - 0.1)
         claims.append(
