@@ -184,8 +184,9 @@ class Recording:
 
     def summary(self) -> dict[str, float | int | bool | str]:
         """A few numbers that tell the run, with units in their names (``bw``: times the robot's weight)."""
-        from footfall.measure import has_fallen, slip_distance
+        from footfall.measure import fall, slip_distance
 
+        fallen = fall(self)
         vertical = self.total_force[:, 2] if len(self) else np.zeros(1)
         peak, mean = float(vertical.max()), float(vertical.mean())
         weight = self.robot.weight or math.nan  # no gravity, no weight
@@ -199,7 +200,9 @@ class Recording:
             "max_penetration_m": float(max(0.0, -self.gap.min(initial=0.0))),
             "slip_distance_m": float(slip_distance(self)[-1:].max(initial=0.0)),
             "unsolved_samples": int(np.count_nonzero(self.status)),
-            "fell": has_fallen(self),
+            "fell": fallen is not None,
+            "fell_at_s": math.nan if fallen is None else fallen.time,
+            "fell_because": "" if fallen is None else fallen.cause,
             "failed": self.failure is not None,
             "failure": "" if self.failure is None else self.failure.message,
         }

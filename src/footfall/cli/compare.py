@@ -37,8 +37,8 @@ class Command:
     """s"""
     dt: float = 1e-3
     """step, s"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="posture|none", help_behavior_hint="")] = None
-    """holds the home posture, or nothing does (left out: posture if all actuators are motors)"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
+    """posture, balance, or none (left out: posture if all actuators are motors)"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     align: bool = False

@@ -15,7 +15,7 @@ from footfall.cli.output import print_facts, print_json, print_table, print_text
 if TYPE_CHECKING:
     from footfall.contact.base import Law
 
-_COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
+COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def _options(law: type[Law]) -> list[dict[str, Any]]:
     notes: dict[str, str] = {}
     for one in reversed(law.__mro__):
         try:
-            notes |= dict(_COMMENTED.findall(inspect.getsource(one)))
+            notes |= dict(COMMENTED.findall(inspect.getsource(one)))
         except (OSError, TypeError):  # a law made from a function has no class in any file
             continue
     return [

@@ -1,7 +1,8 @@
-"""Options that depend on a choice: those of the law, the ground and the robot that were typed.
+"""Options that depend on a choice: those of the law, the ground, the robot and the controller that were typed.
 
 ``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its
-type, default and unit; the same for ``--ground KIND``, and ``--robot.PARAMETER`` for a built-in robot.
+type, default and unit; the same for ``--ground KIND`` and ``--controller NAME``, and ``--robot.PARAMETER`` for a
+built-in robot.
 """
 
 from __future__ import annotations
@@ -9,25 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, make_dataclass
 from importlib import import_module
-from inspect import getdoc
+from inspect import getdoc, getsource
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
 from footfall.cli.grounds import KINDS
+from footfall.cli.laws import COMMENTED
 
 Command = TypeVar("Command")
 
 
 def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
-    """A command with the fields ``law_options``, ``ground_options`` and ``robot_options`` that ``args`` choose."""
+    """A command with the fields ``law_options``, ``ground_options`` and so on that ``args`` choose."""
     from footfall.contact import law_class
+    from footfall.control import controller_class
     from footfall.robot.built_in import BUILT_IN
 
     chosen: dict[str, type] = {"ground": KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])}
     default_law = getattr(command, "law", None)
     if default_law is not None:  # a comparison has several laws, and none here
         chosen["law"] = law_class(_typed(args, "--law") or default_law)
+    controller = _typed(args, "--controller") or "none"
+    if controller != "none" and hasattr(command, "controller_options"):
+        chosen["controller"] = _typeable(controller_class(controller))
     if args and args[0] in BUILT_IN:
         chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)
     added = []
@@ -52,6 +58,17 @@ def _typed(args: Sequence[str], option: str) -> str | None:
         if arg == option and i + 1 < len(args):
             return args[i + 1]
     return None
+
+
+def _typeable(controller: type) -> type:
+    """Those options of a controller that can be typed, numbers and names; the comments beside them are their help."""
+    hints, notes = get_type_hints(controller), dict(COMMENTED.findall(getsource(controller)))
+    added = [
+        (one.name, Annotated[hints[one.name], tyro.conf.arg(help=notes.get(one.name, ""))], field(default=one.default))
+        for one in fields(controller)
+        if hints[one.name] in (int, float, str, bool, float | None, str | None)
+    ]
+    return make_dataclass("Controller", added, frozen=True)
 
 
 def _parameters(of: Callable[[], Any]) -> type:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from footfall.recording import Recording
     from footfall.simulation import Simulation
 
+REMARKS = 8  # of the controller that are shown
+
 
 def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
     """Run with a progress bar. Whatever ends the run, what was recorded till then is saved."""
@@ -51,6 +53,7 @@ def figures(rec: Recording) -> dict[str, Any]:
         "ground": str(rec.ground),
         "law": rec.law.to_dict(),
         "controller": rec.info.get("controller"),
+        "remarks": list(rec.info.get("remarks") or ()),
         "dt_s": rec.dt,
         "steps": steps,
         "wall_time_s": wall,
@@ -70,7 +73,9 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
     speed = ""
     if told["us_per_step"]:
         speed = f", {told['us_per_step']:.3g} µs per step, {told['duration_s'] / told['wall_time_s']:.3g} x real time"
-    end = "failed" if rec.failure else "fell" if told["fell"] else "did not fall"
+    fell = f"fell at {told['fell_at_s']:.4g} s: {told['fell_because']}"
+    end = "failed" if rec.failure else fell if told["fell"] else "did not fall"
+    remarks = [f"{one['kind']}: {one['message']}" for one in told["remarks"]]
     unsolved = told["unsolved_samples"]
     facts = {
         "law": str(rec.law),
@@ -84,9 +89,12 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "longest slip": length(told["slip_distance_m"]),
         "steps not solved": f"{unsolved} of {told['samples']} recorded" if unsolved else "none",
         "outcome": end,
+        **({"remarks of the controller": "\n".join(remarks[:REMARKS])} if remarks else {}),
         "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
     }
     print_facts(facts, title=f"{rec.robot.name} under {rec.law.name}")
+    if len(remarks) > REMARKS:
+        say(f"{len(remarks) - REMARKS} more remarks are in the recording and in --json")
 
 
 def save(rec: Recording, folder: str | Path) -> Path:

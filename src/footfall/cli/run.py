@@ -41,11 +41,11 @@ class Command:
     """s"""
     dt: float = 1e-3
     """step, s"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="posture|none", help_behavior_hint="")] = None
-    """holds the home posture, or nothing does (left out: posture if all actuators are motors)"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
+    """posture, balance, or none (left out: posture if all actuators are motors); its options are --controller.OPTION"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
-    world; the body may be called hip or base, the root"""
+    world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
     drop: float = 0.0
     """start this much above the ground, m"""
     align: bool = False
@@ -66,6 +66,7 @@ class Command:
     law_options: tyro.conf.Suppress[Any] = None
     ground_options: tyro.conf.Suppress[Any] = None
     robot_options: tyro.conf.Suppress[Any] = None
+    controller_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
         from footfall.engine.setting import place
@@ -86,7 +87,7 @@ class Command:
             sim,
             self.duration,
             folder=self.out,
-            controller=default_controller(self.controller, robot),
+            controller=self._controller(robot),
             qpos=qpos,
             pushes=pushes,
             record_dt=self.record_dt,
@@ -104,9 +105,16 @@ class Command:
             feet[name] = body
         return load_robot(self.robot, feet=feet or None, points=_points(self.points), **changed(self.robot_options))
 
+    def _controller(self, robot: Robot) -> Any:
+        from footfall.control import controller_class
+
+        if self.controller_options is None:
+            return default_controller(self.controller, robot)
+        return controller_class(str(self.controller))(**changed(self.controller_options))
+
 
 def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the law, ground and robot that were typed."""
+    """The command with the options of the law, ground, robot and controller that were typed."""
     return with_options(Command, args)
 
 
@@ -114,11 +122,11 @@ def default_controller(name: str | None, robot: Robot) -> str | None:
     """The controller that was typed, or posture control for a robot that needs and can take it."""
     if name is not None:
         return None if name == "none" else name
-    from footfall.control import named_controller
+    from footfall.control.motors import motor_scale
     from footfall.errors import ControllerError
 
     try:
-        named_controller("posture").gains(robot, 1e-3)
+        motor_scale(robot, "posture")
     except ControllerError:  # servos hold a posture by themselves
         return None
     return "posture" if robot.model.nu else None

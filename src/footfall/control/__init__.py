@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from footfall.control.base import CompiledController, State
+from footfall.control.balance import Balance
+from footfall.control.base import CompiledController, State, StatefulController
+from footfall.control.contact_places import Contact
 from footfall.control.posture import Posture
 from footfall.errors import ControllerError, did_you_mean
 
-__all__ = ["CompiledController", "Posture", "State", "controllers", "named_controller"]
+__all__ = ["Balance", "CompiledController", "Contact", "Posture", "State", "controllers", "named_controller"]
 
-_NAMED = {"posture": Posture}
+_NAMED = {"balance": Balance, "posture": Posture}
 
 
 def controllers() -> tuple[str, ...]:
@@ -16,8 +18,13 @@ def controllers() -> tuple[str, ...]:
     return tuple(sorted(_NAMED))
 
 
-def named_controller(name: str) -> CompiledController:
-    """A controller with its defaults, by name."""
+def controller_class(name: str) -> type[CompiledController] | type[StatefulController]:
+    """What makes the controller of that name; its fields are the options."""
     if name not in _NAMED:
         raise ControllerError(f"no controller is called '{name}': {did_you_mean(name, _NAMED)}")
-    return _NAMED[name]()
+    return _NAMED[name]
+
+
+def named_controller(name: str) -> CompiledController | StatefulController:
+    """A controller with its defaults, by name."""
+    return controller_class(name)()

@@ -2,10 +2,11 @@
 
 from footfall.measure.audit import Audit, AuditRow, audit
 from footfall.measure.energy import Actuation, Energy, actuation, cost_of_transport, energy, joint_torques
+from footfall.measure.fall import Fall, fall, has_fallen
 from footfall.measure.forces import GroundReaction, grf
 from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, phases, strides
 from footfall.measure.impact import Impact, impacts, penetration
-from footfall.measure.motion import Motion, com_height, has_fallen, momentum
+from footfall.measure.motion import Motion, com_height, momentum
 from footfall.measure.pressure import cop, free_moment, overall_cop
 from footfall.measure.slip import Interval, intervals, slip_distance, slip_speed
 from footfall.measure.support import capture_point, support_margin, support_polygon
@@ -17,6 +18,7 @@ __all__ = [
     "AuditRow",
     "Energy",
     "Event",
+    "Fall",
     "GroundReaction",
     "Impact",
     "Interval",
@@ -31,6 +33,7 @@ __all__ = [
     "cop",
     "cost_of_transport",
     "energy",
+    "fall",
     "free_moment",
     "grf",
     "has_fallen",

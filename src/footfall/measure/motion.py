@@ -96,13 +96,3 @@ def com_height(rec: Recording) -> np.ndarray:
     """(T,) m, height of the centre of mass over the ground below it."""
     com = momentum(rec).com
     return com[:, 2] - rec.ground.height(com[:, 0], com[:, 1])
-
-
-def has_fallen(rec: Recording, below: float = 0.5) -> bool:
-    """Whether the centre of mass ever sank below ``below`` times its height over ground in the home pose."""
-    data = mujoco.MjData(rec.robot.model)
-    data.qpos[:] = rec.robot.home
-    mujoco.mj_kinematics(rec.robot.model, data)
-    moving = rec.robot.model.body_weldid != 0
-    standing = rec.robot.model.body_mass[moving] @ data.xipos[moving, 2] / rec.robot.mass
-    return bool((com_height(rec) < below * standing).any())

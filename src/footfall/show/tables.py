@@ -17,6 +17,7 @@ from footfall.recording import Recording
 UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
 LABELS = {
     "fell": "fell over",
+    "fell_because": "why it fell",
     "failed": "ended early",
     "samples": "samples",
     "unsolved_samples": "samples the law did not solve",
@@ -65,6 +66,8 @@ def summary_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
     rows = []
     for key in summaries[0]:
         if key == "failure" or key.endswith("_bw"):
+            continue
+        if key.startswith("fell_") and not any(summary["fell"] for summary in summaries):
             continue
         name, unit = _name_and_unit(key)
         rows.append([escape(name), *(_summary_cell(summary, key, unit) for summary in summaries)])
@@ -141,6 +144,7 @@ def _facts(rec: Recording) -> dict[str, str]:
         "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
         "Controller": escape(str(info.get("controller", ""))),
         "Pushes": "<br>".join(_push(push) for push in info.get("pushes") or ()),
+        "Remarks of the controller": "<br>".join(_remark(remark) for remark in info.get("remarks") or ()),
         "Seed": "" if seed is None else escape(str(seed)),
         "Computed": escape(_computed(rec)),
         "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
@@ -172,6 +176,10 @@ def _push(push: Mapping[str, Any]) -> str:
     start, duration = push.get("start", 0.0), push.get("duration", 0.0)
     what = f"{push.get('body', '?')}: {', '.join(parts) or 'nothing'}"
     return escape(f"{what}, from {number(start, 's')} for {number(duration, 's')}")
+
+
+def _remark(remark: Mapping[str, Any]) -> str:
+    return escape(f"{remark.get('kind', '')}: {remark.get('message', '')}")
 
 
 def _computed(rec: Recording) -> str:

@@ -47,7 +47,7 @@ class ComparisonRow:
     Attributes:
         law: its name, with its options where two laws share it.
         outcome: "stood", "fell" (see ``measure.has_fallen``) or "failed".
-        why: the sentence of the failure, or "".
+        why: the sentence of the failure, when and why it fell, or "".
         duration_s: how far it came, s.
         peak_force_N, peak_force_bw: the largest vertical force, N and times the robot's weight.
         mean_force_N, mean_force_bw: its mean over time.
@@ -262,7 +262,7 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     return ComparisonRow(
         law=label,
         outcome="failed" if answer.why else "fell" if told["fell"] else "stood",
-        why=answer.why,
+        why=answer.why or _fall(told),
         duration_s=rec.duration,
         peak_force_N=float(told["peak_vertical_force_N"]),
         peak_force_bw=float(told["peak_vertical_force_bw"]),
@@ -276,6 +276,10 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
         audit_failed=audited.failed,
         us_per_step=1e6 * float(wall) / steps if wall and steps else math.nan,
     )
+
+
+def _fall(told: Mapping[str, Any]) -> str:
+    return f"fell at t = {told['fell_at_s']:.4g} s: {told['fell_because']}" if told["fell"] else ""
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -1,0 +1,137 @@
+"""Contact forces that make a desired wrench: Ott 2011, section IV-B.
+
+Minimise a1 |force missed|^2 + a2 |torque missed|^2 + a3 |forces|^2 (18) over the forces at the contact points, each in
+its friction pyramid and with at least a minimum of normal force. The wrench is a wish, so there is always a solution.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+
+import daqp
+import numpy as np
+
+from footfall.compiled import kernel
+from footfall.control.friction_pyramid import friction_pyramid
+from footfall.errors import ControllerError
+
+SOLVED = 1  # daqp's exit flag
+NO_BOUND = 1e30  # daqp's infinity
+
+
+class ContactForces:
+    """The force distribution for P contact points, kept ready from one call to the next.
+
+    ``friction`` is one number or one per point, ``minimum`` (N) the least normal force, ``weights`` the a1, a2, a3 of
+    (18). After :meth:`distribute`:
+
+    Attributes:
+        force: (P, 3) N, world frame, of the ground on the robot.
+        missed: (6,) N and N m, the desired wrench less the one these forces make.
+        solved: whether the solver says so; if not, ``force`` is the one of the call before.
+        time: s, that update and solution took.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        friction: float | np.ndarray,
+        *,
+        sides: int = 4,
+        minimum: float = 4.0,
+        weights: tuple[float, float, float] = (1.0, 1e-3, 1e-6),
+    ) -> None:
+        if count < 1:
+            raise ControllerError("a force distribution needs at least one contact point")
+        if not (math.isfinite(minimum) and minimum >= 0.0):
+            raise ControllerError(f"the least normal force must be a number >= 0 N, not {minimum}")
+        if not all(math.isfinite(w) and w > 0.0 for w in weights):
+            raise ControllerError(f"the weights alpha of the force distribution must be positive, not {weights}")
+        self.force = np.zeros((count, 3))
+        self.missed = np.zeros(6)
+        self.solved = False
+        self.time = 0.0
+        self.weights = np.array(weights)
+        # The unknowns are all normal forces, then all first tangents, then all second ones: daqp's plain bounds
+        # belong to the first unknowns, and in contact frames the pyramids never change.
+        self._faces = np.zeros((count * sides, 3 * count))
+        for p, mu in enumerate(np.broadcast_to(friction, count)):
+            rows = friction_pyramid(float(mu), sides)
+            self._faces[p * sides : (p + 1) * sides, [count + p, 2 * count + p, p]] = rows
+        self._upper = np.concatenate([np.full(count, NO_BOUND), np.zeros(count * sides)])
+        self._lower = np.concatenate([np.full(count, float(minimum)), np.full(count * sides, -NO_BOUND)])
+        size = 3 * count
+        self._map = np.zeros((6, size))
+        self._hessian, self._linear = np.zeros((size, size)), np.zeros(size)
+        self._model: daqp.Model | None = None
+
+    def distribute(self, wrench: np.ndarray, arms: np.ndarray, frames: np.ndarray) -> np.ndarray:
+        """The forces (P, 3) in N, world frame, for a ``wrench`` (force, torque) at the centre of mass.
+
+        ``arms`` (P, 3) in m lead from the centre of mass to the points; ``frames`` (P, 3, 3) are their contact frames,
+        rows tangent, tangent, normal.
+        """
+        _assemble(wrench, arms, frames, self.weights, self._map, self._hessian, self._linear)
+        begin = clock.perf_counter()
+        if self._model is None:
+            self._model = daqp.Model()
+            self._model.setup(self._hessian, self._linear, self._faces, self._upper, self._lower)
+        else:
+            self._model.update(H=self._hessian, f=self._linear)
+        solution, _, flag, _ = self._model.solve()
+        self.time = clock.perf_counter() - begin
+        self.solved = flag == SOLVED
+        if self.solved:
+            _to_world(solution, frames, self.force)
+        else:
+            self._model = None  # begin afresh: a warm start from here may fail for ever
+        _miss(wrench, arms, self.force, self.missed)
+        return self.force
+
+
+@kernel
+def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
+    """The grasp map (10) with rows weighted by the square roots of (18), the Hessian and the linear term."""
+    count = arms.shape[0]
+    force, torque = math.sqrt(weights[0]), math.sqrt(weights[1])
+    for part in range(3):
+        row = (part + 2) % 3  # normals first, then the tangents
+        for p in range(count):
+            d, r, j = frames[p, row], arms[p], part * count + p
+            grasp[0, j], grasp[1, j], grasp[2, j] = force * d[0], force * d[1], force * d[2]
+            grasp[3, j] = torque * (r[1] * d[2] - r[2] * d[1])
+            grasp[4, j] = torque * (r[2] * d[0] - r[0] * d[2])
+            grasp[5, j] = torque * (r[0] * d[1] - r[1] * d[0])
+    for i in range(3 * count):
+        linear[i] = 0.0
+        for k in range(6):
+            linear[i] -= grasp[k, i] * (force if k < 3 else torque) * wrench[k]
+        for j in range(i + 1):
+            total = weights[2] if i == j else 0.0
+            for k in range(6):
+                total += grasp[k, i] * grasp[k, j]
+            hessian[i, j] = total
+            hessian[j, i] = total
+
+
+@kernel
+def _to_world(solution, frames, force):
+    count = force.shape[0]
+    for p in range(count):
+        normal, first, second = solution[p], solution[count + p], solution[2 * count + p]
+        for c in range(3):
+            force[p, c] = normal * frames[p, 2, c] + first * frames[p, 0, c] + second * frames[p, 1, c]
+
+
+@kernel
+def _miss(wrench, arms, force, missed):
+    for k in range(6):
+        missed[k] = wrench[k]
+    for p in range(force.shape[0]):
+        r, f = arms[p], force[p]
+        for c in range(3):
+            missed[c] -= f[c]
+        missed[3] -= r[1] * f[2] - r[2] * f[1]
+        missed[4] -= r[2] * f[0] - r[0] * f[2]
+        missed[5] -= r[0] * f[1] - r[1] * f[0]
