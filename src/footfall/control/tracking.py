@@ -1,0 +1,194 @@
+"""Follow a periodic motion: the torques it takes, as feed-forward, and joint PD around it.
+
+Motors that act on the root of the robot (``hanavan`` with ``assist``) hold it on its path by springs and dampers of
+their own. They are recorded in the controls like all others, and :func:`assistance` tells how much they helped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.motors import motor_scale
+from footfall.control.posture import joint_inertias
+from footfall.errors import ControllerError
+from footfall.recording import Recording
+from footfall.robot import Robot
+
+HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
+SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A motion that repeats: N samples at equal steps of one period (s), the first not repeated at the end.
+
+    Attributes:
+        period: s.
+        advance: (nq,) what a period adds to ``qpos``.
+        qpos, qvel: (N, nq), (N, nv), MuJoCo's order.
+        torque: (N, nv) generalised forces of the actuators that the motion takes, with the ground forces it expects.
+    """
+
+    period: float
+    advance: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    torque: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.qpos)
+
+
+def _tracking(time, qpos, qvel, ctrl, gains):
+    """gains: period, samples, nq, nv, 0; rows of (kind, address in qpos, in qvel, kp, kd, gear); advance; the table."""
+    period, samples, nq, nv = gains[0], int(gains[1]), int(gains[2]), int(gains[3])
+    advance = HEAD + ROW * ctrl.size
+    width = nq + nv + ctrl.size
+    turns = time // period
+    place = (time - turns * period) / period * samples
+    first = min(int(place), samples - 1)
+    late = place - first
+    # One row more than a period: the first one again, advanced.
+    a = advance + nq + first * width
+    b = a + width
+    for i in range(ctrl.size):
+        row = HEAD + ROW * i
+        j, v = int(gains[row + 1]), int(gains[row + 2])
+        if gains[row] == SCALAR:
+            want = gains[a + j] + late * (gains[b + j] - gains[a + j]) + turns * gains[advance + j]
+            error = want - qpos[j]
+        else:
+            # Twice the vector part of conj(q) q_ref, about the body's own axis.
+            axis, at = v - int(gains[row + 1]), int(gains[row + 1]) + 3
+            w, x, y, z = qpos[at], qpos[at + 1], qpos[at + 2], qpos[at + 3]
+            rw = gains[a + at] + late * (gains[b + at] - gains[a + at])
+            rx = gains[a + at + 1] + late * (gains[b + at + 1] - gains[a + at + 1])
+            ry = gains[a + at + 2] + late * (gains[b + at + 2] - gains[a + at + 2])
+            rz = gains[a + at + 3] + late * (gains[b + at + 3] - gains[a + at + 3])
+            sign = 2.0 if w * rw + x * rx + y * ry + z * rz >= 0.0 else -2.0
+            if axis == 3:
+                error = sign * (w * rx - x * rw - y * rz + z * ry)
+            elif axis == 4:
+                error = sign * (w * ry + x * rz - y * rw - z * rx)
+            else:
+                error = sign * (w * rz - x * ry + y * rx - z * rw)
+        rate = gains[a + nq + v] + late * (gains[b + nq + v] - gains[a + nq + v]) - qvel[v]
+        feed = gains[a + nq + nv + i] + late * (gains[b + nq + nv + i] - gains[a + nq + nv + i])
+        ctrl[i] = (gains[row + 3] * error + gains[row + 4] * rate + feed) / gains[row + 5]
+    return 0
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Follow a reference motion.
+
+    ``reference`` is a :class:`Reference` or a function of the robot that gives one. ``kp`` (N m/rad) is the stiffness
+    of the joints, ``kd`` (N m s/rad) their damping, one number each or one per joint motor; left out, ``kd`` is
+    critical for the inertia of each joint, or less where the step is too long for it. ``assist`` holds stiffness
+    (N/m) and damping (N s/m) of the pushes on the root, ``assist_turn`` (N m/rad, N m s/rad) of the turns,
+    ``assist_lift`` (N/m, N s/m) of the vertical push.
+    """
+
+    reference: Reference | Callable[[Robot], Reference]
+    kp: float | Sequence[float] = 1000.0
+    kd: float | Sequence[float] | None = None
+    assist: tuple[float, float] = (2000.0, 400.0)
+    assist_turn: tuple[float, float] = (1000.0, 100.0)
+    assist_lift: tuple[float, float] = (0.0, 0.0)
+
+    @staticmethod
+    def pointer() -> Any:
+        return _pointer()
+
+    def motion(self, robot: Robot) -> Reference:
+        """The motion that this robot is to follow."""
+        return self.reference if isinstance(self.reference, Reference) else self.reference(robot)
+
+    def begin(self, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+        """Where a run starts if nothing else is said: ``qpos`` (nq,) and ``qvel`` (nv,)."""
+        motion = self.motion(robot)
+        return motion.qpos[0].copy(), motion.qvel[0].copy()
+
+    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+        """The numbers the compiled controller needs, flat."""
+        model, motion = robot.model, self.motion(robot)
+        for name, array, size in (("qpos", motion.qpos, model.nq), ("qvel", motion.qvel, model.nv)):
+            if array.shape[1] != size:
+                raise ControllerError(
+                    f"tracking: {name} of the motion has {array.shape[1]} columns, {robot.name} needs {size}"
+                )
+        rows = np.zeros((model.nu, ROW))
+        joint = model.actuator_trnid[:, 0]
+        helping = assisting(robot)
+        rows[:, 1], rows[:, 2] = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
+        rows[:, 5] = motor_scale(robot, "tracking")
+        for i in np.flatnonzero(helping):
+            part = int(np.flatnonzero(model.actuator_gear[i])[0])
+            free = model.jnt_type[joint[i]] == mujoco.mjtJoint.mjJNT_FREE
+            turns = part >= 3 if free else model.jnt_type[joint[i]] == mujoco.mjtJoint.mjJNT_HINGE
+            lifts = part == 2 if free else abs(model.jnt_axis[joint[i], 2]) > 0.5
+            rows[i, 0] = TURN if free and turns else SCALAR
+            rows[i, 1] += 0 if turns else part
+            rows[i, 2] += part
+            rows[i, 3:5] = self.assist_turn if turns else self.assist_lift if lifts else self.assist
+            rows[i, 5] = model.actuator_gear[i, part] * model.actuator_gainprm[i, 0]
+        data = mujoco.MjData(model)
+        data.qpos[:] = motion.qpos[0]
+        mujoco.mj_forward(model, data)
+        inertia = joint_inertias(model, data)[model.jnt_dofadr[joint[~helping]]]
+        kp = np.asarray(self.kp, dtype=float)
+        rows[~helping, 3] = kp
+        critical = np.minimum(2.0 * np.sqrt(kp * inertia), 0.5 * inertia / dt)
+        rows[~helping, 4] = critical if self.kd is None else self.kd
+        feed = np.where(helping, 0.0, motion.torque[:, model.jnt_dofadr[joint]])
+        table = np.hstack([motion.qpos, motion.qvel, feed])
+        again = table[:1] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
+        head = [motion.period, len(motion), model.nq, model.nv, 0.0]
+        return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
+
+
+def assisting(robot: Robot) -> np.ndarray:
+    """(nu,) which actuators act on the root from outside, where it moves freely."""
+    model = robot.model
+    joint = model.actuator_trnid[:, 0]
+    at_root = model.body_parentid[model.jnt_bodyid[joint]] == 0
+    return np.asarray(at_root & np.isin(model.actuator_trntype, (int(mujoco.mjtTrn.mjTRN_JOINT),)))
+
+
+class Assistance(NamedTuple):
+    """How much a robot was helped from outside: root mean square and peak, in body weights and N m."""
+
+    force_rms: float
+    force_peak: float
+    moment_rms: float
+    moment_peak: float
+
+    def __str__(self) -> str:
+        return (
+            f"helped by {self.force_rms:.3g} body weights (rms, at most {self.force_peak:.3g}) and "
+            f"{self.moment_rms:.3g} N m (rms, at most {self.moment_peak:.3g})"
+        )
+
+
+def assistance(rec: Recording) -> Assistance:
+    """The wrench of the motors on the root over a recording."""
+    model, helping = rec.robot.model, assisting(rec.robot)
+    names = np.array([model.actuator(i).name for i in range(model.nu)])
+    turns = np.isin(names, ("assist_roll", "assist_pitch", "assist_yaw"))
+    force = np.linalg.norm(rec.ctrl[:, helping & ~turns], axis=1) / rec.robot.weight
+    moment = np.linalg.norm(rec.ctrl[:, helping & turns], axis=1)
+    return Assistance(*(float(one) for v in (force, moment) for one in (np.sqrt(np.mean(v**2)), v.max(initial=0.0))))
+
+
+@cache
+def _pointer() -> Any:
+    from footfall.compiled import function_pointer
+    from footfall.control.base import control_signature
+
+    return function_pointer(control_signature(), _tracking)
