@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from footfall.robot import Foot, Robot, load_robot, robots
     from footfall.simulation import Simulation
     from footfall.study.compare import compare
+    from footfall.study.identify import identify_friction
 
 # Where each public name lives; imported on first use, so that `import footfall` is quick.
 _HOMES = {
@@ -33,6 +34,7 @@ _HOMES = {
     "audit": "measure.audit",
     "compare": "study.compare",
     "coulomb": "contact.friction",
+    "identify_friction": "study.identify",
     "law": "contact",
     "laws": "contact",
     "load_recording": "recording",

@@ -26,6 +26,7 @@ COMMANDS = {
     "laws": "list the contact laws, or describe one",
     "compare": "the same robot, ground, controller and push under several laws",
     "points": "find how many testing points a sole needs on rough ground",
+    "identify": "friction coefficients from pull data",
     "view": "show recordings in the browser",
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",

@@ -1,0 +1,85 @@
+"""`footfall identify`: parameters from measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from footfall.cli.output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from footfall.study.identify import Coefficient, FrictionFit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Friction coefficients from pull data, by regression through the origin.
+
+    footfall identify friction pulls.csv --plot pulls.png
+
+    Each file is a CSV with a head and columns time (s), normal and tangential force (N; two columns fx, fy make
+    one), if there are speed (m/s) and trial (the number of the pull, where a file holds several); or the folder of a
+    recording. Static friction comes from the force at which each pull breaks away, one point per pull; kinetic
+    friction from all samples while sliding.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["friction"]], tyro.conf.arg(metavar="friction")]
+    """what to identify"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
+    """CSV files or recordings, one pull or several each"""
+    time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    """name of the column of times, s"""
+    normal: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    """name of the column of normal forces, N, pressing positive"""
+    tangential: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    """name of the column of tangential forces, N"""
+    speed: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    """name of the column of sliding speeds, m/s"""
+    trial: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
+    """name of the column that numbers the pulls"""
+    foot: Annotated[str | None, tyro.conf.arg(metavar="FOOT", help_behavior_hint="")] = None
+    """which foot of a recording slides"""
+    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """draw the regression: .png, .svg or .pdf"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from footfall.study.identify import identify_friction
+
+        fit = identify_friction(
+            self.data,
+            time=self.time,
+            normal=self.normal,
+            tangential=self.tangential,
+            speed=self.speed,
+            pull=self.trial,
+            foot=self.foot,
+        )
+        if self.plot is not None:
+            from footfall.show.plots import save_plot
+
+            say(f"wrote {save_plot(fit.plot(), self.plot)}")
+        if self.json:
+            print_json(fit.to_dict())
+        else:
+            _show(fit)
+        return 0
+
+
+def _show(fit: FrictionFit) -> None:
+    columns = ("friction", "coefficient>", "95 % interval>", "r2, %>", "samples>")
+    rows = [_row("static", fit.static)] if fit.static else []
+    print_table(columns, [*rows, _row("kinetic", fit.kinetic)])
+    if fit.static is None:
+        print("No pull breaks away from rest, so that static friction is not known.")
+    static, kinetic = fit.friction
+    print(f"footfall run ROBOT --ground.friction {kinetic:.4g} --ground.static-friction {static:.4g} uses them.")
+
+
+def _row(name: str, one: Coefficient) -> list[str]:
+    interval = f"{one.low:.4f} .. {one.high:.4f}" if one.count >= 3 else "needs three pulls"
+    return [name, f"{one.value:.4f}", interval, f"{100 * one.r2:.2f}", str(one.count)]

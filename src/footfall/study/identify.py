@@ -1,0 +1,230 @@
+"""Friction coefficients from pull data, by regression (Moraud, Hale and Cheng 2008, section V-C).
+
+Something of known load is pulled along the ground until it slides. The static coefficient is the slope of the
+tangential force at onset against the normal force there, through the origin, one point per pull; the kinetic one is
+the slope of all samples while it slides.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from footfall.errors import FootfallError
+from footfall.recording import Recording, load_recording
+from footfall.study.pull_data import Pull, pull_of_recording, pulls_of, read_pulls
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOADED = 0.05  # of the largest normal force: below, nothing stands on the ground
+RISING, BEGUN = 0.7, 0.3  # of the largest ratio: where a pull is under way, and where it began or ended
+FEWEST = 20  # samples of a pull
+FEWEST_SLIDING = 5
+NEAR_ONSET = 0.4  # of the rise: the part before onset that the tangential force is extrapolated from
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A friction coefficient with its confidence interval (95 %), r2 and number of samples.
+
+    r2 is that of a regression through the origin, 1 - sum of squared residuals / sum of squared forces. The interval
+    takes samples as independent; it is nan with fewer than three.
+    """
+
+    value: float
+    low: float
+    high: float
+    r2: float
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Onset:
+    """What one pull told: when it broke away (s), with which forces (N), and its samples while sliding (N)."""
+
+    name: str
+    time: float | None
+    normal: float | None
+    tangential: float | None
+    sliding_normal: np.ndarray
+    sliding_tangential: np.ndarray
+
+
+@dataclass(frozen=True)
+class FrictionFit:
+    """Static and kinetic friction of some pulls; ``static`` is None where none of them broke away from rest."""
+
+    static: Coefficient | None
+    kinetic: Coefficient
+    pulls: tuple[Onset, ...]
+
+    @property
+    def friction(self) -> tuple[float, float]:
+        """Static and dynamic coefficient as ``Ground.plane(friction=...)`` takes them, static the larger."""
+        kinetic = self.kinetic.value
+        return max(kinetic, self.static.value if self.static else kinetic), kinetic
+
+    def plot(self) -> Figure:
+        """Tangential against normal force: onsets, sliding samples and the two lines."""
+        from footfall.study.identify_plot import regression
+
+        return regression(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        pulls = [
+            {
+                "name": one.name,
+                "onset_time_s": one.time,
+                "onset_normal_N": one.normal,
+                "onset_tangential_N": one.tangential,
+                "sliding_samples": len(one.sliding_normal),
+            }
+            for one in self.pulls
+        ]
+        static = asdict(self.static) if self.static else None
+        return {"static": static, "kinetic": asdict(self.kinetic), "confidence": CONFIDENCE, "pulls": pulls}
+
+
+def identify_friction(
+    data: Any,
+    *,
+    time: str | None = None,
+    normal: str | None = None,
+    tangential: str | None = None,
+    speed: str | None = None,
+    pull: str | None = None,
+    foot: str | None = None,
+) -> FrictionFit:
+    """Static and kinetic friction coefficient from pull data.
+
+    ``data`` is a CSV file (its columns in ``pull_data``), a ``Recording`` or the folder of one, a mapping of arrays
+    with time (s), normal and tangential force (N), or a sequence of these, one pull each. ``time``, ``normal``,
+    ``tangential``, ``speed`` and ``pull`` name columns of a CSV file, ``foot`` the foot of a recording that slides.
+
+    Forces are those at the contact; a load cell in the rope also feels the mass it accelerates. Where it is not
+    known when the load slides (from a column speed, or a recording), onset is found as the break between a rising
+    line and a level in the ratio of the forces, so a pull should rise steadily and slide on; one that sticks and slips
+    many times gives a kinetic coefficient between the two, and a peak within twice the noise is none. Pull along the
+    ground: a rope that tips the load makes its least loaded corner slide first.
+
+    Example:
+        >>> rise = np.minimum(np.linspace(0, 10, 200), 6.0)
+        >>> fit = identify_friction({"time": np.arange(200) * 0.01, "normal": np.full(200, 20.0), "tangential": rise})
+        >>> round(fit.kinetic.value, 3)
+        0.3
+    """
+    names = {"time": time, "normal": normal, "tangential": tangential, "speed": speed, "pull": pull}
+    one = isinstance(data, str | os.PathLike | Recording | Mapping)
+    pulls = [found for source in ([data] if one else data) for found in _pulls(source, names, foot)]
+    onsets = tuple(_onset(found) for found in pulls)
+    if not onsets:
+        raise FootfallError("no pull was given: friction needs at least one")
+    loads = np.concatenate([found.sliding_normal for found in onsets])
+    if loads.size < FEWEST_SLIDING:
+        ratio = max(float(np.max(p.tangential / np.maximum(p.normal, LOADED * p.normal.max()))) for p in pulls)
+        raise FootfallError(
+            f"nothing slides in {onsets[0].name}{' and others' * (len(onsets) > 1)}: the tangential force rises to the "
+            f"end; static friction is at least {ratio:.3g}; pull further, or give a column of speeds"
+        )
+    kinetic = _through_origin(loads, np.concatenate([found.sliding_tangential for found in onsets]))
+    broke = [(found.normal, found.tangential) for found in onsets if found.time is not None]
+    static = _through_origin(*np.array(broke, dtype=float).T) if broke else None
+    return FrictionFit(static, kinetic, onsets)
+
+
+def _pulls(source: Any, names: Mapping[str, str | None], foot: str | None) -> Sequence[Pull]:
+    if isinstance(source, Recording):
+        return [pull_of_recording(source, foot)]
+    if isinstance(source, Mapping):
+        return pulls_of("the data", source)
+    if not isinstance(source, str | os.PathLike):
+        kind = type(source).__name__
+        raise FootfallError(f"cannot read pulls from a {kind}; give a CSV file, a recording or a mapping of arrays")
+    path = Path(source).expanduser()
+    return [pull_of_recording(load_recording(path), foot)] if path.is_dir() else read_pulls(path, names)
+
+
+def _onset(pull: Pull) -> Onset:
+    """When a pull breaks away, with which forces, and what it slides with."""
+    loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)
+    if loaded.sum() < FEWEST:
+        raise FootfallError(
+            f"{pull.name}: {int(loaded.sum())} samples under load are too few, {FEWEST} at least are needed"
+        )
+    time, normal, along = pull.time[loaded], pull.normal[loaded], pull.tangential[loaded]
+    ratio = along / normal
+    if pull.sliding is None:
+        begin, end = _window(ratio)
+        broke = begin + _break(time[begin:end], ratio[begin:end])
+        slides = np.zeros(ratio.size, dtype=bool)
+        slides[broke:end] = True
+        if end - broke < FEWEST_SLIDING:
+            slides[:] = False
+    else:
+        slides = pull.sliding[loaded]
+        broke = int(np.argmax(slides)) if slides.any() else ratio.size
+        before = np.flatnonzero(ratio[:broke] < BEGUN * ratio[:broke].max(initial=0.0))
+        begin = int(before[-1]) + 1 if before.size else 0
+    sliding = normal[slides], along[slides]
+    start = max(begin, broke - max(3, round(NEAR_ONSET * (broke - begin))))
+    if broke - start < 3 or broke >= ratio.size or not slides.any():
+        return Onset(pull.name, None, None, None, *sliding)
+    # Onset lies between the last sample at rest and the first that slides; the forces there by the line before it.
+    when = 0.5 * (time[broke - 1] + time[broke])
+    slope, level = np.polyfit(time[start:broke] - when, ratio[start:broke], 1)
+    if slope * (time[broke - 1] - time[start]) < 0.05 * level:  # no rise: it slid from the first sample on
+        return Onset(pull.name, None, None, None, *sliding)
+    rest = ratio[slides]
+    scatter = ratio[start:broke] - np.polyval([slope, level], time[start:broke] - when)
+    noise = np.sqrt(0.5 * (scatter.var() + rest.var()))
+    if pull.sliding is None and level - rest.mean() < 2 * noise:  # no peak: the line ends where it meets the level
+        when, level = when + (rest.mean() - level) / slope, rest.mean()
+    load = float(normal[start:broke].mean())
+    return Onset(pull.name, float(when), load, float(level) * load, *sliding)
+
+
+def _window(ratio: np.ndarray) -> tuple[int, int]:
+    """The samples from the start of a pull to its release."""
+    smooth = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(ratio, 2, mode="edge"), 5), axis=1)
+    most = float(np.quantile(smooth, 0.98))
+    if most <= 0:
+        raise FootfallError("the tangential force is zero throughout: nothing is pulled")
+    rising = int(np.argmax(smooth >= RISING * most))
+    before = np.flatnonzero(smooth[:rising] < BEGUN * most)
+    return (int(before[-1]) + 1 if before.size else 0), int(np.flatnonzero(smooth > BEGUN * most)[-1]) + 1
+
+
+def _break(time: np.ndarray, ratio: np.ndarray) -> int:
+    """The first sample of the level part: least squares of a line up to it and a constant from it on."""
+    t = time - time.mean()
+    n = np.arange(1, t.size + 1)
+    st, sr, stt, str_, srr = (np.cumsum(x) for x in (t, ratio, t * t, t * ratio, ratio * ratio))
+    vtt, vtr, vrr = stt - st * st / n, str_ - st * sr / n, srr - sr * sr / n
+    line = vrr - np.divide(vtr * vtr, vtt, out=np.zeros(t.size), where=vtt > 0)
+    rest = np.maximum(t.size - n, 1)
+    level = (srr[-1] - srr) - (sr[-1] - sr) ** 2 / rest
+    # Squares are differences of sums, so that less than rounding of these means nothing.
+    total = np.maximum(line, 0.0) + np.maximum(level, 0.0) + 1e-12 * srr[-1] * (n < 3)
+    return int(np.argmin(total[:-1])) + 1
+
+
+def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
+    """Regression of force on load through the origin."""
+    from scipy.stats import t as student
+
+    count = load.size
+    value = float(load @ force / (load @ load))
+    residual = force - value * load
+    spread = np.nan
+    if count >= 3:
+        error = np.sqrt(residual @ residual / (count - 1) / (load @ load))
+        spread = float(error * student.ppf(0.5 + CONFIDENCE / 2, count - 1))
+    r2 = 1.0 - float(residual @ residual / (force @ force))
+    return Coefficient(value, value - spread, value + spread, r2, count)
