@@ -1,9 +1,9 @@
 """A humanoid of half a metre in the class of Fujitsu's Hoap-2, which squats on a force plate in Moraud, Hale and Cheng
 2008: 25 joints, 7 kg.
 
-The paper prints none of its dimensions. Published for Hoap-2: 25 joints (six a leg, four an arm, one a hand, two in
-the neck, one in the waist), height 0.5 m, mass 7 kg, thigh and shank 0.10 m. Assumed here (all in ``LINKS``): the share
-of mass of each link, all links homogeneous; ankle 0.037 m above the sole, hip joints 0.078 m apart, soles of
+The paper prints none of its dimensions. Known of Hoap-2: 25 joints (six a leg, four an arm, one a hand, two in the
+neck, one in the waist), height 0.5 m, mass about 7 kg. Assumed here (all in ``LINKS``): the share of mass of each link,
+all links homogeneous; thigh and shank 0.10 m, ankle 0.037 m above the sole, hip joints 0.078 m apart, soles of
 0.098 x 0.063 m with the ankle 0.04 m from the heel; the waist bends forward; motors of 8 N m in the legs, with
 reflected rotors of 0.01 kg m2; joint damping of 0.01 N m s/rad.
 

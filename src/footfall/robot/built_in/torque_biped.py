@@ -6,8 +6,8 @@ prints no mass, length or pose. Assumed here (all in ``LINKS``): 50 kg, of which
 batteries has 18, a thigh 8.5, a shank 5 and a foot 2.5; homogeneous links, thigh and shank 0.40 m, ankle
 0.10 m above the sole, hip joints 0.20 m apart, rectangular soles of 0.22 x 0.12 m with the ankle 0.08 m from the
 heel; 1.25 m tall with straight legs. Three hip axes (yaw, roll, pitch) meet in a point, as do ankle pitch and roll.
-Torques are those published for the arm's joints, 176 N m in its shoulder and 100 N m in its elbow, here in hips and
-knees, and in hip yaw and ankles. Rotors of 0.1 kg m2 reflected through the gears (160:1); the knees of the home
+Torques are of the size of the arm's joints, 176 N m as in its shoulder for hips and knees, 100 N m as in its elbow for
+hip yaw and ankles. Rotors of 0.1 kg m2 reflected through the gears (160:1); the knees of the home
 pose are bent by 0.7 rad, the centre of mass is over the middle of the soles.
 
 x is forward, y left, z up; a flexed hip is negative, a flexed knee positive.
