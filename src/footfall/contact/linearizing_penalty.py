@@ -24,9 +24,11 @@ from typing import Literal, NamedTuple
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.friction import coulomb
-from footfall.solve.contact_problem import ANY, MEMORY_SIZE, MODE, motions, solve_contacts, work_rows
+from footfall.solve.contact_problem import MEMORY_SIZE, MODE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.delassus import ANY
 from footfall.solve.friction import to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import spread
+from footfall.solve.rigid_motion import make_rigid
 
 #: Acceleration below which nothing is missing, m/s2.
 STILL = 1e-6
@@ -90,9 +92,12 @@ def saturated(contacts, memory, force, mode, work, marks):
 def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     free, target = motions(work, contacts.gap.size)
     excess_accelerations(contacts, dt, memory, parameters, free, target)
+    for i in range(contacts.number[0]):
+        marks[contacts.points[i]] = target[contacts.points[i]] == 0.0
+    make_rigid(contacts, marks, free, work)
     status = 0
     if parameters.consistent == 1.0:
-        status = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
+        status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
     if parameters.consistent == 0.0 or status != 0:  # the paper's limits can always be applied
         saturated(contacts, memory, force, mode, work, marks)
     return status
@@ -131,7 +136,7 @@ class LinearizingPenalty(CoupledLaw):
 
     @classmethod
     def marks_size(cls, points: int, bodies: int) -> int:
-        return points
+        return marks_size(points)
 
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, Setting, check_range
-from footfall.solve.contact_problem import ANY, MEMORY_SIZE, motions, solve_contacts, work_rows
+from footfall.solve.contact_problem import MEMORY_SIZE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.delassus import ANY
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -41,7 +42,8 @@ def free_velocities(contacts, dt, restitution, free, target):
 def time_stepping(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     free, target = motions(work, contacts.gap.size)
     free_velocities(contacts, dt, parameters.restitution, free, target)
-    return solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    status, _ = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    return status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class TimeStepping(CoupledLaw):
 
     @classmethod
     def marks_size(cls, points: int, bodies: int) -> int:
-        return points
+        return marks_size(points)
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(restitution=self.restitution)

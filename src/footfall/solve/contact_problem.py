@@ -6,7 +6,8 @@ Motions of the points (velocities at the end of a step, or accelerations less th
 
 Most steps look like the one before. So the kind of each point (open, held, sliding, with the direction of its friction)
 is guessed from the last step, the linear problem that follows is solved by the least forces, and the answer checked;
-what is found wrong is changed, a few times. Where that does not end, Gauss-Seidel takes over.
+what is found wrong is changed, a few times. Where that does not end, Newton's method takes over from the solution on a
+pyramid (:mod:`footfall.solve.alart_curnier`), and where that does not either, Gauss-Seidel.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from __future__ import annotations
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.friction import coulomb
+from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
 from footfall.solve.cone import gauss_seidel
+from footfall.solve.delassus import ANY, choose, dense_floats, dense_rooms, hand_back, write_out
 from footfall.solve.friction import add_friction, spread_with_friction, to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread_over_flat_feet
 
-#: Guesses that may be mended before Gauss-Seidel takes over.
+#: Guesses that may be mended before Newton takes over.
 GUESSES = 40
 #: Sweeps of Gauss-Seidel between two guesses, and how often.
-SWEEPS, ROUNDS = 100, 20
+SWEEPS, ROUNDS = 100, 5
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 #: What is not converged to this is said to be unsolved.
 UNSOLVED = 1e-8
-#: A least motion for points that may do what they like.
-ANY = -1e12
 # What a point remembers: what it did, and the size and direction of its friction.
 MODE, SIZE, DIRECTION = 0, 1, 2
 MEMORY_SIZE = 5
@@ -171,15 +172,15 @@ def hold_all(contacts, still, memory, target, missing, kind, friction, force, en
 
 @kernel
 def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-    """Forces (world frame) for a guess that holds; False if none was found."""
-    for _ in range(GUESSES):
+    """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
+    for count in range(1, GUESSES + 1):
         if not spread_with_friction(contacts, kind, friction, missing, force, work):
-            return False
+            return False, count
         add_friction(contacts, kind, friction, force)
         end_motions(contacts, step, free, force, end, work)
         if not mend(contacts, still, memory, target, end, kind, friction, force):
-            return True
-    return False
+            return True, count
+    return False, GUESSES
 
 
 @kernel
@@ -192,17 +193,21 @@ def keep_in_cone(contacts, force):
 
 
 @kernel
-def read_kinds(contacts, force, kind, friction):
-    """What each point seems to do, from forces (contact frames) that are nearly right."""
+def read_kinds(contacts, still, target, force, end, kind, friction):
+    """What each point seems to do, from forces and motions (contact frames) that are nearly right.
+
+    A point that touches without a force is held too: other forces may do the same and load it.
+    """
     largest = 0.0
     for i in range(contacts.number[0]):
         largest = max(largest, force[contacts.points[i], 2])
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        f, frame = force[p], contacts.frame[p]
+        f, u, frame = force[p], end[p], contacts.frame[p]
         size = (f[0] * f[0] + f[1] * f[1]) ** 0.5
+        speed = (u[0] * u[0] + u[1] * u[1]) ** 0.5
         if f[2] <= 1e-6 * largest:
-            kind[p] = OPEN
+            kind[p] = STICK if u[2] - target[p] <= still and speed <= still else OPEN
         elif size < 0.9999 * contacts.dynamic_friction[p] * f[2]:
             kind[p] = STICK
         else:
@@ -213,29 +218,74 @@ def read_kinds(contacts, force, kind, friction):
 
 
 @kernel
-def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-    """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives a law's status."""
-    keep_in_cone(contacts, force)
-    for _ in range(ROUNDS):
-        change = gauss_seidel(contacts, free, target, step, force, SWEEPS, TOLERANCE, work)
-        to_world_frames(contacts, force, missing)
-        end_motions(contacts, step, free, missing, end, work)
-        if change <= UNSOLVED:
-            return 0
-        for i in range(contacts.number[0]):  # aside, in case the guess misses
-            p = contacts.points[i]
-            for k in range(3):
-                end[p, 3 + k] = force[p, k]
-        read_kinds(contacts, force, kind, friction)
-        missing_accelerations(contacts, step, free, target, missing)
-        if solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-            to_contact_frames(contacts, force)
-            return 0
+def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Replace forces that are nearly right (contact frames) by those of a guess that they suggest and that holds.
+
+    Gives whether there is one, and how many were tried; if there is none, nothing has changed but ``end``, which is
+    that of the forces either way.
+    """
+    to_world_frames(contacts, force, missing)
+    end_motions(contacts, step, free, missing, end, work)
+    read_kinds(contacts, still, target, force, end, kind, friction)
+    for i in range(contacts.number[0]):  # aside, in case the guess misses
+        p = contacts.points[i]
+        for k in range(3):
+            end[p, 3 + k] = force[p, k]
+    missing_accelerations(contacts, step, free, target, missing)
+    found, guesses = solve_by_guessing(
+        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+    )
+    if found:
+        to_contact_frames(contacts, force)
+    else:
         for i in range(contacts.number[0]):
             p = contacts.points[i]
             for k in range(3):
                 force[p, k] = end[p, 3 + k]
-    return 1
+        to_world_frames(contacts, force, missing)
+        end_motions(contacts, step, free, missing, end, work)
+    return found, guesses
+
+
+@kernel
+def solve_by_newton(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Newton from a pyramid, and a guess from there, which spreads the forces. Gives whether it is solved, and pivots,
+    steps and guesses.
+    """
+    points = contacts.gap.size
+    first, last = 4 * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * points
+    space = work[first:last].reshape(((last - first) * work.shape[1],))
+    n = choose(contacts, target, space[:points])
+    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_rooms(space, points, n)
+    write_out(contacts, step, free, target, who, w, dense_free, dense_target, work)
+    for i in range(n):
+        coefficient[i] = contacts.dynamic_friction[int(who[i])]
+    found, iterations = solve_cone(w, dense_free, dense_target, coefficient, impulse, rest, kind[points:])
+    hand_back(contacts, who, impulse, force)
+    if found:
+        _, guesses = guess_from_forces(
+            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+        )
+        iterations += guesses
+    return found, iterations
+
+
+@kernel
+def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives whether it is solved, and
+    sweeps and guesses.
+    """
+    keep_in_cone(contacts, force)
+    iterations = 0
+    for _ in range(ROUNDS):
+        change, sweeps = gauss_seidel(contacts, free, target, step, force, SWEEPS, TOLERANCE, end, work)
+        found, guesses = guess_from_forces(
+            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+        )
+        iterations += sweeps + guesses
+        if found or change <= UNSOLVED:
+            return True, iterations
+    return False, iterations
 
 
 @inlined
@@ -262,39 +312,69 @@ def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     """Forces (P, 3) in contact frames and modes of all near points. ``free`` and ``target`` are in :func:`motions`.
 
     ``step`` is what a unit of acceleration adds to a motion, ``still`` the size below which a motion is none. Gives a
-    law's status.
+    law's status, and how many guesses, pivots, steps and sweeps it took.
     """
-    points = contacts.gap.size
-    rows = work.shape[0] - 5 * points
-    missing, friction = work[rows : rows + points], work[rows + points : rows + 2 * points]
-    free, target = motions(work, points)
-    end = work[rows + 4 * points :]
+    _, friction, free, target, _ = rooms(work, contacts.gap.size)
     guess(contacts, memory, free, target, marks, friction)
+    return solve_from_guess(contacts, step, still, memory, force, mode, work, marks)
+
+
+@inlined
+def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
+    """The same from a guess: the kind of each point in ``marks``, the friction of those that slide in :func:`rooms`."""
+    missing, friction, free, target, end = rooms(work, contacts.gap.size)
     missing_accelerations(contacts, step, free, target, missing)
+    iterations = 1
     found = all_held(contacts, marks) and hold_all(
         contacts, still, memory, target, missing, marks, friction, force, end, work
     )
     if not found:
-        found = solve_by_guessing(
+        found, iterations = solve_by_guessing(
             contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
         )
     to_contact_frames(contacts, force)
-    status = 0
     if not found:
-        status = solve_by_sweeping(
+        found, more = solve_by_newton(
             contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
         )
+        iterations += more
+    if not found:
+        found, more = solve_by_sweeping(
+            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
+        )
+        iterations += more
     conclude(contacts, still, memory, end, force, mode)
-    return status
+    return 0 if found else 1, iterations
 
 
 @inlined
 def motions(work, points):
     """Where a law puts the free motions (P, 3) of the points, in contact frames, and their targets (P,)."""
+    _, _, free, target, _ = rooms(work, points)
+    return free, target
+
+
+@inlined
+def rooms(work, points):
+    """The last rows of the scratch space: missing accelerations (world frame), friction of sliding points (unit vector,
+    world frame, and size), free motions, targets, and motions at the end.
+    """
     rows = work.shape[0] - 5 * points
-    return work[rows + 2 * points : rows + 3 * points], work[rows + 3 * points : rows + 4 * points, 0]
+    return (
+        work[rows : rows + points],
+        work[rows + points : rows + 2 * points],
+        work[rows + 2 * points : rows + 3 * points],
+        work[rows + 3 * points : rows + 4 * points, 0],
+        work[rows + 4 * points :],
+    )
 
 
 def work_rows(points: int, bodies: int) -> int:
     """Rows of scratch space that :func:`solve_contacts` needs."""
-    return 4 * 6 * bodies + SCRATCH_ROWS + 5 * points
+    dense = dense_floats(points) + cone_floats(points)
+    return 4 * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-dense // (6 * bodies))
+
+
+def marks_size(points: int) -> int:
+    """Integers of scratch space that :func:`solve_contacts` needs."""
+    return points + cone_marks(points)

@@ -70,47 +70,56 @@ def derivative(m, scale, z, w, h):
 
 
 @kernel
-def damped_step(h, gradient, damping, gram, step):
-    """Levenberg and Marquardt's: ``-(H^T H + damping)^-1 gradient``. Destroys H; False if there is none."""
-    n = gradient.size
+def damped_step(h, phi, merit, gram, gradient, step):
+    """Levenberg and Marquardt's step, ``-(H^T H + damping)^-1 H^T phi``: gives the slope of the merit along it.
+
+    Destroys H. Where rounding leaves nothing to factorise, the step and its slope are zero.
+    """
+    n = phi.size
     for i in range(n):
         for j in range(i + 1):
             value = 0.0
             for k in range(n):
                 value += h[k, i] * h[k, j]
             gram[i, j] = value
-        gram[i, i] += damping
-        step[i] = -gradient[i]
-    if not cholesky(gram, n, 0.0, h):
-        return False
-    cholesky_solve(h, n, step)
-    return True
+        gram[i, i] += max(LEAST, min(MOST, merit))
+        value = 0.0
+        for k in range(n):
+            value += h[k, i] * phi[k]
+        gradient[i] = value
+        step[i] = -value
+    possible = cholesky(gram, n, 0.0, h)
+    if possible:
+        cholesky_solve(h, n, step)
+    slope = 0.0
+    for i in range(n):
+        if not possible:
+            step[i] = 0.0
+        slope += gradient[i] * step[i]
+    return slope
+
+
+@inlined
+def largest(phi):
+    error = 0.0
+    for i in range(phi.size):
+        error = max(error, abs(phi[i]))
+    return error
 
 
 @kernel
 def descend(m, q, scale, size, z, tolerance, work):
     """Newton from z, in equilibrated units, until no step helps. Gives the steps taken and the largest |phi|."""
     n = q.size
-    h, factor = work[:n], work[n : 2 * n]
+    h, gram = work[:n], work[n : 2 * n]
     w, phi, gradient, step, trial = work[2 * n + 1], work[2 * n + 2], work[2 * n + 3], work[2 * n + 4], work[2 * n + 5]
     merit = values(m, q, scale, size, z, w, phi)
+    error = largest(phi)
     for count in range(STEPS):
-        error = 0.0
-        for i in range(n):
-            error = max(error, abs(phi[i]))
         if error <= tolerance:
             return count, error
         derivative(m, scale, z, w, h)
-        for i in range(n):
-            value = 0.0
-            for k in range(n):
-                value += h[k, i] * phi[k]
-            gradient[i] = value
-        if not damped_step(h, gradient, max(LEAST, min(MOST, merit)), factor, step):
-            return count, error
-        slope = 0.0
-        for i in range(n):
-            slope += gradient[i] * step[i]
+        slope = damped_step(h, phi, merit, gram, gradient, step)
         length, new = 1.0, merit
         for _ in range(HALVINGS):
             for i in range(n):
@@ -122,10 +131,7 @@ def descend(m, q, scale, size, z, tolerance, work):
         if not new < merit:  # as near as rounding lets it come, or a dead end
             return count, error
         copy(z, trial)
-        merit = new
-    error = 0.0
-    for i in range(n):
-        error = max(error, abs(phi[i]))
+        merit, error = new, largest(phi)
     return STEPS, error
 
 

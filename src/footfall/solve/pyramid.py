@@ -1,0 +1,110 @@
+"""Contact problems with a polyhedral friction cone, as linear complementarity problems.
+
+The cone is replaced by the convex hull of k directions of friction (Stewart and Trinkle 1996; Anitescu and Potra 1997).
+With the normal impulses z_n, the shares b of the directions D and the slip speed l of each point
+
+    w_n = (u_n - target)         _|_  z_n
+    w_b = D^T u_t + l            _|_  b
+    w_l = mu z_n - sum of b      _|_  l
+
+where ``u = free + W (z_n, D b)``. The matrix is copositive, and Lemke's method finds a solution. Friction is right to
+within half the angle between two directions, pi / k, and smaller than Coulomb's by up to 1 - cos(pi / k).
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.lemke_pivoting import lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
+
+
+def unknowns(points: int, facets: int) -> int:
+    """The size of the problem."""
+    return points * (facets + 2)
+
+
+def pyramid_floats(points: int, facets: int) -> int:
+    """Floats of scratch space that :func:`solve_pyramid` needs."""
+    n = unknowns(points, facets)
+    return n * (n + 2 + lemke_rows(n))
+
+
+def pyramid_marks(points: int, facets: int) -> int:
+    """Integers of scratch space that :func:`solve_pyramid` needs."""
+    return lemke_marks(unknowns(points, facets))
+
+
+@inlined
+def direction(facet, facets):
+    angle = 2.0 * math.pi * facet / facets
+    return math.cos(angle), math.sin(angle)
+
+
+@kernel
+def friction_lcp(w, free, target, friction, facets, m, q):
+    """Write the matrix and vector of the problem: normal impulses first, then shares point by point, then slip speeds.
+
+    ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,).
+    """
+    points, n = friction.size, q.size
+    slip = points * (facets + 1)  # where the slip speeds begin
+    for i in range(n):
+        for j in range(n):
+            m[i, j] = 0.0
+    for a in range(points):
+        q[a] = free[a, 2] - target[a]
+        q[slip + a] = 0.0
+        m[slip + a, a] = friction[a]
+        for i in range(facets):
+            c, s = direction(i, facets)
+            row = points + a * facets + i
+            q[row] = c * free[a, 0] + s * free[a, 1]
+            m[row, slip + a], m[slip + a, row] = 1.0, -1.0
+            for b in range(points):
+                x = c * w[3 * a, 3 * b] + s * w[3 * a + 1, 3 * b]
+                y = c * w[3 * a, 3 * b + 1] + s * w[3 * a + 1, 3 * b + 1]
+                z = c * w[3 * a, 3 * b + 2] + s * w[3 * a + 1, 3 * b + 2]
+                m[row, b], m[b, row] = z, z
+                for j in range(facets):
+                    cj, sj = direction(j, facets)
+                    m[row, points + b * facets + j] = cj * x + sj * y
+        for b in range(points):
+            m[a, b] = w[3 * a + 2, 3 * b + 2]
+
+
+@kernel
+def impulses(z, facets, impulse):
+    """The impulses (P, 3) that the unknowns of the problem stand for."""
+    points = impulse.shape[0]
+    for a in range(points):
+        x, y = 0.0, 0.0
+        for i in range(facets):
+            c, s = direction(i, facets)
+            x += c * z[points + a * facets + i]
+            y += s * z[points + a * facets + i]
+        impulse[a, 0], impulse[a, 1], impulse[a, 2] = x, y, z[a]
+
+
+@kernel
+def solve_pyramid(w, free, target, friction, facets, impulse, work, marks):
+    """Write the impulses (P, 3) of a contact problem; gives how Lemke ended and his pivots.
+
+    ``work`` is flat, with ``pyramid_floats`` numbers, ``marks`` has ``pyramid_marks``.
+    """
+    n = friction.size * (facets + 2)
+    m = work[: n * n].reshape((n, n))
+    q, z = work[n * n : n * n + n], work[n * n + n : n * n + 2 * n]
+    tableau = work[n * n + 2 * n : n * n + 2 * n + n * (n + 4)].reshape((n + 4, n))
+    friction_lcp(w, free, target, friction, facets, m, q)
+    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), tableau, marks)
+    impulses(z, facets, impulse)
+    return status, pivots
+
+
+@inlined
+def inside_polygon(x, y, limit, facets):
+    """Whether friction (x, y) is one that the facets allow: in the polygon with corners at the distance ``limit``."""
+    sector = 2.0 * math.pi / facets
+    edge = (math.floor(math.atan2(y, x) / sector) + 0.5) * sector  # the normal of the edge that it is nearest to
+    return x * math.cos(edge) + y * math.sin(edge) <= limit * math.cos(0.5 * sector)
