@@ -25,6 +25,7 @@ COMMANDS = {
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
     "compare": "the same robot, ground, controller and push under several laws",
+    "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "identify": "friction coefficients from pull data",
     "view": "show recordings in the browser",
