@@ -17,6 +17,7 @@ import numpy as np
 from footfall.control.motors import motor_scale
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
+from footfall.ground import Ground
 from footfall.recording import Recording
 from footfall.robot import Robot
 
@@ -24,7 +25,7 @@ HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
 SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reference:
     """A motion that repeats: N samples at equal steps of one period (s), the first not repeated at the end.
 
@@ -43,6 +44,9 @@ class Reference:
 
     def __len__(self) -> int:
         return len(self.qpos)
+
+    def __repr__(self) -> str:
+        return f"Reference({len(self)} samples of {self.period:.4g} s)"
 
 
 def _tracking(time, qpos, qvel, ctrl, gains):
@@ -98,7 +102,7 @@ class Tracking:
     reference: Reference | Callable[[Robot], Reference]
     kp: float | Sequence[float] = 1000.0
     kd: float | Sequence[float] | None = None
-    assist: tuple[float, float] = (2000.0, 400.0)
+    assist: tuple[float, float] = (0.0, 200.0)
     assist_turn: tuple[float, float] = (1000.0, 100.0)
     assist_lift: tuple[float, float] = (0.0, 0.0)
 
@@ -110,8 +114,8 @@ class Tracking:
         """The motion that this robot is to follow."""
         return self.reference if isinstance(self.reference, Reference) else self.reference(robot)
 
-    def begin(self, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-        """Where a run starts if nothing else is said: ``qpos`` (nq,) and ``qvel`` (nv,)."""
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
+        """Where a run starts if nothing else is said: the first sample of the motion."""
         motion = self.motion(robot)
         return motion.qpos[0].copy(), motion.qvel[0].copy()
 

@@ -35,7 +35,7 @@ ATTRIBUTION = (
 
 
 @dataclass(frozen=True)
-class HumanWalk:
+class MeasuredWalk:
     """The mean walk. Series are Fourier coefficients over the stride (see ``human_series``), curves run over stance.
 
     Attributes:
@@ -79,12 +79,12 @@ class HumanWalk:
 
 
 @cache
-def human_data() -> HumanWalk:
+def human_data() -> MeasuredWalk:
     """The table that comes with Footfall."""
     return from_dict(json.loads((files("footfall.gait") / "human_walk.json").read_text(encoding="utf-8")))
 
 
-def derive(folder: Path | str) -> HumanWalk:
+def derive(folder: Path | str) -> MeasuredWalk:
     """The table from the processed recording: ``motion.csv``, ``joints.csv``, ``grf.csv``, ``subject.json``."""
     folder = Path(folder)
     try:
@@ -110,7 +110,7 @@ def derive(folder: Path | str) -> HumanWalk:
         for name, key in (("thigh", "thigh_m"), ("shank", "shank_m"), ("ankle_height", "ankle_height_footflat_m"))
     }
     curves, pressure = _stances(subject, forces, joints)
-    return HumanWalk(
+    return MeasuredWalk(
         attribution=ATTRIBUTION,
         mass=subject["mass_kg"],
         speed=subject["speed_m_s"],
@@ -173,7 +173,7 @@ def _read(path: Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def to_dict(walk: HumanWalk) -> dict[str, Any]:
+def to_dict(walk: MeasuredWalk) -> dict[str, Any]:
     """As JSON can hold it; angles to 1e-6 rad."""
 
     def plain(value: Any) -> Any:
@@ -186,7 +186,7 @@ def to_dict(walk: HumanWalk) -> dict[str, Any]:
     return {key: plain(value) for key, value in asdict(walk).items()}
 
 
-def from_dict(table: dict[str, Any]) -> HumanWalk:
+def from_dict(table: dict[str, Any]) -> MeasuredWalk:
     """What ``to_dict`` wrote."""
 
     def array(value: Any) -> Any:
@@ -194,4 +194,4 @@ def from_dict(table: dict[str, Any]) -> HumanWalk:
             return {key: array(one) for key, one in value.items()}
         return np.array(value, dtype=float) if isinstance(value, list) else value
 
-    return HumanWalk(**{key: array(value) for key, value in table.items()})
+    return MeasuredWalk(**{key: array(value) for key, value in table.items()})

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.gait.human_body import Body, Curve, turned
-from footfall.gait.human_data import HumanWalk
+from footfall.gait.human_data import MeasuredWalk
 from footfall.gait.human_series import basis, evaluate
 
 HARMONICS = 10
@@ -63,9 +63,7 @@ class WalkSeries:
     def scaled(self, length: float) -> WalkSeries:
         """The same walk of a man ``length`` times as tall."""
         lengths = {name: c * length if name in ("x", "z") else c for name, c in self.coefficients.items()}
-        return WalkSeries(
-            lengths, self.stride_time * length**0.5, self.speed * length**0.5, self.foot * length
-        )
+        return WalkSeries(lengths, self.stride_time * length**0.5, self.speed * length**0.5, self.foot * length)
 
 
 class Looked(NamedTuple):
@@ -98,7 +96,7 @@ def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
 class Problem:
     """The least-squares problem of one body: unknowns in one vector, of which many can be looked at together."""
 
-    def __init__(self, body: Body, data: HumanWalk) -> None:
+    def __init__(self, body: Body, data: MeasuredWalk) -> None:
         self.body, self.data = body, data
         scale = body.leg / data.leg
         self.stride_time = data.stride_time * scale**0.5
@@ -150,7 +148,9 @@ class Problem:
 
     def unknowns(self, walk: WalkSeries) -> np.ndarray:
         """The vector of a walk."""
-        return np.concatenate([*(walk.coefficients[n][own] for n, own in self.unknown.items()), [walk.speed, walk.foot]])
+        return np.concatenate(
+            [*(walk.coefficients[n][own] for n, own in self.unknown.items()), [walk.speed, walk.foot]]
+        )
 
     def curves(self, unknowns: np.ndarray) -> dict[str, Curve]:
         """All quantities over the stride."""
@@ -160,9 +160,9 @@ class Problem:
         found["x"] = Curve(x.value + speed * self.stride_time * self.phase, x.rate + speed, x.acceleration)
         return found
 
-    def look(self, unknowns: np.ndarray) -> Looked:
-        """What the walk does."""
-        body, curves = self.body, self.curves(unknowns)
+    def look(self, unknowns: np.ndarray, known: dict[str, Curve] | None = None) -> Looked:
+        """What the walk does; ``known`` are its curves, if they have been made."""
+        body, curves = self.body, self.curves(unknowns) if known is None else known
         hip = Curve(*(x + 1j * z for x, z in zip(curves["x"], curves["z"], strict=True)))
         trunk, leg = curves["trunk"], (curves["thigh"], curves["shank"], curves["foot"])
         _, ankle = body.leg_joints(hip, leg[0], leg[1])
@@ -184,7 +184,8 @@ class Problem:
 
     def residual(self, unknowns: np.ndarray) -> np.ndarray:
         """(..., R) what is to be made small."""
-        phase, curves, seen = self.phase, self.curves(unknowns), self.look(unknowns)
+        phase, curves = self.phase, self.curves(unknowns)
+        seen = self.look(unknowns, curves)
         toes = np.where((phase > 0.3) & (phase < 0.8), TOES, ANGLE)
         rows = [
             (curves["thigh"].value - self.angles["thigh"]) / ANGLE,

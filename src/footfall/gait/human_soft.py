@@ -14,10 +14,10 @@ import numpy as np
 
 from footfall.contact.wishes import NormalTerms
 from footfall.gait.human_body import Body, Curve, turned
-from footfall.gait.human_data import HumanWalk
+from footfall.gait.human_data import MeasuredWalk
 from footfall.gait.human_fit import FORCE, PRESSURE, Looked, Problem, WalkSeries, fit_walk, opposite
 
-OWN_FORCE = 0.03  # body weights, of each foot against the measured mean
+OWN_FORCE = 0.015  # body weights, of each foot against the measured mean
 SLIP, STRAY = 0.03, 0.005  # m/s and m, of points that carry
 LIGHT = 0.01  # body weights, below which a row of points is let slip
 # How the fit comes near, stage by stage: share of the dampers that is there, and how much more force may miss.
@@ -36,7 +36,7 @@ class Soft(NamedTuple):
 class SoftProblem(Problem):
     """The least-squares problem on ground that gives way."""
 
-    def __init__(self, body: Body, data: HumanWalk, soft: Soft) -> None:
+    def __init__(self, body: Body, data: MeasuredWalk, soft: Soft) -> None:
         super().__init__(body, data)
         self.soft, self.damped, self.eased = soft, 1.0, 1.0
         vertical = data.ground_force("z", self.phase)

@@ -1,0 +1,64 @@
+"""Walk as a man was seen to walk: robot ``hanavan``, held upright by a moment on his pelvis that is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.control.tracking import Reference, Tracking, assisting
+from footfall.errors import ControllerError
+from footfall.gait.human import human_walk
+from footfall.ground import Ground
+from footfall.robot import Robot
+
+
+@dataclass(frozen=True)
+class HumanWalk:
+    """The measured human walk, on a robot ``hanavan`` with ``assist``, in space or in the plane.
+
+    Without ``law`` the motion is that on hard ground; given a law of springs and dampers (and the step ``dt`` in s that
+    its defaults depend on), the feet sink into the ground as their load wants it. How much the motors on the pelvis
+    helped, :func:`footfall.control.tracking.assistance` tells.
+
+    Limitations: made for level ground; stones of a centimetre or so do not bring him down.
+    """
+
+    law: Law | None = None
+    dt: float = 1e-4  # s, step of the simulation, for defaults of the law
+    kp: float = 1000.0  # N m/rad, stiffness of the joints
+    upright: float = 1000.0  # N m/rad, of the moment on the pelvis
+    upright_damping: float = 100.0  # N m s/rad
+    push_damping: float = 200.0  # N s/m, of the push on the pelvis against wrong speed
+
+    @staticmethod
+    def pointer() -> Any:
+        return Tracking.pointer()
+
+    def motion(self, robot: Robot) -> Reference:
+        """What this robot follows."""
+        return human_walk(robot, self.law, self.dt)
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
+        """Heel strike of the left foot."""
+        return self._tracking(robot).initial_state(robot, ground)
+
+    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+        """The numbers the compiled controller needs, flat."""
+        return self._tracking(robot).gains(robot, dt)
+
+    def _tracking(self, robot: Robot) -> Tracking:
+        motion = self.motion(robot)
+        if not assisting(robot).any():
+            raise ControllerError(
+                "human-walk does not balance by itself: load the robot with assist=True, on the command line "
+                "--robot.assist"
+            )
+        return Tracking(
+            motion,
+            kp=self.kp,
+            assist=(0.0, self.push_damping),
+            assist_turn=(self.upright, self.upright_damping),
+        )
