@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.base import Law
-from footfall.control.tracking import Reference, Tracking, assisting
+from footfall.control.tracking import Tracking, assisting
 from footfall.errors import ControllerError
 from footfall.gait.human import human_walk
+from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
 
@@ -37,7 +38,7 @@ class HumanWalk:
     def pointer() -> Any:
         return Tracking.pointer()
 
-    def motion(self, robot: Robot) -> Reference:
+    def motion(self, robot: Robot) -> PeriodicMotion:
         """What this robot follows."""
         return human_walk(robot, self.law, self.dt)
 

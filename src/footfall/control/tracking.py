@@ -17,36 +17,13 @@ import numpy as np
 from footfall.control.motors import motor_scale
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
+from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.recording import Recording
 from footfall.robot import Robot
 
 HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
 SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reference:
-    """A motion that repeats: N samples at equal steps of one period (s), the first not repeated at the end.
-
-    Attributes:
-        period: s.
-        advance: (nq,) what a period adds to ``qpos``.
-        qpos, qvel: (N, nq), (N, nv), MuJoCo's order.
-        torque: (N, nv) generalised forces of the actuators that the motion takes, with the ground forces it expects.
-    """
-
-    period: float
-    advance: np.ndarray
-    qpos: np.ndarray
-    qvel: np.ndarray
-    torque: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.qpos)
-
-    def __repr__(self) -> str:
-        return f"Reference({len(self)} samples of {self.period:.4g} s)"
 
 
 def _tracking(time, qpos, qvel, ctrl, gains):
@@ -92,14 +69,14 @@ def _tracking(time, qpos, qvel, ctrl, gains):
 class Tracking:
     """Follow a reference motion.
 
-    ``reference`` is a :class:`Reference` or a function of the robot that gives one. ``kp`` (N m/rad) is the stiffness
-    of the joints, ``kd`` (N m s/rad) their damping, one number each or one per joint motor; left out, ``kd`` is
-    critical for the inertia of each joint, or less where the step is too long for it. ``assist`` holds stiffness
-    (N/m) and damping (N s/m) of the pushes on the root, ``assist_turn`` (N m/rad, N m s/rad) of the turns,
-    ``assist_lift`` (N/m, N s/m) of the vertical push.
+    ``reference`` is a :class:`~footfall.gait.periodic.PeriodicMotion` or a function of the robot that gives one. ``kp``
+    (N m/rad) is the stiffness of the joints, ``kd`` (N m s/rad) their damping, one number each or one per joint motor;
+    left out, ``kd`` is critical for the inertia of each joint, or less where the step is too long for it. ``assist``
+    holds stiffness (N/m) and damping (N s/m) of the level pushes on the root, ``assist_turn`` (N m/rad, N m s/rad) of
+    the turns, ``assist_lift`` (N/m, N s/m) of the vertical push.
     """
 
-    reference: Reference | Callable[[Robot], Reference]
+    reference: PeriodicMotion | Callable[[Robot], PeriodicMotion]
     kp: float | Sequence[float] = 1000.0
     kd: float | Sequence[float] | None = None
     assist: tuple[float, float] = (0.0, 200.0)
@@ -110,9 +87,9 @@ class Tracking:
     def pointer() -> Any:
         return _pointer()
 
-    def motion(self, robot: Robot) -> Reference:
+    def motion(self, robot: Robot) -> PeriodicMotion:
         """The motion that this robot is to follow."""
-        return self.reference if isinstance(self.reference, Reference) else self.reference(robot)
+        return self.reference if isinstance(self.reference, PeriodicMotion) else self.reference(robot)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """Where a run starts if nothing else is said: the first sample of the motion."""

@@ -8,12 +8,13 @@ import mujoco
 import numpy as np
 
 from footfall.contact.base import Law
-from footfall.control.tracking import Reference
 from footfall.engine.setting import make_setting
-from footfall.gait.human_body import body_of
+from footfall.gait.human_body import Curve, body_of
 from footfall.gait.human_data import human_data
 from footfall.gait.human_fit import Problem, WalkSeries, arm_angles, fit_walk, opposite
+from footfall.gait.human_sideways import Sideways, sideways
 from footfall.gait.human_soft import Soft, SoftProblem, fit_soft_walk
+from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
 
@@ -21,7 +22,7 @@ SAMPLES = 500  # of a stride
 
 
 @lru_cache(maxsize=16)
-def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> Reference:
+def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> PeriodicMotion:
     """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
 
     See :mod:`footfall.gait.human_fit` for what is fitted. Speed and stride follow the length of the legs. A ``law`` of
@@ -34,7 +35,8 @@ def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> Refere
     if law is not None and hasattr(law, "normal_terms"):
         problem = SoftProblem(body, data, soft_ground(robot, law, dt))
         walk = fit_soft_walk(problem, walk)
-    qpos, qvel, qacc = coordinates(robot, walk)
+    aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
+    qpos, qvel, qacc = coordinates(robot, walk, aside)
     torque = inverse(robot, qpos, qvel, qacc)
     force, at = foot_forces(problem, walk)
     stride = walk.speed * walk.stride_time
@@ -44,10 +46,10 @@ def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> Refere
         closed, place = np.append(force, force[0]), np.append(at, at[0] + stride)
         f = np.interp(own, coarse, closed.real) + 1j * np.interp(own, coarse, closed.imag)
         x = np.interp(own, coarse, place) + (fine + shift - own - shift) * stride
-        torque -= carried(robot, qpos, foot.body, f, x)
+        torque -= carried(robot, qpos, foot.body, f, aside.curve("sway", fine).acceleration / body.gravity, x)
     advance = np.zeros(robot.model.nq)
     advance[0] = stride
-    return Reference(walk.stride_time, advance, qpos, qvel, torque)
+    return PeriodicMotion(walk.stride_time, advance, qpos, qvel, torque)
 
 
 def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
@@ -57,7 +59,7 @@ def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
     return Soft(law.normal_terms(setting), rows, count)  # type: ignore[attr-defined]
 
 
-def coordinates(robot: Robot, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(N, nq), (N, nv), (N, nv): the walk in the robot's coordinates, rates and accelerations."""
     model = robot.model
     phase = np.arange(SAMPLES) / SAMPLES
@@ -71,9 +73,16 @@ def coordinates(robot: Robot, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray,
 
     root = {name: walk.curve(name, phase) for name in ("x", "z", "trunk")}
     if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
-        for name, dof in (("x", 0), ("z", 2), ("trunk", 4)):
+        root |= {name: aside.curve(name, phase) for name in ("sway", "drop")}
+        root["z"] = Curve(*(z - d for z, d in zip(root["z"], root["drop"], strict=True)))
+        for name, dof in (("x", 0), ("sway", 1), ("z", 2), ("trunk", 4)):
             qvel[:, dof], qacc[:, dof] = root[name].rate, root[name].acceleration
-        qpos[:, 0], qpos[:, 2] = root["x"].value, root["z"].value
+        for k, name in enumerate(("x", "sway", "z")):
+            qpos[:, k] = root[name].value
+        for side, shift, sign in (("left", 0.0, 1.0), ("right", 0.5, -1.0)):
+            lean = Curve(*(sign * one for one in aside.curve("lean", phase + shift)))
+            put(f"{side}_hip_roll", lean)
+            put(f"{side}_ankle_roll", Curve(*(-one for one in lean)))
         half = 0.5 * root["trunk"].value
         qpos[:, 3:7] = np.column_stack([np.cos(half), 0 * half, np.sin(half), 0 * half])
     else:
@@ -105,8 +114,13 @@ def foot_forces(problem: Problem, walk: WalkSeries) -> tuple[np.ndarray, np.ndar
     return forward + 1j * vertical, at
 
 
-def carried(robot: Robot, qpos: np.ndarray, body: str, force: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """(N, nv) generalised forces of a force (complex, N) on a foot, at x = ``at`` (m) on the ground below it."""
+def carried(
+    robot: Robot, qpos: np.ndarray, body: str, force: np.ndarray, aside: np.ndarray, at: np.ndarray
+) -> np.ndarray:
+    """(N, nv) generalised forces of a force on a foot, at x = ``at`` (m) on the ground below it.
+
+    ``force`` is complex, N, in the plane; to the left there is the part ``aside`` of its vertical component.
+    """
     model, data = robot.model, mujoco.MjData(robot.model)
     own, jacobian = model.body(body).id, np.zeros((3, robot.model.nv))
     found = np.zeros((len(qpos), model.nv))
@@ -115,7 +129,7 @@ def carried(robot: Robot, qpos: np.ndarray, body: str, force: np.ndarray, at: np
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_jac(model, data, jacobian, None, np.array([at[k], data.xpos[own, 1], 0.0]), own)
-        found[k] = jacobian.T @ np.array([force[k].real, 0.0, force[k].imag])
+        found[k] = jacobian.T @ np.array([force[k].real, aside[k] * force[k].imag, force[k].imag])
     return found
 
 

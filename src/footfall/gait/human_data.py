@@ -42,6 +42,7 @@ class MeasuredWalk:
         speed, stride_time: m/s and s, of the subject.
         leg: m, from hip to ground with the leg straight: thigh, shank and height of the ankle.
         thigh, shank, ankle_height: m.
+        step_width: m, between the feet.
         segments: series of thigh, shank, foot and trunk (pelvis less its mean), rad.
         spread: half the range between the two strides at 0, 2, ... 98 % of the stride, rad, for thigh, shank, foot and
             trunk.
@@ -60,6 +61,7 @@ class MeasuredWalk:
     thigh: float
     shank: float
     ankle_height: float
+    step_width: float
     segments: dict[str, np.ndarray]
     spread: dict[str, np.ndarray]
     pelvis: dict[str, np.ndarray]
@@ -117,6 +119,7 @@ def derive(folder: Path | str) -> MeasuredWalk:
         stride_time=float(np.mean([s["time"] for s in subject["strides"]])),
         leg=sum(lengths.values()),
         **lengths,
+        step_width=subject["step_width_m"],
         segments={name: series[name] for name in (*SEGMENTS, "trunk")},
         spread=spread,
         pelvis={"x": series["x"], "z": series["z"]},
