@@ -163,13 +163,11 @@ class CoupledLaw(Law):
     operator: ClassVar[bool] = True
     kernel: ClassVar[Callable[..., Any]]
 
-    @classmethod
-    def work_rows(cls, points: int, bodies: int) -> int:
+    def work_rows(self, points: int, bodies: int) -> int:
         """Rows of scratch space the kernel needs, each 6 floats per contact body wide."""
         return 0
 
-    @classmethod
-    def marks_size(cls, points: int, bodies: int) -> int:
+    def marks_size(self, points: int, bodies: int) -> int:
         """Integers of scratch space the kernel needs."""
         return 0
 

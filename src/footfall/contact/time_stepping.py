@@ -2,27 +2,34 @@
 
 Impact, contact, stick and slip are one complementarity problem between impulses and end-of-step velocities (23)-(26):
 a point may come to the ground but not go in, the ground pushes and never pulls, and friction opposes the slip that is
-left. The cone is Coulomb's, exactly, in three dimensions; :mod:`footfall.solve.contact_problem` solves it.
+left. The cone is Coulomb's, exactly, in three dimensions (:mod:`footfall.solve.contact_problem`), or one with facets,
+which makes the problem linear (:mod:`footfall.solve.faceted`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, Setting, check_range
+from footfall.contact.base import CoupledLaw, Setting, check, check_range
 from footfall.solve.contact_problem import MEMORY_SIZE, marks_size, motions, solve_contacts, work_rows
 from footfall.solve.delassus import ANY
+from footfall.solve.faceted import solve_with_facets
+from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
 #: Gap up to which a point touches, m: rounding opens no contact.
 TOUCH = 1e-9
+#: Facets that a cone may have; pivoting takes time with their third power.
+FEWEST, MOST = 3, 64
 
 
 class Parameters(NamedTuple):
     restitution: float
+    facets: float  # 0 for the exact cone
+    rise: float  # m/s, at which points inside the ground are led out
 
 
 @inlined
@@ -39,24 +46,46 @@ def free_velocities(contacts, dt, restitution, free, target):
             target[p] = -restitution * min(0.0, v[2]) if contacts.gap[p] <= TOUCH else ANY
 
 
+@inlined
+def lead_out(contacts, dt, rise, target):
+    """Raise the least normal velocity of points inside the ground: to its surface, and no faster than ``rise``."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if contacts.gap[p] < 0.0:
+            target[p] = max(target[p], min(rise, -contacts.gap[p] / dt))
+
+
 def time_stepping(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     free, target = motions(work, contacts.gap.size)
     free_velocities(contacts, dt, parameters.restitution, free, target)
-    status, _ = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    lead_out(contacts, dt, parameters.rise, target)
+    if parameters.facets == 0.0:
+        status, _ = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    else:
+        facets = int(parameters.facets)
+        status, _ = solve_with_facets(contacts, dt, STILL, memory, force, mode, facets, work, marks)
     return status
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimeStepping(CoupledLaw):
-    """Rigid contact: complementarity between impulses and end-of-step velocities, on the exact cone.
+    """Rigid contact: complementarity between impulses and end-of-step velocities.
 
     ``restitution`` is Newton's, of each point's normal velocity. Without it points come to rest exactly on the ground;
     with it a point bounces in the step after it has gone in. Forces of an impact are its impulse over ``dt``.
 
-    Limitations: a foot that starts inside the ground stays as deep as it is.
+    ``cone`` is ``"exact"``, or ``"polyhedral"`` with ``facets`` directions of friction, for comparison with the
+    literature: its friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``.
+
+    A foot that starts inside the ground stays as deep as it is, unless ``correction`` (0 to 1) leads it out. It rises
+    with that share of the speed that its weight takes off in a step, ``g dt``, so that it stops at the surface and is
+    not thrown: no energy is added but what the lift itself takes.
     """
 
     restitution: float = 0.0
+    cone: Literal["exact", "polyhedral"] = "exact"
+    facets: int = 8
+    correction: float = 0.0
 
     name = "time-stepping"
     citation = "Bravo and Rengifo 2021, eq. 23-26; Stewart and Trinkle 1996; Anitescu and Potra 1997"
@@ -66,14 +95,21 @@ class TimeStepping(CoupledLaw):
 
     def __post_init__(self) -> None:
         check_range(self, "restitution", 0.0, 1.0)
+        check(self.cone in ("exact", "polyhedral"), self.name, "cone", self.cone, "'exact' or 'polyhedral'")
+        whole = isinstance(self.facets, int) and not isinstance(self.facets, bool) and FEWEST <= self.facets <= MOST
+        check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
+        check_range(self, "correction", 0.0, 1.0)
 
-    @classmethod
-    def work_rows(cls, points: int, bodies: int) -> int:
-        return work_rows(points, bodies)
+    def work_rows(self, points: int, bodies: int) -> int:
+        return work_rows(points, bodies, pyramid_floats(points, self.facets))
 
-    @classmethod
-    def marks_size(cls, points: int, bodies: int) -> int:
-        return marks_size(points)
+    def marks_size(self, points: int, bodies: int) -> int:
+        return max(marks_size(points), pyramid_marks(points, self.facets))
 
     def resolve(self, setting: Setting) -> Parameters:
-        return Parameters(restitution=self.restitution)
+        gravity = setting.robot.weight / setting.robot.mass
+        return Parameters(
+            restitution=self.restitution,
+            facets=float(self.facets if self.cone == "polyhedral" else 0),
+            rise=self.correction * gravity * setting.dt,
+        )

@@ -96,8 +96,8 @@ def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, before, w
     ``free`` (P, 3) m/s in contact frames, ``target`` (P,) m/s; ``before`` (P, at least 3) and ``work`` (at least 8
     rows) are scratch. Gives the last relative change and the sweeps taken.
 
-    Between sweeps the forces go on a little the way they went (Nesterov), unless that led them back or apart (O'Donoghue
-    and Candes 2015): half the sweeps at the median, and a fifteenth in the slowest twentieth of problems of flat feet.
+    Between sweeps the forces go on a little the way they went (Nesterov), unless that led them back or apart
+    (O'Donoghue and Candes 2015): half the sweeps at the median, a fifteenth in the slowest twentieth of flat feet.
     """
     moved, local, rows, moved_before = work[0], work[1:4], work[4:7], work[7]
     n = contacts.mobility.shape[0]

@@ -17,7 +17,7 @@ from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.friction import coulomb
 from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
 from footfall.solve.cone import gauss_seidel
-from footfall.solve.delassus import ANY, choose, dense_floats, dense_rooms, hand_back, write_out
+from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
 from footfall.solve.friction import add_friction, spread_with_friction, to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import SCRATCH_ROWS, resultant, spread_over_flat_feet
 
@@ -252,15 +252,14 @@ def solve_by_newton(contacts, step, still, memory, free, target, missing, fricti
     """Newton from a pyramid, and a guess from there, which spreads the forces. Gives whether it is solved, and pivots,
     steps and guesses.
     """
-    points = contacts.gap.size
-    first, last = 4 * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * points
-    space = work[first:last].reshape(((last - first) * work.shape[1],))
-    n = choose(contacts, target, space[:points])
-    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_rooms(space, points, n)
-    write_out(contacts, step, free, target, who, w, dense_free, dense_target, work)
-    for i in range(n):
+    room = dense_rows(contacts, work)
+    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(
+        contacts, step, free, target, room, work
+    )
+    for i in range(coefficient.size):
         coefficient[i] = contacts.dynamic_friction[int(who[i])]
-    found, iterations = solve_cone(w, dense_free, dense_target, coefficient, impulse, rest, kind[points:])
+    marks = kind[contacts.gap.size :]
+    found, iterations = solve_cone(w, dense_free, dense_target, coefficient, impulse, rest, marks)
     hand_back(contacts, who, impulse, force)
     if found:
         _, guesses = guess_from_forces(
@@ -348,6 +347,12 @@ def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
 
 
 @inlined
+def dense_rows(contacts, work):
+    """The rows of the scratch space in which the problem may be written out."""
+    return 4 * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * contacts.gap.size
+
+
+@inlined
 def motions(work, points):
     """Where a law puts the free motions (P, 3) of the points, in contact frames, and their targets (P,)."""
     _, _, free, target, _ = rooms(work, points)
@@ -369,9 +374,9 @@ def rooms(work, points):
     )
 
 
-def work_rows(points: int, bodies: int) -> int:
-    """Rows of scratch space that :func:`solve_contacts` needs."""
-    dense = dense_floats(points) + cone_floats(points)
+def work_rows(points: int, bodies: int, solver: int = 0) -> int:
+    """Rows of scratch space that :func:`solve_contacts` needs, or another solver that takes ``solver`` floats."""
+    dense = dense_floats(points) + max(solver, cone_floats(points))
     return 4 * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-dense // (6 * bodies))
 
 

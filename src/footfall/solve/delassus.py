@@ -34,6 +34,20 @@ def dense_rooms(space, points, n):
 
 
 @inlined
+def dense_problem(contacts, step, free, target, room, work):
+    """Write out the problem of the points that the ground may have to stop, into the rows ``room`` (first, last) of
+    ``work``, whose first 4 rows are scratch. Gives what :func:`dense_rooms` does; friction is left to the caller.
+    """
+    first, last = room
+    points = contacts.gap.size
+    space = work[first:last].reshape(((last - first) * work.shape[1],))
+    n = choose(contacts, target, space[:points])
+    parts = dense_rooms(space, points, n)
+    write_out(contacts, step, free, target, parts[0], parts[1], parts[2], parts[3], work)
+    return parts
+
+
+@inlined
 def choose(contacts, target, who):
     """Write the numbers of the points that the ground may have to stop; gives how many."""
     n = 0

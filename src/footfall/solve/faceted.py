@@ -1,0 +1,95 @@
+"""The contact problem that laws share (:mod:`footfall.solve.contact_problem`), on a friction cone with facets."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+from footfall.contact.base import SLIDE
+from footfall.solve.contact_problem import (
+    MODE,
+    all_held,
+    conclude,
+    dense_rows,
+    end_motions,
+    guess,
+    hold_all,
+    missing_accelerations,
+    rooms,
+    solve_from_guess,
+)
+from footfall.solve.delassus import dense_problem, hand_back
+from footfall.solve.friction import to_contact_frames, to_world_frames
+from footfall.solve.lemke_pivoting import SOLVED
+from footfall.solve.pyramid import inside_polygon, solve_pyramid
+
+#: Times the problem is solved while points that begin to slide change from static to dynamic friction.
+ROUNDS = 4
+
+
+@inlined
+def within_facets(contacts, memory, force, facets):
+    """Whether every point's friction (contact frames) is one that the facets allow while it sticks."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        limit = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
+        if not inside_polygon(force[p, 0], force[p, 1], limit * force[p, 2], facets):
+            return False
+    return True
+
+
+@kernel
+def solve_by_pivoting(contacts, step, still, memory, free, target, missing, force, end, facets, work, marks):
+    """Lemke's forces (contact frames), and motions: how it ended, and the pivots."""
+    room = dense_rows(contacts, work)
+    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(
+        contacts, step, free, target, room, work
+    )
+    for i in range(coefficient.size):
+        p = int(who[i])
+        slid = memory[p, MODE] == SLIDE
+        coefficient[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
+    status, iterations = SOLVED, 0
+    for _ in range(ROUNDS):
+        status, pivots = solve_pyramid(w, dense_free, dense_target, coefficient, facets, impulse, rest, marks)
+        iterations += pivots
+        hand_back(contacts, who, impulse, force)
+        to_world_frames(contacts, force, missing)
+        end_motions(contacts, step, free, missing, end, work)
+        again = False
+        for i in range(coefficient.size):
+            p = int(who[i])
+            slides = force[p, 2] > 0.0 and (end[p, 0] ** 2 + end[p, 1] ** 2) ** 0.5 > still
+            if slides and coefficient[i] != contacts.dynamic_friction[p]:
+                coefficient[i] = contacts.dynamic_friction[p]
+                again = True
+        if not again:
+            break
+    return status, iterations
+
+
+@inlined
+def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
+    """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
+
+    Feet that stand get the least forces that hold them, if the facets allow these; else Lemke pivots.
+    """
+    missing, friction, free, target, end = rooms(work, contacts.gap.size)
+    guess(contacts, memory, free, target, marks, friction)
+    missing_accelerations(contacts, step, free, target, missing)
+    iterations = 1
+    found = all_held(contacts, marks) and hold_all(
+        contacts, still, memory, target, missing, marks, friction, force, end, work
+    )
+    if found:
+        to_contact_frames(contacts, force)
+        found = within_facets(contacts, memory, force, facets)
+    status = SOLVED
+    if not found:
+        status, iterations = solve_by_pivoting(
+            contacts, step, still, memory, free, target, missing, force, end, facets, work, marks
+        )
+    if status != SOLVED:  # the exact cone's forces are the best there are
+        guess(contacts, memory, free, target, marks, friction)
+        solve_from_guess(contacts, step, still, memory, force, mode, work, marks)
+        return 1, iterations
+    conclude(contacts, still, memory, end, force, mode)
+    return 0, iterations
