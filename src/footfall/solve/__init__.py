@@ -1,6 +1,9 @@
 """The mathematics that laws share: small dense kernels over arrays passed in, no allocation.
 
-For NumPy arrays there are :func:`lemke` and :func:`fischer_burmeister` for linear complementarity problems.
+For NumPy arrays there are :func:`lemke` and :func:`fischer_burmeister` for linear complementarity problems. Contact
+problems, given by their Delassus matrix, are solved on Coulomb's exact cone by :func:`cone_gauss_seidel`,
+:func:`active_set` and :func:`cone_newton`, on one with facets by :func:`polyhedral`. All answer with a
+:class:`Solution`.
 """
 
 from __future__ import annotations
@@ -9,6 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from footfall.solve.coulomb import (
+        active_set,
+        cone_gauss_seidel,
+        cone_newton,
+        cone_residual,
+        polyhedral,
+        polyhedral_lcp,
+    )
     from footfall.solve.lcp import fischer_burmeister, lemke
     from footfall.solve.solution import Solution, Status
 
@@ -16,11 +27,28 @@ if TYPE_CHECKING:
 _HOMES = {
     "Solution": "solution",
     "Status": "solution",
+    "active_set": "coulomb",
+    "cone_gauss_seidel": "coulomb",
+    "cone_newton": "coulomb",
+    "cone_residual": "coulomb",
     "fischer_burmeister": "lcp",
     "lemke": "lcp",
+    "polyhedral": "coulomb",
+    "polyhedral_lcp": "coulomb",
 }
 
-__all__ = ["Solution", "Status", "fischer_burmeister", "lemke"]
+__all__ = [
+    "Solution",
+    "Status",
+    "active_set",
+    "cone_gauss_seidel",
+    "cone_newton",
+    "cone_residual",
+    "fischer_burmeister",
+    "lemke",
+    "polyhedral",
+    "polyhedral_lcp",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,9 @@ import numpy as np
 
 from footfall.contact.base import Contacts
 from footfall.errors import SolveError
+from footfall.solve.alart_curnier import TOLERANCE as NEWTON_TOLERANCE
+from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
+from footfall.solve.alart_curnier import cone_newton as newton_on_cone
 from footfall.solve.cone import gauss_seidel
 from footfall.solve.contact_problem import (
     MEMORY_SIZE,
@@ -24,6 +27,8 @@ from footfall.solve.contact_problem import (
     solve_from_guess,
     work_rows,
 )
+from footfall.solve.lcp import lemke
+from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
 
@@ -167,3 +172,57 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
         read_kinds(contacts, still, given.target, given.start, motion, kinds, friction)
     unsolved, iterations = solve_from_guess(contacts, 1.0, still, memory, impulse, mode, work, kinds)
     return _solution(given, impulse, 2 if unsolved else 0, iterations)
+
+
+def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
+    """Solve a contact problem by semismooth Newton (Alart and Curnier), from ``start`` or the solution on a pyramid.
+
+    The surest of the solvers here, and exact to rounding; ``iterations`` counts Newton's steps and Lemke's pivots.
+    Arguments as of :func:`cone_gauss_seidel`.
+    """
+    given = problem(W, free, friction, target, start)
+    points = len(given.friction)
+    impulse, iterations = given.start.copy(), 0
+    if points == 0:
+        return _solution(given, impulse, 0, 0)
+    work, marks = np.zeros(cone_floats(points)), np.zeros(cone_marks(points), dtype=np.int64)
+    numbers = (given.W, given.free, given.target, given.friction, impulse)
+    found = False
+    if start is not None:
+        found, iterations = newton_on_cone(*numbers, NEWTON_TOLERANCE, work)
+    if not found:
+        found, more = solve_cone(*numbers, work, marks)
+        iterations += more
+    return _solution(given, impulse, 0 if found else 2, iterations)
+
+
+def polyhedral_lcp(
+    W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
+
+    Unknowns are the P normal impulses, the shares of the directions point by point, and the P slip speeds; see
+    :mod:`footfall.solve.pyramid`. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    given = problem(W, free, friction, target)
+    count = as_count(facets, "facets")
+    if count < 3:
+        raise SolveError(f"facets = {facets} but a cone has at least 3")
+    n = unknowns(len(given.friction), count)
+    M, q = np.zeros((n, n)), np.zeros(n)
+    friction_lcp(given.W, given.free, given.target, given.friction, count, M, q)
+    return M, q
+
+
+def polyhedral(W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0) -> Solution:
+    """Solve a contact problem on a polyhedral cone by Lemke's method.
+
+    Friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``. The residual is
+    that of the linear complementarity problem. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    answer = lemke(*polyhedral_lcp(W, free, friction, facets=facets, target=target))
+    given = problem(W, free, friction, target)
+    impulse = np.zeros_like(given.free)
+    impulses(answer.z, facets, impulse)
+    velocity = given.free + (given.W @ impulse.ravel()).reshape(impulse.shape)
+    return Solution(impulse, velocity, answer.residual, answer.iterations, answer.status)
