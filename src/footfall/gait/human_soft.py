@@ -26,11 +26,11 @@ START = 1e-4  # m, over which the damper of a point sets in; sooner in the law, 
 
 
 class Soft(NamedTuple):
-    """How the ground answers: the formula of a point, and where rows of points lie along the sole (m), how many."""
+    """How the ground answers: the formula of a point, where rows of points lie along the sole (m), how many in each."""
 
     terms: NormalTerms
     rows: np.ndarray
-    count: np.ndarray
+    points: np.ndarray
 
 
 class SoftProblem(Problem):
@@ -48,7 +48,7 @@ class SoftProblem(Problem):
         _, ankle = self.body.leg_joints(hip, curves["thigh"], curves["shank"])
         forces, places, speeds = [], [], []
         terms = self.soft.terms
-        for x, count in zip(self.soft.rows, self.soft.count, strict=True):
+        for x, count in zip(self.soft.rows, self.soft.points, strict=True):
             arm = turned(complex(x, self.body.heel.imag), curves["foot"])
             at, rate = ankle.value + arm.value, ankle.rate + arm.rate
             depth = np.maximum(0.0, -at.imag)
@@ -87,7 +87,7 @@ class SoftProblem(Problem):
 
 def fit_soft_walk(problem: SoftProblem, hard: WalkSeries) -> WalkSeries:
     """The walk on ground that gives way, from the one on hard ground, lowered by what a foot sinks in."""
-    depth = problem.soft.terms.depth(problem.body.weight / problem.soft.count.sum())
+    depth = problem.soft.terms.depth(problem.body.weight / problem.soft.points.sum())
     walk = replace(hard, coefficients=hard.coefficients | {"z": hard.coefficients["z"] - depth * (problem.order == 0)})
     for problem.damped, problem.eased in STAGES:
         walk = fit_walk(problem, problem.unknowns(walk))
