@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from footfall import contact, control, errors, measure
+    from footfall import contact, control, errors, gait, measure
     from footfall.contact import law, laws, point_law
     from footfall.contact.friction import coulomb
     from footfall.engine.push import Push
@@ -42,7 +42,7 @@ _HOMES = {
     "point_law": "contact",
     "robots": "robot",
 }
-_ROOMS = ("contact", "control", "errors", "measure")
+_ROOMS = ("contact", "control", "errors", "gait", "measure")
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
 

@@ -27,8 +27,10 @@ REPRODUCED = {
     "drop": 6,
     "sliding": 16,
     "stones": 3,
+    "walking": 8,
+    "stone-walk": 4,
 }
-SLOW = {"ball", "drop", "sliding"}
+SLOW = {"ball", "drop", "sliding", "stone-walk", "walking"}
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
     for name in papers()

@@ -10,7 +10,7 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.engine.setting import make_setting
 from footfall.gait.human_body import Curve, body_of
-from footfall.gait.human_data import human_data
+from footfall.gait.human_data import measured_walk
 from footfall.gait.human_fit import Problem, WalkSeries, arm_angles, fit_walk, opposite
 from footfall.gait.human_sideways import Sideways, sideways
 from footfall.gait.human_soft import Soft, SoftProblem, fit_soft_walk
@@ -29,7 +29,7 @@ def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> Period
     springs and dampers (with the step ``dt``, s, on which its defaults depend) is a ground that gives way, and the feet
     sink into it as their load wants it; otherwise they stand on hard ground.
     """
-    body, data = body_of(robot), human_data()
+    body, data = body_of(robot), measured_walk()
     problem = Problem(body, data)
     walk = fit_walk(problem)
     if law is not None and hasattr(law, "normal_terms"):

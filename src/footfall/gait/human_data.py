@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -81,7 +82,7 @@ class MeasuredWalk:
 
 
 @cache
-def human_data() -> MeasuredWalk:
+def measured_walk() -> MeasuredWalk:
     """The table that comes with Footfall."""
     return from_dict(json.loads((files("footfall.gait") / "human_walk.json").read_text(encoding="utf-8")))
 
@@ -176,8 +177,8 @@ def _read(path: Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def to_dict(walk: MeasuredWalk) -> dict[str, Any]:
-    """As JSON can hold it; angles to 1e-6 rad."""
+def as_text(walk: MeasuredWalk) -> str:
+    """The table as it is kept: JSON, numbers to 1e-6, a list in one line."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -186,11 +187,12 @@ def to_dict(walk: MeasuredWalk) -> dict[str, Any]:
             return [None if np.isnan(v) else round(float(v), 6) for v in value]
         return round(value, 6) if isinstance(value, float) else value
 
-    return {key: plain(value) for key, value in asdict(walk).items()}
+    text = json.dumps({key: plain(value) for key, value in asdict(walk).items()}, indent=1)
+    return re.sub(r"\[[^\]]*\]", lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def from_dict(table: dict[str, Any]) -> MeasuredWalk:
-    """What ``to_dict`` wrote."""
+    """What ``as_text`` wrote, decoded."""
 
     def array(value: Any) -> Any:
         if isinstance(value, dict):

@@ -11,7 +11,7 @@ import numpy as np
 from footfall.contact.base import OPEN
 from footfall.control.human_walk import HumanWalk
 from footfall.control.tracking import Assistance, assistance
-from footfall.gait.human_data import MeasuredWalk, human_data
+from footfall.gait.human_data import MeasuredWalk, measured_walk
 from footfall.gait.human_stance import stance_forces
 from footfall.measure import phases
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
@@ -61,7 +61,7 @@ def walk(*, planar: bool) -> Walk:
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
     rec = sim.run(STRIDES * period, controller=controller, record_dt=20 * DT).check()
     late = rec.slice(SETTLED * period)
-    return Walk(late, stance_forces(late), human_data(), assistance(late), period)
+    return Walk(late, stance_forces(late), measured_walk(), assistance(late), period)
 
 
 def run_walking() -> dict[str, Walk]:

@@ -1,0 +1,22 @@
+"""Reference motions: polynomials and their optimisation, human walking; and motion files of your own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from footfall.gait.human import human_walk
+    from footfall.gait.human_data import measured_walk
+    from footfall.gait.motion_files import load_motion
+
+# Where each public name lives; imported on first use.
+_HOMES = {"human_walk": "human", "load_motion": "motion_files", "measured_walk": "human_data"}
+
+__all__ = ["human_walk", "load_motion", "measured_walk"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"footfall.gait.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'footfall.gait' has no attribute '{name}'")
