@@ -28,6 +28,7 @@ COMMANDS = {
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "identify": "friction coefficients from pull data",
+    "gait": "find the walk of least torque of a planar biped",
     "view": "show recordings in the browser",
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",

@@ -27,7 +27,9 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     from footfall.control import controller_class
     from footfall.robot.built_in import BUILT_IN
 
-    chosen: dict[str, type] = {"ground": KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])}
+    chosen: dict[str, type] = {}
+    if hasattr(command, "ground"):
+        chosen["ground"] = KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])
     default_law = getattr(command, "law", None)
     if default_law is not None:  # a comparison has several laws, and none here
         chosen["law"] = law_class(_typed(args, "--law") or default_law)

@@ -42,7 +42,8 @@ class Command:
     dt: float = 1e-3
     """step, s"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
-    """posture, balance, or none (left out: posture if all actuators are motors); its options are --controller.OPTION"""
+    """posture, balance, gait, ... or none (left out: posture if all actuators are motors); its options are
+    --controller.OPTION"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
     world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
@@ -78,8 +79,8 @@ class Command:
         sim = Simulation(
             robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt, integrator=self.integrator
         )
-        qpos = sim.place(align=self.align)
-        if self.drop:
+        qpos = sim.place(align=self.align) if self.align or self.drop else None
+        if qpos is not None and self.drop:
             # What lifts a robot differs, a free base or a slide: the difference of two places does not.
             level, above = (place(robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, self.drop))
             qpos += above - level

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from footfall.control.balance import Balance
 from footfall.control.base import CompiledController, State, StatefulController
+from footfall.control.computed_torque import ComputedTorque
 from footfall.control.contact_places import Contact
+from footfall.control.gait_walk import GaitWalk
+from footfall.control.human_walk import HumanWalk
 from footfall.control.posture import Posture
 from footfall.errors import ControllerError, did_you_mean
 
-__all__ = ["Balance", "CompiledController", "Contact", "Posture", "State", "controllers", "named_controller"]
+__all__ = [
+    "Balance",
+    "CompiledController",
+    "ComputedTorque",
+    "Contact",
+    "GaitWalk",
+    "HumanWalk",
+    "Posture",
+    "State",
+    "controllers",
+    "named_controller",
+]
 
-_NAMED = {"balance": Balance, "posture": Posture}
+_NAMED = {"balance": Balance, "gait": GaitWalk, "human-walk": HumanWalk, "posture": Posture}
 
 
 def controllers() -> tuple[str, ...]:

@@ -75,6 +75,15 @@ def _idle_control() -> Any:
     return function_pointer(control_signature(), idle)
 
 
+def initial_state(
+    controller: Controller | str | None, robot: Robot, ground: Ground
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Where a controller wants to start, qpos and qvel; None for both if it does not mind."""
+    named = named_controller(controller) if isinstance(controller, str) else controller
+    wish = getattr(named, "initial_state", None)
+    return (None, None) if wish is None else wish(robot, ground)
+
+
 def make_controls(
     controller: Controller | str | None,
     robot: Robot,

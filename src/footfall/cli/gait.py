@@ -1,0 +1,142 @@
+"""`footfall gait`: the walk of least torque of a planar biped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from footfall.cli.options import changed, with_options
+from footfall.cli.output import print_facts, print_json, print_table, say, seconds
+
+if TYPE_CHECKING:
+    from footfall.gait.demands import Demands, Row
+    from footfall.gait.step_check import Step
+    from footfall.gait.store import Found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Find the walk of a planar biped that takes least torque, and print what was asked of it beside what it does.
+
+    footfall gait planar-biped --speed 0.5 --out walk.json
+
+    footfall run planar-biped --controller gait --controller.gait walk.json
+
+    Taken from the gaits that come with Footfall or were found before, or else optimised (which needs CasADi). Exits
+    with 1 where a demand is not met.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
+    """a planar biped: a built-in name, or a file"""
+    speed: float = 0.5
+    """m/s"""
+    step_length: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: chosen)")] = None
+    """m"""
+    clearance: float = 0.03
+    """height of the swing foot in the middle of a step, m, at least"""
+    landing_speed: float = 0.1
+    """downward speed of the swing foot at touch-down, m/s, at most; 0 allows no impact"""
+    friction: float = 0.75
+    """of the ground"""
+    sole_margin: float = 0.01
+    """m by which the zero moment point stays inside the sole"""
+    fresh: bool = False
+    """optimise even if the gait is known"""
+    cache: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: the user's cache)")] = None
+    """where gaits are kept"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """write the gait here, as JSON"""
+    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """draw one step here: .png, .svg or .pdf"""
+    json: bool = False
+    """print one JSON object"""
+
+    robot_options: tyro.conf.Suppress[Any] = None
+
+    def run(self) -> int:
+        from footfall.gait.demands import Demands, judge
+        from footfall.gait.step_check import examine
+        from footfall.gait.store import find_gait
+        from footfall.robot import load_robot
+
+        robot = load_robot(self.robot, **changed(self.robot_options))
+        demands = Demands(
+            speed=self.speed,
+            step_length=self.step_length,
+            clearance=self.clearance,
+            landing_speed=self.landing_speed,
+            friction=self.friction,
+            sole_margin=self.sole_margin,
+        )
+        found = find_gait(robot, demands, cache=self.cache, fresh=self.fresh, progress=say)
+        step, first = examine(robot, found.gait), examine(robot, found.guess)
+        rows, before = judge(robot, found.gait, demands, step), judge(robot, found.guess, demands, first)
+        files = {}
+        if self.out is not None:
+            files["gait"] = str(found.gait.save(self.out))
+        if self.plot is not None:
+            from footfall.gait.step_plot import plot_step
+            from footfall.show.plots import save_plot
+
+            files["plot"] = str(save_plot(plot_step(robot, found.gait, demands), self.plot))
+        if self.json:
+            print_json(_told(found, step, first.cost, rows, before) | {"files": files})
+        else:
+            _show(found, demands, step, first.cost, rows, before, files)
+        return int(not all(row.met for row in rows))
+
+
+def shape(args: Sequence[str]) -> type[Command]:
+    """The command with the options of the robot that was typed."""
+    return with_options(Command, args)
+
+
+def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: Sequence[Row]) -> dict[str, Any]:
+    gait = found.gait
+    return {
+        "robot": gait.robot,
+        "source": found.source,
+        "speed_m_s": gait.speed,
+        "step_length_m": gait.step_length,
+        "step_duration_s": gait.step_duration,
+        "cost_N2m2s": step.cost,
+        "guess_cost_N2m2s": first,
+        "constraints": [row._asdict() | {"guess": old.value} for row, old in zip(rows, before, strict=True)],
+        "gait": gait.to_dict(),
+    }
+
+
+def _show(
+    found: Found,
+    demands: Demands,
+    step: Step,
+    first: float,
+    rows: Sequence[Row],
+    before: Sequence[Row],
+    files: dict[str, str],
+) -> None:
+    gait = found.gait
+    table = [
+        [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
+        for row, old in zip(rows, before, strict=True)
+    ]
+    columns = ("demand", "bound>", "first guess>", "found>", "unit", "met")
+    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {demands.speed:g} m/s")
+    facts = {
+        "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
+        "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",
+        "swing foot at touch-down": f"{step.landing[0]:.3g} m/s forward, {-step.landing[1]:.3g} m/s down",
+        "from": {"library": "the gaits that come with Footfall", "cache": "the cache"}.get(
+            found.source, "optimisation"
+        ),
+        **files,
+    }
+    print_facts(facts)
+
+
+def _number(value: float) -> str:
+    return "0" if abs(value) < 1e-12 else f"{value:.4g}"

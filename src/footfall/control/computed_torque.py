@@ -1,0 +1,192 @@
+"""Computed torque with the feet that carry held by constraint (Bravo 2021, section 4.1).
+
+The joints shall accelerate as (38) says, the reference plus a correction of what is off. Feet that carry do not move
+(28)-(30), so the base accelerates as the joints make it (34); the motion's inertial and gravity forces are then shared
+between the ground and the motors (36)-(39). On one flat foot everything is determined, and this is the paper's law. On
+two, the joints' wishes may contradict each other: the nearest accelerations that hold both feet are taken, and of the
+ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot. With no
+foot on the ground the base falls as it must.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import OPEN
+from footfall.control.base import Remark, Signal, State
+from footfall.control.motors import motor_scale, torque_limits
+from footfall.errors import ControllerError
+from footfall.gait.reference import Motion, Target, actuated_coordinates
+from footfall.ground import Ground
+from footfall.robot import Robot
+
+#: Part of a phase that must have passed before the touch-down of its landing foot counts, so that the foot has left.
+EARLIEST = 0.5
+#: Singular values of the constraints below this part of the largest are rounding.
+RANK = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedTorque:
+    """Follow a reference motion by computed torque.
+
+    ``kp`` (1/s2) and ``kv`` (1/s) are the gains of (38); errors decay like exp(-kv t / 2) for kv^2 = 4 kp. A phase of
+    the motion ends when its landing foot touches the ground (``on_touch``), or else by the clock alone. The part of a
+    phase beyond its duration in which a late touch-down is awaited is ``patience``.
+    """
+
+    motion: Motion
+    kp: float = 400.0
+    kv: float = 40.0
+    on_touch: bool = True
+    patience: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.motion, Motion):
+            raise ControllerError("computed torque follows a motion with target, duration and landing")
+        if not (self.kp >= 0.0 and self.kv >= 0.0 and self.patience >= 0.0):
+            raise ControllerError("computed torque: kp, kv and patience must not be negative")
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Follower:
+        return Follower(self, robot)
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
+        """Where the motion begins, qpos (nq,) and qvel (nv,), with the lowest point on the ground."""
+        from footfall.engine.setting import place
+
+        begin = getattr(self.motion, "start", None)
+        qpos, qvel = (robot.home, np.zeros(robot.model.nv)) if begin is None else begin(robot)
+        return place(replace(robot, home=qpos), ground, (0.0, 0.0), align=False), qvel
+
+
+class Follower:
+    """Computed torque in one run."""
+
+    def __init__(self, options: ComputedTorque, robot: Robot) -> None:
+        self.options, self.robot = options, robot
+        self.scale = motor_scale(robot, "computed torque")
+        self.limits = torque_limits(robot)
+        self.dynamics = ConstrainedDynamics(robot)
+        self.position, self.rate = actuated_coordinates(robot)
+        self.phase, self.begun = 0, 0.0
+        nu = robot.model.nu
+        self.signals = {
+            "q_reference": Signal(np.zeros(nu), "rad or m"),
+            "qd_reference": Signal(np.zeros(nu), "rad/s or m/s"),
+            "load": Signal(np.zeros(len(robot.feet)), "share of the load wanted"),
+            "phase": Signal(np.zeros(1), "number of the support phase"),
+        }
+        self.remarks: list[Remark] = []
+        self._saturated = False
+
+    def __call__(self, t: float, state: State) -> np.ndarray:
+        self._advance(t, state)
+        target = self.options.motion.target(self.phase, t - self.begun)
+        self._tell(target)
+        self.dynamics.set(state.qpos, state.qvel, target.load)
+        position, rate = state.qpos[self.position], self.dynamics.data.qvel[self.rate]
+        wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)  # (38)
+        torque = self.dynamics.torques(wanted)
+        self._remark(t, torque)
+        return np.clip(torque, -self.limits, self.limits) / self.scale
+
+    def _advance(self, t: float, state: State) -> None:
+        """Go on to the next phase if this one has ended."""
+        motion, options = self.options.motion, self.options
+        duration, landing = motion.duration(self.phase), motion.landing(self.phase)
+        passed = t - self.begun
+        if landing is None or not options.on_touch:
+            if passed >= duration:
+                self.phase, self.begun = self.phase + 1, self.begun + duration
+            return
+        touching = (state.mode[self.robot.point_foot == landing] != OPEN).any()
+        if (touching and passed > EARLIEST * duration) or passed >= (1.0 + options.patience) * duration:
+            self.phase, self.begun = self.phase + 1, t
+
+    def _tell(self, target: Target) -> None:
+        for name, value in (("q_reference", target.q), ("qd_reference", target.qd), ("load", target.load)):
+            self.signals[name].values[:] = value
+        self.signals["phase"].values[0] = self.phase
+
+    def _remark(self, t: float, torque: np.ndarray) -> None:
+        over = np.flatnonzero(np.abs(torque) > self.limits)
+        if over.size and not self._saturated:
+            worst = int(over[0])
+            name, limit = self.robot.actuated[worst], self.limits[worst]
+            self.remarks.append(Remark(t, "saturated", f"{name} should give {torque[worst]:.4g} N m, has {limit:.4g}"))
+        self._saturated = bool(over.size)
+
+
+class ConstrainedDynamics:
+    """A robot at one instant, the feet with ``load`` held: (27)-(37)."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.model = robot, robot.model
+        self.data = mujoco.MjData(robot.model)
+        self.actuated = actuated_coordinates(robot)[1]
+        self.free = np.setdiff1d(np.arange(robot.model.nv), self.actuated)
+        self.inertia = np.zeros((robot.model.nv, robot.model.nv))
+
+    def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
+        """Take a state, with the velocities that it has once the feet that carry are at rest, (29).
+
+        A foot that is about to rest, or that shakes a little on soft ground, is light: an ankle that answered its
+        velocity with the strength that moves the whole robot would shake it more. So the velocity is the one after a
+        plastic impact (22); where the feet are at rest already, it is the one given.
+        """
+        model, data = self.model, self.data
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_fullM(model, data, self.inertia)
+        carrying = np.flatnonzero(load[self.robot.point_foot] > 0.0)
+        self.share = np.repeat(np.sqrt(load[self.robot.point_foot[carrying]]), 3)
+        self.jacobian = np.zeros((3 * len(carrying), model.nv))
+        rates = np.zeros((3 * len(carrying), model.nv))
+        places = [self._place(int(p)) for p in carrying]
+        for i, (body, at) in enumerate(places):
+            mujoco.mj_jac(model, data, self.jacobian[3 * i : 3 * i + 3], None, at, body)
+        left, size, right = np.linalg.svd(self.jacobian)
+        rank = int((size > RANK * size.max(initial=0.0)).sum())
+        self.moves = right[rank:].T  # a basis of the motions that hold the feet
+        metric = self.moves.T @ self.inertia
+        data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)
+        mujoco.mj_comVel(model, data)
+        for i, (body, at) in enumerate(places):
+            mujoco.mj_jacDot(model, data, rates[3 * i : 3 * i + 3], None, at, body)
+        drift = rates @ data.qvel
+        self.turning = right[:rank].T @ (left[:, :rank].T @ -drift / size[:rank])  # N of (35)
+        mujoco.mj_passive(model, data)
+        self.bias = np.zeros(model.nv)
+        mujoco.mj_rne(model, data, 0, self.bias)
+        self.bias -= data.qfrc_passive
+
+    def _place(self, p: int) -> tuple[int, np.ndarray]:
+        """Body and place, m, of a contact point."""
+        body = int(self.robot.point_body[p])
+        at = self.data.xpos[body] + self.data.xmat[body].reshape(3, 3) @ self.robot.point_position[p]
+        return body, at
+
+    def torques(self, wanted: np.ndarray) -> np.ndarray:
+        """Joint torques (nu,) for joint accelerations ``wanted``."""
+        acceleration = self._acceleration(wanted)
+        needed = self.inertia @ acceleration + self.bias
+        # The ground carries the coordinates without motors: of the forces that do, those of weighted least norm.
+        base = self.jacobian[:, self.free].T * self.share
+        force = self.share * np.linalg.lstsq(base, needed[self.free], rcond=RANK)[0]
+        return needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
+
+    def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
+        """Accelerations (nv,) that hold the feet, (34), with the joints' as near to ``wanted`` as can be."""
+        if not len(self.share):  # in flight the base obeys the joints' reaction alone
+            acceleration = np.zeros(self.model.nv)
+            acceleration[self.actuated] = wanted
+            force = self.bias[self.free] + self.inertia[np.ix_(self.free, self.actuated)] @ wanted
+            acceleration[self.free] = np.linalg.solve(self.inertia[np.ix_(self.free, self.free)], -force)
+            return acceleration
+        missing = wanted - self.turning[self.actuated]
+        return self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]

@@ -1,0 +1,199 @@
+"""One step of a walk as cubics in time, the other leg's step as its mirror image (Bravo 2021, section 4.2).
+
+The joints of the stance leg and of the swing leg follow a0 + a1 t + a2 t2 + a3 t3 (41) from one touch-down to the next;
+then the legs change places (13). The paper's angles of the two legs have opposite signs, ours the same: its minus signs
+are gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import GaitError
+from footfall.gait.reference import Target, actuated_coordinates
+from footfall.robot import Robot
+
+FORMAT = "footfall gait 1"
+#: How long beyond its duration a step may wait for its touch-down, as a part of the duration.
+PATIENCE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialGait:
+    """A symmetric walk. The left leg is the first stance leg.
+
+    Attributes:
+        robot: name of the robot it is for.
+        legs: actuated joints of the left and of the right leg, in the same order.
+        coefficients: (4, 2 n) of t^0 to t^3 for the n joints of the stance leg, then those of the swing leg; rad and s.
+        step_duration: s, from touch-down to touch-down.
+        step_length: m, by which the swing foot lands ahead of the stance foot.
+        info: where it comes from (speed, cost, what was demanded, ...), as JSON can hold it.
+    """
+
+    robot: str
+    legs: tuple[tuple[str, ...], tuple[str, ...]]
+    coefficients: np.ndarray
+    step_duration: float
+    step_length: float
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        coefficients = np.array(self.coefficients, dtype=float)
+        put(self, "legs", tuple(tuple(leg) for leg in self.legs))
+        if len(self.legs) != 2 or coefficients.shape != (4, sum(map(len, self.legs))):
+            raise GaitError(f"a gait has 4 coefficients of every joint of two legs, not {coefficients.shape}")
+        if not (np.isfinite(coefficients).all() and 0.0 < self.step_duration < np.inf):
+            raise GaitError("a gait needs finite coefficients and a positive step duration")
+        coefficients.setflags(write=False)
+        put(self, "coefficients", coefficients)
+        put(self, "info", MappingProxyType(dict(self.info)))
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, PolynomialGait) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.robot, self.coefficients.tobytes(), self.step_duration))
+
+    def __repr__(self) -> str:
+        return f"PolynomialGait('{self.robot}', {self.speed:.3g} m/s, steps of {self.step_length:.3g} m)"
+
+    @property
+    def speed(self) -> float:
+        """m/s."""
+        return self.step_length / self.step_duration
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Angles, rates and accelerations (2 n,) at ``t`` s after touch-down: stance leg, then swing leg."""
+        a0, a1, a2, a3 = self.coefficients
+        return (
+            a0 + t * (a1 + t * (a2 + t * a3)),
+            a1 + t * (2.0 * a2 + t * 3.0 * a3),
+            2.0 * a2 + 6.0 * t * a3,
+        )
+
+    def asymmetry(self) -> float:
+        """By how much the end of a step misses the mirror image of its start, (13), rad."""
+        return float(np.abs(self.at(self.step_duration)[0] - swapped(self.at(0.0)[0])).max())
+
+    # ---- as a reference motion ---------------------------------------------------------------------------------
+
+    def target(self, phase: int, t: float) -> Target:
+        """The reference in step number ``phase``, actuators in the order left leg, right leg."""
+        values = self.at(min(t, (1.0 + PATIENCE) * self.step_duration))
+        load = np.array([1.0, 0.0])
+        if phase % 2:
+            values = tuple(swapped(one) for one in values)
+            load = load[::-1]
+        return Target(*values, load)
+
+    def duration(self, phase: int) -> float:
+        return self.step_duration
+
+    def landing(self, phase: int) -> int:
+        return 1 - phase % 2
+
+    def start(self, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+        """State qpos (nq,), qvel (nv,) just after a touch-down: left foot flat at x = 0 and at rest."""
+        return standing_on(robot, 0, *self.at(0.0)[:2])
+
+    # ---- keeping -----------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "format": FORMAT,
+            "robot": self.robot,
+            "legs": [list(leg) for leg in self.legs],
+            "coefficients": self.coefficients.tolist(),
+            "step_duration": self.step_duration,
+            "step_length": self.step_length,
+            "info": dict(self.info),
+        }
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> PolynomialGait:
+        """The gait that ``to_dict`` described."""
+        values = dict(description)
+        if values.pop("format", None) != FORMAT:
+            raise GaitError(f"this is no gait: its format is not '{FORMAT}'")
+        try:
+            return cls(**values)
+        except (TypeError, ValueError) as error:
+            raise GaitError(f"this is no gait: {error}") from error
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as a JSON file."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        return path
+
+
+def load_gait(path: str | os.PathLike[str]) -> PolynomialGait:
+    """Read a gait from the JSON file that ``save`` wrote."""
+    try:
+        found = json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise GaitError(f"cannot read the gait {path}: {error}") from error
+    if not isinstance(found, dict):
+        raise GaitError(f"cannot read the gait {path}: it holds no object")
+    return PolynomialGait.from_dict(found)
+
+
+def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, Any]:
+    """Coefficients a0 .. a3 from angles and rates at both ends, (43); numbers or CasADi expressions."""
+    return q0, v0, 3 * (qT - q0) / T**2 - (2 * v0 + vT) / T, 2 * (q0 - qT) / T**3 + (v0 + vT) / T**2
+
+
+def swapped(values: Any) -> Any:
+    """The same with the legs exchanged, (13)."""
+    half = values.shape[0] // 2
+    return values[[*range(half, 2 * half), *range(half)]]
+
+
+def standing_on(robot: Robot, foot: int, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """State qpos, qvel of a planar robot with given joints (one number per actuator) whose foot lies flat at x = 0."""
+    model = robot.model
+    root = planar_base(robot)
+    position, rate = actuated_coordinates(robot)
+    data = mujoco.MjData(model)
+    data.qpos[position] = q
+    mujoco.mj_kinematics(model, data)
+    body = model.body(robot.feet[foot].body).id
+    forward = data.xmat[body].reshape(3, 3)[:, 0]
+    data.qpos[root[2]] = np.arctan2(forward[2], forward[0])  # turning about y lowers the toes
+    mujoco.mj_kinematics(model, data)
+    middle = data.xpos[body] + data.xmat[body].reshape(3, 3) @ robot.feet[foot].points.mean(axis=0)
+    data.qpos[root[0]] -= middle[0]
+    data.qpos[root[1]] -= middle[2]
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+    mujoco.mj_jacBody(model, data, linear, angular, body)
+    jacobian = np.stack([linear[0], linear[2], angular[1]])
+    qvel = np.zeros(model.nv)
+    qvel[rate] = qd
+    qvel[root] = np.linalg.solve(jacobian[:, root], -jacobian @ qvel)
+    return data.qpos.copy(), qvel
+
+
+def planar_base(robot: Robot) -> list[int]:
+    """The coordinates x, z and pitch of a robot that moves in the sagittal plane."""
+    model = robot.model
+    slide, hinge = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
+    wanted = [(slide, (1.0, 0.0, 0.0)), (slide, (0.0, 0.0, 1.0)), (hinge, (0.0, 1.0, 0.0))]
+    found = [(int(model.jnt_type[j]), tuple(model.jnt_axis[j])) for j in range(min(3, model.njnt))]
+    if found != wanted:
+        raise GaitError(f"{robot.name} does not move in the plane: its base is not a slide x, a slide z and a hinge y")
+    return [0, 1, 2]

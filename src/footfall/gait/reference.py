@@ -1,0 +1,67 @@
+"""What a reference motion gives a controller: where the joints should be, and which feet carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from footfall.errors import GaitError
+from footfall.robot import Robot
+
+
+class Target(NamedTuple):
+    """The reference at one instant; one number per actuator, in the order of ``robot.actuated``."""
+
+    q: np.ndarray  # rad or m
+    qd: np.ndarray  # rad/s or m/s
+    qdd: np.ndarray  # rad/s2 or m/s2
+    load: np.ndarray  # (feet,) 0 for a foot that hangs; feet that carry share the weight in proportion
+
+
+@runtime_checkable
+class Motion(Protocol):
+    """A reference motion: phases 0, 1, 2, ... of support, each with a clock that starts at 0.
+
+    A phase lasts ``duration(phase)`` s. If ``landing(phase)`` is the index of a foot, the touch-down of that foot ends
+    the phase, early or late; ``target`` must then answer a little beyond the duration too.
+    """
+
+    def target(self, phase: int, t: float) -> Target: ...
+    def duration(self, phase: int) -> float: ...
+    def landing(self, phase: int) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Still:
+    """Stand: one posture (one number per actuator, rad or m) for ever, with the load shared as given."""
+
+    posture: Sequence[float]
+    load: Sequence[float]
+
+    @classmethod
+    def home(cls, robot: Robot) -> Still:
+        """The robot's home pose on all feet."""
+        return cls(tuple(robot.home[actuated_coordinates(robot)[0]]), (1.0,) * len(robot.feet))
+
+    def target(self, phase: int, t: float) -> Target:
+        nothing = np.zeros(len(self.posture))
+        return Target(np.asarray(self.posture, dtype=float), nothing, nothing, np.asarray(self.load, dtype=float))
+
+    def duration(self, phase: int) -> float:
+        return math.inf
+
+    def landing(self, phase: int) -> int | None:
+        return None
+
+
+def actuated_coordinates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Where the actuated joints stand in qpos and in qvel, in the order of ``robot.actuated``."""
+    model = robot.model
+    joints = [model.joint(name).id for name in robot.actuated]
+    if len(joints) != model.nu:
+        raise GaitError(f"{robot.name} has {model.nu} actuators on {len(joints)} joints: a motion needs one on each")
+    return model.jnt_qposadr[joints], model.jnt_dofadr[joints]

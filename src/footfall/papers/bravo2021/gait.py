@@ -1,0 +1,248 @@
+"""Bravo 2021, sections 4 and 5: the optimal gait under computed torque (figures 3 to 6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.control.computed_torque import ComputedTorque
+from footfall.gait.demands import Demands, judge
+from footfall.gait.polynomial import PolynomialGait
+from footfall.gait.step_check import Step, examine
+from footfall.gait.store import find_gait
+from footfall.ground import Ground
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.recording import Recording
+from footfall.robot import load_robot
+from footfall.simulation import Simulation
+
+FRICTION = 0.75
+HALF_SOLE = 0.1  # m
+STEPS = 11  # the first starts as the gait does; ten more must be like it
+SHOWN = 4  # steps drawn
+FINE = 2.5e-4  # s
+CLEAR = 1e-3  # of the weight: a foot with less does not carry
+DEGREE = math.degrees(1.0)
+
+
+@dataclass(frozen=True)
+class Walked:
+    gait: PolynomialGait
+    guess: Step
+    step: Step
+    unmet: tuple[str, ...]
+    rec: Recording
+    fine: Recording  # a few steps in time steps of FINE
+
+
+def walk(gait: PolynomialGait, law: Law | str, steps: int = STEPS, dt: float = 1e-3) -> Recording:
+    """So many steps of a gait on a level ground."""
+    sim = Simulation(load_robot("planar-biped"), ground=Ground.plane(friction=FRICTION), law=law, dt=dt)
+    duration = (steps + 0.5) * gait.step_duration
+    return sim.run(duration, controller=ComputedTorque(motion=gait))
+
+
+def run_gait() -> Walked:
+    robot, demands = load_robot("planar-biped"), Demands(speed=0.5, friction=FRICTION)
+    found = find_gait(robot, demands)
+    step = examine(robot, found.gait)
+    unmet = tuple(row.name for row in judge(robot, found.gait, demands, step) if not row.met)
+    rec = walk(found.gait, "time-stepping").check()
+    fine = walk(found.gait, "time-stepping", steps=3, dt=FINE).check()
+    return Walked(found.gait, examine(robot, found.guess), step, unmet, rec, fine)
+
+
+def touch_downs(rec: Recording) -> np.ndarray:
+    """Samples at which a new step of the reference begins."""
+    return np.flatnonzero(np.diff(rec.signals["phase"][:, 0]) > 0) + 1
+
+
+def error(rec: Recording) -> np.ndarray:
+    """(T, nu) rad, by which the joints are ahead of their references."""
+    return rec.qpos[:, 3:] - rec.signals["q_reference"]
+
+
+def stance_zmp(rec: Recording) -> np.ndarray:
+    """(T,) m, zero moment point ahead of the middle of the one foot that carries; NaN where two do, or none."""
+    carries = rec.foot_force[:, :, 2] > CLEAR * rec.robot.weight
+    middle = np.stack([rec.position[:, rec.foot(foot.name), 0].mean(axis=1) for foot in rec.robot.feet], axis=1)
+    ahead = rec.zmp[:, 0] - np.where(carries, middle, 0.0).sum(axis=1)
+    return np.where(carries.sum(axis=1) == 1, ahead, np.nan)
+
+
+def friction_used(rec: Recording) -> float:
+    """The largest |Ft| / Fn of any foot that carries."""
+    force = rec.foot_force[rec.foot_force[:, :, 2] > CLEAR * rec.robot.weight]
+    return float(np.abs(force[:, 0] / force[:, 2]).max())
+
+
+def repetition(rec: Recording) -> float:
+    """By how much the joints at a touch-down differ from those two steps before, once the walk has settled, rad."""
+    at = rec.qpos[touch_downs(rec), 3:]
+    return float(np.abs(at[4:] - at[2:-2]).max())
+
+
+def torque_integral(rec: Recording) -> float:
+    """The integral (40) of the last whole step, N2 m2 s."""
+    first, last = touch_downs(rec)[-2:]
+    return float((rec.ctrl[first:last] ** 2).sum() * rec.dt)
+
+
+def judge_gait(data: Walked) -> list[Claim]:
+    rec, step, gait = data.rec, data.step, data.gait
+    downs = touch_downs(rec)
+    off, rate = error(rec), rec.qvel[:, 3:] - rec.signals["qd_reference"]
+    asked = rec.signals["qd_reference"]
+    zmp = stance_zmp(rec)
+    travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
+    return [
+        seen(
+            "section4.2",
+            "The torque integral (40) of a step is minimised",
+            "not printed",
+            f"{step.cost:.4g} N²m²s (first guess {data.guess.cost:.4g})",
+            holds=step.cost < data.guess.cost and not data.unmet,
+            why="less than the guess, and every constraint met in 401 instants of the step"
+            + (f"; not met: {', '.join(data.unmet)}" if data.unmet else ""),
+        ),
+        near(
+            "section4.2",
+            "Legs change places (13): angles at the end of a step less those of the other leg at its start",
+            0.0,
+            gait.asymmetry(),
+            "rad",
+            within=1e-9,
+            why="rounding",
+        ),
+        seen(
+            "fig3",
+            "Joints follow their references (root mean square error)",
+            "follow",
+            DEGREE * float(np.sqrt((off**2).mean())),
+            "°",
+            holds=float(np.abs(off).max()) < math.radians(1.0),
+            why=f"never off by more than 1° (chosen); largest {DEGREE * float(np.abs(off).max()):.2g}°",
+        ),
+        seen(
+            "fig4",
+            "Joint velocities follow (root mean square error over that of the reference)",
+            "follow",
+            100.0 * float(np.sqrt((rate**2).mean() / (asked**2).mean())),
+            "%",
+            holds=float(np.sqrt((rate**2).mean() / (asked**2).mean())) < 0.05,
+            why="5 % (chosen): velocities jump at every touch-down, a step early or late",
+        ),
+        seen(
+            "fig5",
+            "The zero moment point stays inside the sole, +-0.1 m (planned motion, farthest)",
+            HALF_SOLE,
+            float(np.abs(step.zmp).max()),
+            "m",
+            holds=bool(np.abs(step.zmp).max() < HALF_SOLE),
+            why="|p_x| < l_f / 2 (45)",
+        ),
+        seen(
+            "fig5",
+            "and in the simulation, impacts included (farthest)",
+            HALF_SOLE,
+            float(np.nanmax(np.abs(zmp))),
+            "m",
+            holds=bool(np.nanmax(np.abs(zmp)) < HALF_SOLE),
+            why="strictly inside: the foot does not begin to tip",
+        ),
+        seen(
+            "fig6",
+            "|Ft| <= 0.75 Fn (planned motion, largest ratio)",
+            FRICTION,
+            float(np.abs(step.force[:, 0] / step.force[:, 1]).max()),
+            holds=bool((np.abs(step.force[:, 0]) <= FRICTION * step.force[:, 1]).all()),
+            why="inside the cone",
+        ),
+        seen(
+            "fig6",
+            "and in the simulation, impacts included (largest ratio)",
+            FRICTION,
+            friction_used(rec),
+            holds=friction_used(rec) <= FRICTION,
+            why="inside the cone: the robot does not slip",
+        ),
+        seen(
+            "section5",
+            "Balance is kept: steps walked",
+            "walks",
+            f"{len(downs)} steps",
+            holds=len(downs) >= STEPS - 1 and not rec.summary()["fell"],
+            why="ten steps or more without a fall",
+        ),
+        near(
+            "section5",
+            "The walk repeats: joints at touch-down against two steps before",
+            0.0,
+            repetition(rec),
+            "rad",
+            within=1e-3,
+            why="a touch-down is found within a step of 1 ms",
+        ),
+        near("section5", "Speed", gait.speed, travelled, "m/s", rel=0.01, why="the step of 1 ms, and no slip"),
+        near(
+            "section5",
+            f"Torque integral of a simulated step, in time steps of {1e3 * FINE:g} ms, against the planned one",
+            step.cost,
+            torque_integral(data.fine),
+            "N²m²s",
+            rel=0.1,
+            why="a touch-down comes up to a time step early, and what is off then costs torque to bring back",
+            note=f"In steps of 1 ms: {torque_integral(rec):.3g}",
+        ),
+    ]
+
+
+def draw_gait(figure: Any, data: Walked) -> None:
+    from footfall.show.style import BLUE, GREY, VERMILION
+
+    rec = data.rec.slice(0.0, SHOWN * data.gait.step_duration)
+    names = rec.robot.actuated
+    axes = figure.subplots(6, 3)
+    for rows, actual, wanted, unit in (
+        ((0, 1), np.degrees(rec.qpos[:, 3:]), np.degrees(rec.signals["q_reference"]), "°"),
+        ((2, 3), rec.qvel[:, 3:], rec.signals["qd_reference"], "rad/s"),
+    ):
+        for i, name in enumerate(names):
+            one = axes[rows[i // 3], i % 3]
+            one.plot(rec.time, actual[:, i], color=BLUE)
+            one.plot(rec.time, wanted[:, i], color="#000000", linestyle=":")
+            one.set_title(f"{name.replace('_', ' ')} ({unit})", fontsize=7)
+    axes[0, 0].annotate("fig. 3; dots: reference", (0.02, 0.04), xycoords="axes fraction", fontsize=6)
+    axes[2, 0].annotate("fig. 4; dots: reference", (0.02, 0.04), xycoords="axes fraction", fontsize=6)
+    for one in axes[4:].ravel():
+        one.remove()
+    grid = axes[4, 0].get_gridspec()
+    zmp, force = figure.add_subplot(grid[4, :]), figure.add_subplot(grid[5, :])
+    zmp.plot(rec.time, stance_zmp(rec), color=BLUE)
+    for edge in (-HALF_SOLE, HALF_SOLE):
+        zmp.axhline(edge, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+    zmp.set_title("Fig. 5: zero moment point ahead of the middle of the stance foot (m); dashed: the sole", fontsize=7)
+    force.plot(rec.time, rec.total_force[:, 0], color=VERMILION)
+    for sign in (-1.0, 1.0):
+        cone = sign * FRICTION * rec.total_force[:, 2]
+        force.plot(rec.time, cone, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+    force.set_ylim(-1000.0, 1000.0)
+    force.set_title("Fig. 6: tangential force (N); dashed: ± µ Fn; impacts go beyond the picture", fontsize=7)
+    force.set_xlabel("time (s)")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="gait",
+        figures=("fig3", "fig4", "fig5", "fig6"),
+        title="the optimal gait under computed torque",
+        run=run_gait,
+        judge=judge_gait,
+        draw=draw_gait,
+        height=8.6,
+    ),
+)

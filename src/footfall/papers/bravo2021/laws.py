@@ -1,0 +1,91 @@
+"""Bravo 2021, section 6: the same walk under other contact models, which the paper leaves to the future."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact.base import Law
+from footfall.errors import FootfallWarning
+from footfall.gait.demands import Demands
+from footfall.gait.polynomial import PolynomialGait
+from footfall.gait.store import find_gait
+from footfall.measure import has_fallen
+from footfall.papers.base import Claim, Experiment, seen, unlike
+from footfall.papers.bravo2021.gait import FRICTION, STEPS, error, touch_downs, walk
+from footfall.recording import Recording
+from footfall.robot import load_robot
+
+#: Laws under which the walk goes on, and one under which it does not.
+WALKS: dict[str, Law] = {
+    **{name: make_law(name) for name in ("time-stepping", "linearizing-penalty", "spring-damper", "hunt-crossley")},
+    "mujoco": make_law("mujoco"),
+    "distributed, 3 mm": make_law("distributed", rest_penetration=3e-3),
+}
+TOO_SOFT: dict[str, Law] = {"distributed": make_law("distributed")}
+
+
+@dataclass(frozen=True)
+class Walks:
+    gait: PolynomialGait
+    recordings: dict[str, Recording]
+
+
+def run_laws() -> Walks:
+    gait = find_gait(load_robot("planar-biped"), Demands(speed=0.5, friction=FRICTION)).gait
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        return Walks(gait, {name: walk(gait, law) for name, law in (WALKS | TOO_SOFT).items()})
+
+
+def judge_laws(data: Walks) -> list[Claim]:
+    claims = []
+    for name, rec in data.recordings.items():
+        steps, fell = len(touch_downs(rec)), has_fallen(rec) or rec.failure is not None
+        off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
+        told = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
+        statement = f"The walk under {name}"
+        if name in WALKS:
+            walks = not fell and steps >= STEPS - 1
+            claims.append(seen("section6", statement, "not tried", told, holds=walks, why="ten steps without a fall"))
+        else:
+            claims.append(unlike("section6", statement, "not tried", told, note=too_soft(data.gait, rec)))
+    return claims
+
+
+def too_soft(gait: PolynomialGait, rec: Recording) -> str:
+    """Why the walk ends on soft ground, as measured in its first step."""
+    first = int(touch_downs(rec)[0])
+    depth = -float(rec.gap[first - 1, rec.foot(rec.robot.feet[0].name)].mean())
+    early = gait.step_duration - float(rec.time[first])
+    return (
+        f"The stance foot sinks by {1e3 * depth:.2g} mm, the swing foot meets the ground {1e3 * early:.2g} ms early, "
+        "and the next step begins with the legs in the wrong place."
+    )
+
+
+def draw_laws(figure: Any, data: Walks) -> None:
+    axes = figure.subplots(2, 1, sharex=True)
+    for i, (name, rec) in enumerate(data.recordings.items()):
+        axes[0].plot(rec.time, np.degrees(np.abs(error(rec)).max(axis=1)), color=f"C{i}", label=name)
+        axes[1].plot(rec.time, rec.total_force[:, 2] / rec.robot.weight, color=f"C{i}")
+    axes[0].set(ylabel="worst joint error (°)", ylim=(0.0, 10.0))
+    axes[0].legend(fontsize=6, ncols=3)
+    axes[1].set(ylabel="vertical force / weight", xlabel="time (s)", ylim=(0.0, 4.0), xlim=(0.0, 2.0))
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="laws",
+        figures=("section6",),
+        title="the same walk under other contact laws",
+        run=run_laws,
+        judge=judge_laws,
+        draw=draw_laws,
+        height=3.6,
+    ),
+)
