@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control.tracking import Tracking, _tracking, assistance, assisting
+from footfall.control.tracking import Tracking, _tracking
 from footfall.errors import ControllerError
 from footfall.gait.periodic import PeriodicMotion
+from footfall.measure import assistance
 
 
 def still(robot, samples=4, period=1.0):
@@ -32,7 +33,7 @@ def test_between_samples_and_beyond_a_period_the_reference_goes_on():
     motion.qpos[:, x] = [0.0, 0.1, 0.2, 0.3]
     motion.advance[x] = 0.4
     tracking = Tracking(motion, kp=0.0, kd=0.0, assist=(1.0, 0.0), assist_turn=(0.0, 0.0))
-    pull = list(assisting(robot)).index(True)
+    pull = list(robot.root_motors).index(True)
     for time, place in ((0.0, 0.0), (0.125, 0.05), (0.9, 0.36), (1.0, 0.4), (2.5, 1.0)):
         ctrl = asked(robot, tracking, time, robot.home * (np.arange(robot.model.nq) != x), np.zeros(robot.model.nv))
         assert ctrl[pull] == pytest.approx(place, abs=1e-12)
@@ -57,7 +58,7 @@ def test_a_free_body_is_turned_back_about_its_own_axes(axis):
     qpos, turn = robot.home.copy(), np.zeros(4)
     mujoco.mju_axisAngle2Quat(turn, np.eye(3)[axis], 0.01)
     mujoco.mju_mulQuat(qpos[3:7], robot.home[3:7], turn)
-    moment = asked(robot, tracking, 0.0, qpos, np.zeros(robot.model.nv))[assisting(robot)][3:]
+    moment = asked(robot, tracking, 0.0, qpos, np.zeros(robot.model.nv))[robot.root_motors][3:]
     assert np.allclose(moment, -50.0 * 0.01 * np.eye(3)[axis], atol=1e-4)
 
 
@@ -66,11 +67,13 @@ def test_help_is_told_in_body_weights_and_newton_metres():
     tracking = Tracking(still(robot), assist=(1e4, 1e3), assist_turn=(2e3, 200.0), assist_lift=(1e4, 1e3))
     rec = ff.Simulation(robot, law="spring-damper").run(0.3, controller=tracking)
     told = assistance(rec)
-    own = {robot.model.actuator(i).name: rec.ctrl[:, i] for i in np.flatnonzero(assisting(robot))}
+    own = {robot.model.actuator(i).name: rec.ctrl[:, i] for i in np.flatnonzero(robot.root_motors)}
     assert set(own) == {"assist_x", "assist_z", "assist_pitch"}
     assert told.moment_peak == pytest.approx(np.abs(own["assist_pitch"]).max())
     assert told.force_rms == pytest.approx(np.sqrt(np.mean(own["assist_x"] ** 2 + own["assist_z"] ** 2)) / robot.weight)
     assert "body weights" in str(told) and "N m" in str(told)
+    alone = ff.Simulation("hanavan", law="spring-damper").run(0.01, controller="posture")
+    assert assistance(alone) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_a_run_starts_where_the_motion_does():

@@ -8,7 +8,6 @@ import pytest
 
 import footfall as ff
 from footfall.control import HumanWalk
-from footfall.control.tracking import assistance
 from footfall.errors import ControllerError, RobotError
 from footfall.gait import human_walk, measured_walk
 from footfall.gait.human import coordinates, inverse, soft_ground
@@ -17,6 +16,7 @@ from footfall.gait.human_fit import FLAT, HEEL_OFF, TOE_OFF, Problem, fit_walk
 from footfall.gait.human_sideways import sideways
 from footfall.gait.human_soft import SoftProblem, fit_soft_walk
 from footfall.gait.human_stance import stance_forces
+from footfall.measure import assistance
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["plane", "space"])

@@ -44,6 +44,8 @@ def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
 
 def figures(rec: Recording) -> dict[str, Any]:
     """The numbers of a run by name, as JSON can hold them."""
+    from footfall.measure import assistance
+
     steps = round(rec.duration / rec.dt)
     wall = rec.info.get("wall_time")
     weight = rec.robot.weight
@@ -60,12 +62,15 @@ def figures(rec: Recording) -> dict[str, Any]:
         "us_per_step": 1e6 * wall / steps if wall is not None and steps else None,
         "final_vertical_force_N": last,
         "final_vertical_force_bw": last / weight if weight else None,
+        "help_from_outside": assistance(rec)._asdict() if rec.robot.root_motors.any() else None,
         **rec.summary(),
     }
 
 
 def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
     """Print what happened, as a table or as one JSON object."""
+    from footfall.measure import Assistance
+
     told = figures(rec)
     if json:
         print_json(told | {"recording": None if saved is None else str(saved)})
@@ -88,6 +93,7 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "deepest penetration": length(told["max_penetration_m"]),
         "longest slip": length(told["slip_distance_m"]),
         "steps not solved": f"{unsolved} of {told['samples']} recorded" if unsolved else "none",
+        **({"help from outside": str(Assistance(**told["help_from_outside"]))} if told["help_from_outside"] else {}),
         "outcome": end,
         **({"remarks of the controller": "\n".join(remarks[:REMARKS])} if remarks else {}),
         "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),

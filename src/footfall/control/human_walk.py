@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.base import Law
-from footfall.control.tracking import Tracking, assisting
+from footfall.control.tracking import Tracking
 from footfall.errors import ControllerError
 from footfall.gait.human import human_walk
 from footfall.gait.periodic import PeriodicMotion
@@ -22,7 +22,7 @@ class HumanWalk:
 
     Without ``law`` the motion is that on hard ground; given a law of springs and dampers (and the step ``dt`` in s that
     its defaults depend on), the feet sink into the ground as their load wants it. How much the motors on the pelvis
-    helped, :func:`footfall.control.tracking.assistance` tells.
+    helped, :func:`footfall.measure.assistance` tells.
 
     Limitations: made for level ground; stones of a centimetre or so do not bring him down.
     """
@@ -52,7 +52,7 @@ class HumanWalk:
 
     def _tracking(self, robot: Robot) -> Tracking:
         motion = self.motion(robot)
-        if not assisting(robot).any():
+        if not robot.root_motors.any():
             raise ControllerError(
                 "human-walk does not balance by itself: load the robot with assist=True, on the command line "
                 "--robot.assist"

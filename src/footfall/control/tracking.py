@@ -1,7 +1,8 @@
 """Follow a periodic motion: the torques it takes, as feed-forward, and joint PD around it.
 
 Motors that act on the root of the robot (``hanavan`` with ``assist``) hold it on its path by springs and dampers of
-their own. They are recorded in the controls like all others, and :func:`assistance` tells how much they helped.
+their own. They are recorded in the controls like all others; :func:`footfall.measure.assistance` tells how much they
+helped.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -19,7 +20,6 @@ from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
-from footfall.recording import Recording
 from footfall.robot import Robot
 
 HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
@@ -106,7 +106,7 @@ class Tracking:
                 )
         rows = np.zeros((model.nu, ROW))
         joint = model.actuator_trnid[:, 0]
-        helping = assisting(robot)
+        helping = robot.root_motors
         rows[:, 1], rows[:, 2] = model.jnt_qposadr[joint], model.jnt_dofadr[joint]
         rows[:, 5] = motor_scale(robot, "tracking")
         for i in np.flatnonzero(helping):
@@ -132,39 +132,6 @@ class Tracking:
         again = table[:1] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
         head = [motion.period, len(motion), model.nq, model.nv, 0.0]
         return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
-
-
-def assisting(robot: Robot) -> np.ndarray:
-    """(nu,) which actuators act on the root from outside, where it moves freely."""
-    model = robot.model
-    joint = model.actuator_trnid[:, 0]
-    at_root = model.body_parentid[model.jnt_bodyid[joint]] == 0
-    return np.asarray(at_root & np.isin(model.actuator_trntype, (int(mujoco.mjtTrn.mjTRN_JOINT),)))
-
-
-class Assistance(NamedTuple):
-    """How much a robot was helped from outside: root mean square and peak, in body weights and N m."""
-
-    force_rms: float
-    force_peak: float
-    moment_rms: float
-    moment_peak: float
-
-    def __str__(self) -> str:
-        return (
-            f"helped by {self.force_rms:.3g} body weights (rms, at most {self.force_peak:.3g}) and "
-            f"{self.moment_rms:.3g} N m (rms, at most {self.moment_peak:.3g})"
-        )
-
-
-def assistance(rec: Recording) -> Assistance:
-    """The wrench of the motors on the root over a recording."""
-    model, helping = rec.robot.model, assisting(rec.robot)
-    names = np.array([model.actuator(i).name for i in range(model.nu)])
-    turns = np.isin(names, ("assist_roll", "assist_pitch", "assist_yaw"))
-    force = np.linalg.norm(rec.ctrl[:, helping & ~turns], axis=1) / rec.robot.weight
-    moment = np.linalg.norm(rec.ctrl[:, helping & turns], axis=1)
-    return Assistance(*(float(one) for v in (force, moment) for one in (np.sqrt(np.mean(v**2)), v.max(initial=0.0))))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Measures: functions of a recording. World frame with z up, SI units, one row per sample."""
 
+from footfall.measure.assistance import Assistance, assistance
 from footfall.measure.audit import Audit, AuditRow, audit
 from footfall.measure.energy import Actuation, Energy, actuation, cost_of_transport, energy, joint_torques
 from footfall.measure.fall import Fall, fall, has_fallen
@@ -14,6 +15,7 @@ from footfall.measure.zmp import zmp
 
 __all__ = [
     "Actuation",
+    "Assistance",
     "Audit",
     "AuditRow",
     "Energy",
@@ -27,6 +29,7 @@ __all__ = [
     "Stance",
     "Stride",
     "actuation",
+    "assistance",
     "audit",
     "capture_point",
     "com_height",

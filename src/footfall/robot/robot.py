@@ -100,6 +100,14 @@ class Robot:
         ids = [int(model.actuator_trnid[i, 0]) for i in range(model.nu) if model.actuator_trntype[i] in AT_JOINT]
         return tuple(self.joint_names[j] for j in dict.fromkeys(ids))
 
+    @cached_property
+    def root_motors(self) -> np.ndarray:
+        """(nu,) which actuators push or turn the robot from outside: those between the world and its root."""
+        model = self.model
+        at_joint = np.isin(model.actuator_trntype, list(AT_JOINT))
+        joint = np.where(at_joint, model.actuator_trnid[:, 0], 0)
+        return _frozen(at_joint & (model.body_parentid[model.jnt_bodyid[joint]] == 0), bool)
+
     def dof_name(self, dof: int) -> str:
         """What degree of freedom ``dof`` is called in a message: "left_knee", "base x", "base pitch"."""
         joint = int(self.model.dof_jntid[dof])

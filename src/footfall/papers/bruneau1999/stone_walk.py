@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from footfall.control.human_walk import HumanWalk
-from footfall.control.tracking import Assistance, assistance
 from footfall.ground import Ground
+from footfall.measure import Assistance, assistance
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC
 from footfall.recording import Recording
@@ -111,7 +111,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
             "on his feet",
             f"{height:.2f} m",
             holds=height > UPRIGHT and way > 4.0,
-            why=f"pelvis above {UPRIGHT} m; {data.help}",
+            why=f"pelvis above {UPRIGHT} m; helped by {data.help}",
         ),
     ]
 

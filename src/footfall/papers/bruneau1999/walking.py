@@ -10,10 +10,9 @@ import numpy as np
 
 from footfall.contact.base import OPEN
 from footfall.control.human_walk import HumanWalk
-from footfall.control.tracking import Assistance, assistance
 from footfall.gait.human_data import MeasuredWalk, measured_walk
 from footfall.gait.human_stance import stance_forces
-from footfall.measure import phases
+from footfall.measure import Assistance, assistance, phases
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW
 from footfall.recording import Recording
