@@ -1,0 +1,137 @@
+"""Ott 2011, figures 9 to 11: the centre of mass follows a reference, pushed at 5 s."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.control import Balance
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.ott2011.setup import (
+    CLOSE,
+    FLOOR,
+    FORCE,
+    IN_TIME,
+    LASTS,
+    ROBOT,
+    TRUNK,
+    commanded,
+    recovery,
+    sideways,
+    stand,
+    way_of_feet,
+)
+from footfall.papers.ott2011.stance import stance
+from footfall.recording import Recording
+
+AMPLITUDE = np.array([0.03, 0.05, 0.0])  # m
+PERIOD = 4.0  # s
+RISE = 2.0  # s, until the reference has its amplitude
+PUSHED = 5.0  # s
+DURATION = 9.0  # s
+
+
+def reference(time: float) -> np.ndarray:
+    """(3,) m, from the place at the start: a straight sway that begins softly."""
+    part = min(1.0, max(0.0, time / RISE))
+    return AMPLITUDE * (part * part * (3.0 - 2.0 * part)) * math.sin(2.0 * math.pi * time / PERIOD)
+
+
+@dataclass(frozen=True)
+class Tracking:
+    free: Recording
+    pushed: Recording
+
+
+def run_tracking() -> Tracking:
+    controller = Balance(com=reference)
+    return Tracking(stand(DURATION, controller=controller), stand(DURATION, sideways(PUSHED), controller=controller))
+
+
+def judge_tracking(data: Tracking) -> list[Claim]:
+    free, pushed = data.free, data.pushed
+    steady = free.slice(DURATION - PERIOD).signals["com_error"]
+    deviation = pushed.signals["com_error"] - free.signals["com_error"]
+    back = recovery(pushed, PUSHED + LASTS, free)
+    about = pushed.slice(PUSHED, PUSHED + 1.0)
+    lags = stance(ROBOT, TRUNK).lags(AMPLITUDE, PERIOD)
+    claims = [
+        near(
+            "fig9",
+            f"The centre of mass follows: amplitude of its error in {name}, against that of (20) and (22)",
+            1e3 * float(lags[c]),
+            1e3 * 0.5 * float(np.ptp(steady[:, c])),
+            "mm",
+            rel=0.05,
+            why="the closed form is that of small motions of standing feet",
+        )
+        for c, name in enumerate("xy")
+    ]
+    return [
+        *claims,
+        seen(
+            "fig9",
+            f"{FORCE:g} N at 5 s lead to a small deviation, which goes back",
+            "small",
+            f"{1e3 * np.linalg.norm(deviation, axis=1).max():.1f} mm, below 2 mm after {back:.2f} s",
+            holds=back <= IN_TIME,
+            why=f"below {1e3 * CLOSE:g} mm from the run without push within {IN_TIME:g} s",
+        ),
+        seen(
+            "fig11",
+            "The vertical contact forces are kept positive: the lowest commanded in the second from the push",
+            "positive",
+            float(commanded(about).min()),
+            "N",
+            holds=float(commanded(pushed).min()) >= FLOOR - 1e-6,
+            why="never below the floor of 4 N in the whole run",
+        ),
+        seen(
+            "fig10",
+            "The feet stay where they are: longest way of a contact point",
+            "both feet stand",
+            1e3 * way_of_feet(pushed),
+            "mm",
+            holds=way_of_feet(pushed) < 1e-3,
+            why="a millimetre",
+        ),
+    ]
+
+
+def draw_tracking(figure: Any, data: Tracking) -> None:
+    from footfall.show.style import BLUE, VERMILION
+
+    rec = data.pushed
+    axes = figure.subplots(1, 3)
+    for c, (name, color) in enumerate((("x", BLUE), ("y", "#222222"))):
+        wanted = np.array([reference(float(t))[c] for t in rec.time])
+        axes[0].plot(rec.time, 1e3 * (wanted + rec.signals["com_error"][:, c]), color=color, label=name)
+        axes[0].plot(rec.time, 1e3 * wanted, color=color, linestyle="--", linewidth=0.8)
+    axes[0].set(title="com (mm), dashed: desired, fig. 9", xlabel="time (s)")
+    axes[0].legend()
+    for axis, window in ((axes[1], rec), (axes[2], rec.slice(PUSHED - 0.1, PUSHED + 0.6))):
+        for side, color in (("right", BLUE), ("left", VERMILION)):
+            own = window.foot(side)
+            lines = axis.plot(window.time, commanded(window)[:, own], color=color, linewidth=0.9)
+            lines[0].set_label(f"{side} foot")
+        axis.axhline(FLOOR, color="#444444", linewidth=0.7, linestyle=":")
+        axis.set_xlabel("time (s)")
+    axes[1].set_title("vertical forces (N), fig. 10")
+    axes[2].set_title("at the push, fig. 11")
+    axes[1].legend()
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="tracking",
+        figures=("fig9", "fig10", "fig11"),
+        title=f"a swaying reference, {FORCE:g} N sideways at {PUSHED:g} s",
+        run=run_tracking,
+        judge=judge_tracking,
+        draw=draw_tracking,
+        height=2.8,
+    ),
+)
