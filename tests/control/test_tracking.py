@@ -88,3 +88,24 @@ def test_a_motion_of_another_robot_is_refused():
     motion = still(ff.load_robot("hanavan", planar=True, assist=True))
     with pytest.raises(ControllerError, match="qpos of the motion has 13 columns, hanavan needs 40"):
         Tracking(motion).gains(ff.load_robot("hanavan", assist=True), 1e-3)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_in_a_posture_nobody_is_held_from_outside(planar):
+    helped, alone = (ff.load_robot("hanavan", planar=planar, assist=assist) for assist in (True, False))
+    recs = [ff.Simulation(robot, law="spring-damper").run(0.1, controller="posture") for robot in (helped, alone)]
+    assert not recs[0].ctrl[:, helped.root_motors].any()
+    assert np.allclose(recs[0].qpos, recs[1].qpos)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_the_audit_counts_help_from_outside(planar):
+    """Newton and Euler hold to rounding, so nothing else holds him."""
+    robot = ff.load_robot("hanavan", planar=planar, assist=True)
+    pull = Tracking(still(robot), assist=(1e4, 1e3), assist_turn=(2e3, 200.0), assist_lift=(1e4, 1e3))
+    qpos = robot.home.copy()
+    qpos[:2] += 0.02
+    rec = ff.Simulation(robot, law="linearizing-penalty").run(0.1, controller=pull, qpos=qpos)
+    assert assistance(rec).force_peak > 0.1
+    rows = {row.name: row.worst for row in ff.audit(rec).rows}
+    assert rows["force balance"] < 1e-6 * robot.weight and rows["moment balance"] < 1e-6 * robot.weight

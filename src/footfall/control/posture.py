@@ -32,7 +32,7 @@ class Posture:
     ``target`` (nq,) is the posture, the robot's home if left out; ``kp`` (N m/rad or N/m) and ``kd`` (N m s/rad or
     N s/m) are one number or one per actuator. Left out, ``kp`` is three times the weight times the height of the
     centre of mass, enough for ankles to hold an inverted pendulum upright, and ``kd = kp * 0.05 s``, or less where the
-    step is too long for the inertia of a joint.
+    step is too long for the inertia of a joint. Motors on a root that goes about (``robot.root_motors``) stay idle.
     """
 
     target: Sequence[float] | None = None
@@ -72,6 +72,7 @@ class Posture:
         rows[:, 4] = kd
         rows[:, 5] = feed[model.jnt_dofadr[joint]]
         rows[:, 6] = scale
+        rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]  # nobody holds him from outside
         return rows.ravel()
 
 
@@ -110,7 +111,7 @@ def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
         rows.append(jacobian.copy())
     stacked = np.concatenate(rows) if rows else np.zeros((0, model.nv))
     actuated = np.zeros(model.nv, dtype=bool)
-    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT), 0]
+    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT) & ~robot.root_motors, 0]
     actuated[model.jnt_dofadr[joints]] = True
     force = np.linalg.lstsq(stacked[:, ~actuated].T, held[~actuated], rcond=None)[0]
     torque = held - stacked.T @ force

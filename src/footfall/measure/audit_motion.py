@@ -1,4 +1,4 @@
-"""Newton and Euler on a recording: do the forces of the ground and the pushes explain the motion?"""
+"""Newton and Euler on a recording: do the forces of ground, pushes and motors on the root explain the motion?"""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from footfall.measure.motion import momentum
 if TYPE_CHECKING:
     from footfall.recording import Recording
 
-FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+FREE, HINGE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 
 
 def force_residual(rec: Recording) -> np.ndarray:
-    """(T,) N, of the force that the motion takes, what ground, gravity and pushes do not explain."""
+    """(T,) N, of the force that the motion takes, what ground, gravity, pushes and help do not explain."""
     return np.linalg.norm(_residual(rec)[:, :3], axis=1)
 
 
@@ -41,6 +41,8 @@ def _residual(rec: Recording) -> np.ndarray:
     """
     motion = momentum(rec)
     pushed, turned = _pushes(rec, motion.com)
+    if rec.robot.root_motors.any():
+        pushed, turned = (a + b for a, b in zip((pushed, turned), _root_motors(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
     ground_moment = np.cross(arm, rec.force).sum(axis=1)
     force = motion.force - rec.total_force - pushed
@@ -73,6 +75,29 @@ def _pushes(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             given = np.asarray(push["force"], dtype=float)
             force[k] += given
             moment[k] += np.cross(data.xipos[body] - com[k], given) + push.get("torque", (0.0, 0.0, 0.0))
+    return force, moment
+
+
+def _root_motors(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Force and moment about the centre of mass of motors between world and root, (T, 3) each."""
+    model = rec.robot.model
+    data = mujoco.MjData(model)
+    force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
+    for k in range(len(rec)):
+        data.qpos[:] = rec.qpos[k]
+        mujoco.mj_kinematics(model, data)
+        for i in np.flatnonzero(rec.robot.root_motors):
+            joint = model.actuator_trnid[i, 0]
+            body = model.jnt_bodyid[joint]
+            wrench = rec.ctrl[k, i] * model.actuator_gainprm[i, 0] * model.actuator_gear[i]
+            if model.jnt_type[joint] == FREE:  # pushes along the world's axes, turns about the body's own
+                push, turn = wrench[:3], data.xmat[body].reshape(3, 3) @ wrench[3:]
+            elif model.jnt_type[joint] == HINGE:
+                push, turn = np.zeros(3), wrench[0] * data.xaxis[joint]
+            else:
+                push, turn = wrench[0] * data.xaxis[joint], np.zeros(3)
+            force[k] += push
+            moment[k] += np.cross(data.xpos[body] - com[k], push) + turn
     return force, moment
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot.foot import Foot
-from footfall.robot.model import AT_JOINT, BALL, FREE, compiled, model_bytes
+from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import set_down
 
@@ -102,11 +102,12 @@ class Robot:
 
     @cached_property
     def root_motors(self) -> np.ndarray:
-        """(nu,) which actuators push or turn the robot from outside: those between the world and its root."""
+        """(nu,) which actuators push or turn the robot from outside: those on a root that is free or on rails."""
         model = self.model
+        roots = model.jnt_bodyid[np.isin(model.jnt_type, (FREE, SLIDE)) & (model.body_parentid[model.jnt_bodyid] == 0)]
         at_joint = np.isin(model.actuator_trntype, list(AT_JOINT))
         joint = np.where(at_joint, model.actuator_trnid[:, 0], 0)
-        return _frozen(at_joint & (model.body_parentid[model.jnt_bodyid[joint]] == 0), bool)
+        return _frozen(at_joint & np.isin(model.jnt_bodyid[joint], roots), bool)
 
     def dof_name(self, dof: int) -> str:
         """What degree of freedom ``dof`` is called in a message: "left_knee", "base x", "base pitch"."""
