@@ -27,10 +27,12 @@ REPRODUCED = {
     "drop": 6,
     "sliding": 16,
     "stones": 3,
+    "gait": 12,
+    "laws": 6,
     "walking": 8,
     "stone-walk": 4,
 }
-SLOW = {"ball", "drop", "sliding", "stone-walk", "walking"}
+SLOW = {"ball", "drop", "gait", "laws", "sliding", "stone-walk", "walking"}
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
     for name in papers()
