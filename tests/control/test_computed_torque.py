@@ -47,6 +47,29 @@ def test_on_one_foot_the_torques_are_those_of_the_paper():
     np.testing.assert_allclose(dynamics.torques(wanted), M.T @ (inertia @ (M @ wanted + N) + H), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("load", [(1.0, 0.0), (0.0, 1.0)])
+@pytest.mark.parametrize("name", ["planar-biped", "spatial-biped"])
+def test_the_torques_give_the_accelerations_that_were_asked_for(name, load):
+    """The model (31), solved for accelerations and ground forces with these torques, in the plane and in space."""
+    robot = ff.load_robot(name)
+    rng = np.random.default_rng(6)
+    dynamics = ConstrainedDynamics(robot)
+    model, data = robot.model, dynamics.data
+    qvel, wanted = rng.normal(size=model.nv), 5.0 * rng.normal(size=model.nu)
+    dynamics.set(robot.home, qvel, np.array(load))  # which brings the stance foot to rest
+    push = -dynamics.bias
+    push[dynamics.actuated] += dynamics.torques(wanted)
+    J = dynamics.jacobian
+    rates = np.zeros_like(J)
+    for i, p in enumerate(np.flatnonzero(np.array(load)[robot.point_foot])):
+        body = int(robot.point_body[p])
+        at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ robot.point_position[p]
+        mujoco.mj_jacDot(model, data, rates[3 * i : 3 * i + 3], None, at, body)
+    whole = np.block([[dynamics.inertia, -J.T], [J, np.zeros((len(J), len(J)))]])
+    found = np.linalg.lstsq(whole, np.concatenate([push, -rates @ data.qvel]), rcond=1e-10)[0]
+    np.testing.assert_allclose(found[dynamics.actuated], wanted, rtol=1e-6, atol=1e-6)
+
+
 def test_a_moving_foot_is_taken_as_after_a_plastic_impact():
     rng = np.random.default_rng(4)
     dynamics = ConstrainedDynamics(PLANAR)

@@ -23,8 +23,6 @@ from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
 
 FORMAT = "footfall gait 1"
-#: How long beyond its duration a step may wait for its touch-down, as a part of the duration.
-PATIENCE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ class PolynomialGait:
 
     def target(self, phase: int, t: float) -> Target:
         """The reference in step number ``phase``, actuators in the order left leg, right leg."""
-        values = self.at(min(t, (1.0 + PATIENCE) * self.step_duration))
+        values = self.at(t)
         load = np.array([1.0, 0.0])
         if phase % 2:
             values = tuple(swapped(one) for one in values)
@@ -162,12 +160,18 @@ def swapped(values: Any) -> Any:
     return values[[*range(half, 2 * half), *range(half)]]
 
 
-def standing_on(robot: Robot, foot: int, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """State qpos, qvel of a planar robot with given joints (one number per actuator) whose foot lies flat at x = 0."""
+def standing_on(
+    robot: Robot, foot: int, q: np.ndarray, qd: np.ndarray, data: mujoco.MjData | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """State qpos, qvel of a planar robot with given joints (one number per actuator) whose foot lies flat at x = 0.
+
+    ``data`` is space to work in, made if left out.
+    """
     model = robot.model
     root = planar_base(robot)
     position, rate = actuated_coordinates(robot)
-    data = mujoco.MjData(model)
+    data = mujoco.MjData(model) if data is None else data
+    data.qpos[root] = 0.0
     data.qpos[position] = q
     mujoco.mj_kinematics(model, data)
     body = model.body(robot.feet[foot].body).id

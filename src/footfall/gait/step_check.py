@@ -70,7 +70,7 @@ def _instant(
     robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray
 ) -> tuple[np.ndarray | float, ...]:
     model = robot.model
-    data.qpos[:], data.qvel[:] = standing_on(robot, 0, q, v)
+    data.qpos[:], data.qvel[:] = standing_on(robot, 0, q, v, data)
     data.qacc[:] = 0.0
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
