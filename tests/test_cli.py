@@ -398,11 +398,18 @@ def test_a_push_is_read(text, force, start, duration):
         "70 N y trunk 0 s at 1 s",
         "70 N y trunk 0.05 s at -1 s",
         "x N y trunk 0.05 s at 1 s",
+        "70 N yaw trunk 0.05 s at 1 s",
     ],
 )
 def test_a_push_that_cannot_be_read_is_a_usage_error(text):
     with pytest.raises(UsageError):
         parse_push(text, load_robot("spatial-biped"))
+
+
+def test_a_push_may_be_a_torque():
+    push = parse_push("-10 N m yaw hip 0.1 s at 2 s", load_robot("spatial-biped"))
+    assert (push.force, push.torque) == ((0, 0, 0), (0, 0, -10))
+    assert parse_push("3Nm -x trunk 0.1 s at 2 s", load_robot("spatial-biped")).torque == (-3, 0, 0)
 
 
 def test_a_push_gives_its_momentum():

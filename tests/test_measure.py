@@ -244,6 +244,10 @@ def test_a_fall_is_a_low_centre_of_mass(biped):
     low = np.array(rec.qpos)
     low[3, 2] -= 0.6 * measure.com_height(rec)[0]
     assert measure.has_fallen(at_rest(biped, qpos=low))
+    assert measure.fall(rec) is None
+    fallen = measure.fall(at_rest(biped, qpos=low))
+    assert fallen is not None and fallen.time == rec.time[3]
+    assert fallen.cause == "its legs gave way: the mass sank between its feet"
 
 
 # ---- support -----------------------------------------------------------------------------------------------

@@ -31,8 +31,13 @@ REPRODUCED = {
     "laws": 6,
     "walking": 8,
     "stone-walk": 4,
+    "lateral": 8,
+    "tracking": 5,
+    "directions": 6,
+    "force-distribution": 2,
+    "limits": 5,
 }
-SLOW = {"ball", "drop", "gait", "laws", "sliding", "stone-walk", "walking"}
+SLOW = {"ball", "drop", "gait", "laws", "sliding", "stone-walk", "walking", "lateral", "directions", "limits"}
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
     for name in papers()

@@ -86,6 +86,8 @@ class Balancing:
 
     def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
         model = robot.model
+        if not model.nu:
+            raise ControllerError(f"balance: {robot.name} has no motors")
         self._scale, self._limit = motor_scale(robot, "balance"), torque_limits(robot)
         self._dof = model.jnt_dofadr[model.actuator_trnid[:, 0]]
         self._places = ContactPlaces(robot, ground, options.contacts)

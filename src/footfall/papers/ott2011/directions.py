@@ -75,6 +75,7 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
                 unit,
                 rel=0.02,
                 why="what is left of the motion after 6 s",
+                note="The paper prints none; its side is what (20) and (22) make of this robot",
             )
         )
     back = {name: recovery(rec, START + HOLD) for name, rec in data.items()}

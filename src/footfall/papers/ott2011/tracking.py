@@ -67,6 +67,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             "mm",
             rel=0.05,
             why="the closed form is that of small motions of standing feet",
+            note="The paper prints none; its side is what (20) and (22) make of this robot",
         )
         for c, name in enumerate("xy")
     ]

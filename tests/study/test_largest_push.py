@@ -1,0 +1,65 @@
+"""The largest push by bisection: against an experiment whose limit is known, and on a robot."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import footfall as ff
+from footfall.cli import main
+from footfall.errors import SimulationError
+from footfall.study.largest_push import _bisect, largest_push
+
+
+@pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])
+@pytest.mark.parametrize("factor", [1.05, 1.6])
+def test_a_known_limit_is_enclosed(limit, factor):
+    found = _bisect(lambda size: "fell" if size > limit else "", 70.0, factor, 0.05)
+    assert found.survived <= limit < found.failed
+    assert found.failed - found.survived <= 0.05 * found.failed
+    assert found.why == "fell"
+    assert found.runs < 25
+
+
+def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
+    free, hopeless = (_bisect(lambda size, why=why: why, 1.0, 1.6, 0.05) for why in ("", "fell"))
+    assert (free.survived > 100.0, free.failed) == (True, math.inf)
+    assert (hopeless.survived, hopeless.failed < 0.01) == (0.0, True)
+
+
+def test_what_is_no_direction_is_refused():
+    for push in (ff.Push("trunk"), ff.Push("trunk", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))):
+        with pytest.raises(SimulationError, match="along a force or a torque"):
+            largest_push("torque-biped", push)
+    with pytest.raises(SimulationError, match="between 0 and 1"):
+        largest_push("torque-biped", ff.Push("trunk", (1.0, 0.0, 0.0)), within=0.0)
+
+
+@pytest.mark.slow
+def test_a_biped_survives_the_papers_push_and_falls_under_a_tenfold_one():
+    tries = []
+    push = ff.Push("trunk", (0.0, 400.0, 0.0), start=0.05, duration=0.05)
+    (found,) = largest_push(
+        "torque-biped",
+        push,
+        laws="time-stepping",
+        controller="balance",
+        within=0.2,
+        progress=lambda *t: tries.append(t),
+    )
+    assert 70.0 < found.survived < found.failed < 700.0
+    assert found.unit == "N" and found.why
+    assert len(tries) == found.runs and {law for law, _, _ in tries} == {"time-stepping"}
+    assert str(found).startswith("time-stepping: ")
+
+
+@pytest.mark.slow
+def test_the_command_tells_the_limit_of_each_law(capsys):
+    push = ["--push", "450 N y hip 0.05 s at 0.05 s", "--within", "0.3", "--wait", "1.5"]
+    laws = ["--laws", "time-stepping", "spring-damper"]
+    assert main(["push-limit", "torque-biped", "--controller", "balance", *push, *laws, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["law"] for one in told] == ["time-stepping", "spring-damper"]
+    assert all(one["survived"] > 70.0 for one in told)
