@@ -9,6 +9,7 @@ from footfall.control.contact_places import Contact
 from footfall.control.gait_walk import GaitWalk
 from footfall.control.human_walk import HumanWalk
 from footfall.control.posture import Posture
+from footfall.control.walking import Walk
 from footfall.errors import ControllerError, did_you_mean
 
 __all__ = [
@@ -20,11 +21,12 @@ __all__ = [
     "HumanWalk",
     "Posture",
     "State",
+    "Walk",
     "controllers",
     "named_controller",
 ]
 
-_NAMED = {"balance": Balance, "gait": GaitWalk, "human-walk": HumanWalk, "posture": Posture}
+_NAMED = {"balance": Balance, "gait": GaitWalk, "human-walk": HumanWalk, "posture": Posture, "walk": Walk}
 
 
 def controllers() -> tuple[str, ...]:

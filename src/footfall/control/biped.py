@@ -1,0 +1,174 @@
+"""What a walking controller must know of a robot: its two soles, its legs and its motors, found and not assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from footfall.control.motors import motor_scale, torque_limits
+from footfall.errors import ControllerError
+from footfall.robot import Foot, Robot
+
+#: Motors that a leg needs for its foot to take any pose.
+LEG_JOINTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """A foot as a flat plate. The sole's frame has its origin amid the outline, x forward, z up, when the robot stands.
+
+    Attributes:
+        name: of the foot.
+        body: id of its body.
+        centre: (3,) m, origin of the sole's frame in the body's frame.
+        rotation: (3, 3) axes of the sole's frame in the body's frame.
+        outline: (K, 2) m, counter-clockwise, in the sole's frame.
+        points: of the robot's contact points, those of this foot.
+        leg: m, from hip to ankle with a straight knee.
+    """
+
+    name: str
+    body: int
+    centre: np.ndarray
+    rotation: np.ndarray
+    outline: np.ndarray
+    points: slice
+    leg: float
+
+    @property
+    def half_length(self) -> float:
+        """m, from the middle to the toe."""
+        return float(0.5 * np.ptp(self.outline[:, 0]))
+
+    @property
+    def half_width(self) -> float:
+        """m, from the middle to the side."""
+        return float(0.5 * np.ptp(self.outline[:, 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Biped:
+    """A robot seen as a trunk on two legs.
+
+    Attributes:
+        robot: the robot.
+        trunk: id of the body with the free joint, whose degrees of freedom are the first six.
+        soles: the left one, then the right one.
+        motors: (nu,) degree of freedom that each actuator drives.
+        gear: (nu,) N m (or N) per unit of control.
+        spare: (nu,) whether a motor is one more than the six that its leg needs.
+        torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
+        com_height: m, centre of mass over the soles at home.
+        hip_height: m, hips over the ankles at home.
+        step_width: m, between the middles of the soles at home.
+    """
+
+    robot: Robot
+    trunk: int
+    soles: tuple[Sole, Sole]
+    motors: np.ndarray
+    gear: np.ndarray
+    spare: np.ndarray
+    torque: np.ndarray
+    com_height: float
+    hip_height: float
+    step_width: float
+
+    @classmethod
+    def of(cls, robot: Robot, purpose: str) -> Biped:
+        """The robot as a biped, or an error that tells what it lacks for ``purpose``."""
+        model = robot.model
+        if len(robot.feet) != 2:
+            raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}")
+        if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or (model.jnt_type[1:] == 0).any():
+            raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
+        gear = motor_scale(robot, purpose)
+        motors = model.jnt_dofadr[model.actuator_trnid[:, 0]].astype(np.int64)
+        data = mujoco.MjData(model)
+        data.qpos[:] = robot.home
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        trunk = int(model.jnt_bodyid[0])
+        legs = [_leg(robot, data, foot, trunk, motors, purpose) for foot in robot.feet]
+        first = 0
+        soles = []
+        spare = np.zeros(model.nu, dtype=bool)
+        for foot, (length, _, driven) in zip(robot.feet, legs, strict=True):
+            soles.append(_sole(robot, data, foot, first, length, purpose))
+            spare |= np.isin(motors, _spare(model, data, soles[-1], model.jnt_dofadr[driven]))
+            first += len(foot.points)
+        middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
+        if middles[0][1] < middles[1][1]:
+            soles.reverse()
+        return cls(
+            robot=robot,
+            trunk=trunk,
+            soles=(soles[0], soles[1]),
+            motors=motors,
+            gear=gear,
+            spare=spare,
+            torque=torque_limits(robot),
+            com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
+            hip_height=float(np.mean([height for _, height, _ in legs])),
+            step_width=float(abs(middles[0][1] - middles[1][1])),
+        )
+
+
+def _leg(
+    robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.ndarray, purpose: str
+) -> tuple[float, float, list[int]]:
+    """Length (m) of a leg from its first joint to its last when straight, how high (m) the first is over the last, and
+    the joints with motors.
+    """
+    model = robot.model
+    joints: list[int] = []
+    body = model.body(foot.body).id
+    while body not in (trunk, 0):
+        first = int(model.body_jntadr[body])
+        joints = [*range(first, first + int(model.body_jntnum[body])), *joints]
+        body = int(model.body_parentid[body])
+    driven = [j for j in joints if model.jnt_dofadr[j] in motors]
+    if len(driven) < LEG_JOINTS:
+        raise ControllerError(
+            f"{purpose} needs {LEG_JOINTS} motors in a leg; {robot.name} has {len(driven)} between its base "
+            f"and the foot '{foot.name}'"
+        )
+    anchors = data.xanchor[driven]
+    length = float(np.linalg.norm(np.diff(anchors, axis=0), axis=1).sum())
+    return length, float(anchors[0, 2] - anchors[-1, 2]), driven
+
+
+def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> list[int]:
+    """Degrees of freedom of a leg that it can do without: the others move the foot most freely, nearest the hip."""
+    at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
+    jacobian = np.zeros((6, model.nv))
+    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    kept, spare = list(dofs), []
+    while len(kept) > LEG_JOINTS:
+        # rounded, so that of joints that are as good as each other the one nearest the foot goes
+        freedom = [
+            round(float(np.linalg.svd(jacobian[:, [d for d in kept if d != one]], compute_uv=False)[-1]), 3)
+            for one in kept
+        ]
+        spare.append(kept.pop(len(kept) - 1 - int(np.argmax(freedom[::-1]))))
+    return spare
+
+
+def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, purpose: str) -> Sole:
+    body = robot.model.body(foot.body).id
+    turned = data.xmat[body].reshape(3, 3)
+    placed = foot.polygon @ turned.T + data.xpos[body]
+    if len(placed) < 3:
+        raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
+    middle = 0.5 * (placed.min(axis=0) + placed.max(axis=0))
+    return Sole(
+        name=foot.name,
+        body=body,
+        centre=turned.T @ (middle - data.xpos[body]),
+        rotation=turned.T.copy(),
+        outline=placed[:, :2] - middle[:2],
+        points=slice(first, first + len(foot.points)),
+        leg=leg,
+    )
