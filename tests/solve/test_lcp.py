@@ -1,4 +1,4 @@
-"""Linear complementarity: Lemke and Fischer-Burmeister Newton on random, degenerate, impossible and textbook problems."""
+"""Linear complementarity: Lemke and Fischer-Burmeister on random, degenerate, impossible and textbook problems."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ With ``a = z - r (u - target n)`` and a positive r for each point, impulses z so
     z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
 
 (Alart and Curnier 1991). Newton's steps are damped as in :mod:`footfall.solve.newton`, so that a singular Delassus
-matrix does no harm. From anywhere they may lead astray; from the solution with a few facets, which Lemke finds, they
-hardly ever do.
+matrix does no harm. From the impulses of a similar problem they take few steps; from anywhere they may lead astray, but
+hardly ever from the solution with a few facets, which Lemke finds.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from footfall.solve.dense import copy
 from footfall.solve.newton import HALVINGS, SHARE, STEPS, damped_step, largest
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
 
-#: Directions of friction of the pyramid, and of the one that is tried if the first was too rough.
-FEW, MORE = 5, 8
+#: Directions of friction of the pyramids, each tried if the one before was too rough.
+FACETS = (5, 8, 12)
+#: Steps in which impulses to begin with must lead to a solution, or they are no good.
+NEAR = 10
 #: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
 TOLERANCE, ACCEPTED = 1e-13, 1e-10
 
@@ -26,12 +28,12 @@ TOLERANCE, ACCEPTED = 1e-13, 1e-10
 def cone_floats(points: int) -> int:
     """Floats of scratch space that :func:`solve_cone` needs."""
     n = 3 * points
-    return max(n * (2 * n + 7), pyramid_floats(points, MORE))
+    return max(n * (2 * n + 7), pyramid_floats(points, FACETS[-1]))
 
 
 def cone_marks(points: int) -> int:
     """Integers of scratch space that :func:`solve_cone` needs."""
-    return pyramid_marks(points, MORE)
+    return pyramid_marks(points, FACETS[-1])
 
 
 @inlined
@@ -96,8 +98,8 @@ def derivative(w, target, friction, ease, size, z, u, h):
 
 
 @kernel
-def cone_newton(w, free, target, friction, impulse, tolerance, work):
-    """Improve impulses (P, 3) in place: whether they solve the problem, and the steps taken.
+def cone_newton(w, free, target, friction, impulse, tolerance, limit, work):
+    """Improve impulses (P, 3) in place, in ``limit`` steps: whether they solve the problem, and the steps taken.
 
     ``work`` is flat, with ``n (2 n + 7)`` floats for n = 3P.
     """
@@ -125,7 +127,7 @@ def cone_newton(w, free, target, friction, impulse, tolerance, work):
             z[3 * p + k] = impulse[p, k] / size
     merit = values(w, free, target, friction, ease, size, z, u, phi)
     error, steps = largest(phi), 0
-    while error > tolerance and steps < STEPS:
+    while error > tolerance and steps < limit:
         derivative(w, target, friction, ease, size, z, u, h)
         slope = damped_step(h, phi, merit, gram, gradient, step)
         length, new = 1.0, merit
@@ -151,16 +153,17 @@ def cone_newton(w, free, target, friction, impulse, tolerance, work):
 
 @kernel
 def solve_cone(w, free, target, friction, impulse, work, marks):
-    """Write the impulses (P, 3) of a contact problem: whether they solve it, and the pivots and steps it took.
+    """Make impulses (P, 3) solve a contact problem, from what they are: whether they do, and the steps and pivots.
 
     ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,); ``work`` is flat, with ``cone_floats`` numbers,
     ``marks`` has ``cone_marks``.
     """
-    iterations = 0
-    for attempt in range(2):
-        facets = FEW if attempt == 0 else MORE
+    found, iterations = cone_newton(w, free, target, friction, impulse, TOLERANCE, NEAR, work)
+    if found:
+        return True, iterations
+    for facets in FACETS:
         _, pivots = solve_pyramid(w, free, target, friction, facets, impulse, work, marks)
-        found, steps = cone_newton(w, free, target, friction, impulse, TOLERANCE, work)
+        found, steps = cone_newton(w, free, target, friction, impulse, TOLERANCE, STEPS, work)
         iterations += pivots + steps
         if found:
             return True, iterations

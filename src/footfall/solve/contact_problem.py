@@ -257,7 +257,10 @@ def solve_by_newton(contacts, step, still, memory, free, target, missing, fricti
         contacts, step, free, target, room, work
     )
     for i in range(coefficient.size):
-        coefficient[i] = contacts.dynamic_friction[int(who[i])]
+        p = int(who[i])
+        coefficient[i] = contacts.dynamic_friction[p]
+        for k in range(3):
+            impulse[i, k] = end[p, 3 + k]
     marks = kind[contacts.gap.size :]
     found, iterations = solve_cone(w, dense_free, dense_target, coefficient, impulse, rest, marks)
     hand_back(contacts, who, impulse, force)
@@ -322,6 +325,10 @@ def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
 def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
     """The same from a guess: the kind of each point in ``marks``, the friction of those that slide in :func:`rooms`."""
     missing, friction, free, target, end = rooms(work, contacts.gap.size)
+    for i in range(contacts.number[0]):  # the last forces, for Newton to begin with
+        p = contacts.points[i]
+        for k in range(3):
+            end[p, 3 + k] = force[p, k]
     missing_accelerations(contacts, step, free, target, missing)
     iterations = 1
     found = all_held(contacts, marks) and hold_all(

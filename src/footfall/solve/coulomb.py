@@ -13,9 +13,7 @@ import numpy as np
 
 from footfall.contact.base import Contacts
 from footfall.errors import SolveError
-from footfall.solve.alart_curnier import TOLERANCE as NEWTON_TOLERANCE
 from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
-from footfall.solve.alart_curnier import cone_newton as newton_on_cone
 from footfall.solve.cone import gauss_seidel
 from footfall.solve.contact_problem import (
     MEMORY_SIZE,
@@ -175,24 +173,18 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
 
 
 def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
-    """Solve a contact problem by semismooth Newton (Alart and Curnier), from ``start`` or the solution on a pyramid.
+    """Solve a contact problem by semismooth Newton (Alart and Curnier).
 
-    The surest of the solvers here, and exact to rounding; ``iterations`` counts Newton's steps and Lemke's pivots.
-    Arguments as of :func:`cone_gauss_seidel`.
+    It begins at ``start``, or zero, and where that leads nowhere at the solution on a pyramid. The surest of these
+    solvers; ``iterations`` counts Newton's steps and Lemke's pivots. Arguments as of :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     points = len(given.friction)
-    impulse, iterations = given.start.copy(), 0
+    impulse = given.start.copy()
     if points == 0:
         return _solution(given, impulse, 0, 0)
     work, marks = np.zeros(cone_floats(points)), np.zeros(cone_marks(points), dtype=np.int64)
-    numbers = (given.W, given.free, given.target, given.friction, impulse)
-    found = False
-    if start is not None:
-        found, iterations = newton_on_cone(*numbers, NEWTON_TOLERANCE, work)
-    if not found:
-        found, more = solve_cone(*numbers, work, marks)
-        iterations += more
+    found, iterations = solve_cone(given.W, given.free, given.target, given.friction, impulse, work, marks)
     return _solution(given, impulse, 0 if found else 2, iterations)
 
 
