@@ -472,3 +472,10 @@ def test_a_recording_nobody_named_goes_under_runs():
     from footfall.simulation import Simulation
 
     assert result.default_folder(Simulation("ball").run(0.0)) == Path("runs/ball-linearizing-penalty")
+
+
+def test_a_place_that_is_taken_is_refused_before_anything_is_simulated(tmp_path, capsys, monkeypatch):
+    (tmp_path / "letter.txt").write_text("dear reader")
+    monkeypatch.setattr(footfall.Simulation, "run", lambda *args, **options: pytest.fail("it was simulated"))
+    assert main(["run", "brick", "--out", str(tmp_path)]) != 0
+    assert "holds something that is no recording" in capsys.readouterr().err

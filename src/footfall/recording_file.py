@@ -29,9 +29,7 @@ SIGNAL = "signals."
 
 def write(rec: Recording, path: str | os.PathLike[str]) -> Path:
     """See ``Recording.save``."""
-    target = Path(os.path.abspath(Path(path).expanduser()))
-    target = target.resolve() if target.is_symlink() else target
-    _refuse_what_is_in_the_way(target)
+    target = place_for(path)
     text = _manifest(rec)
     new = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.new")
     try:
@@ -45,6 +43,14 @@ def write(rec: Recording, path: str | os.PathLike[str]) -> Path:
         raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}{where}") from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
+    return target
+
+
+def place_for(path: str | os.PathLike[str]) -> Path:
+    """Where a recording called ``path`` goes; a ``RecordingError`` if something else is there."""
+    target = Path(os.path.abspath(Path(path).expanduser()))
+    target = target.resolve() if target.is_symlink() else target
+    _refuse_what_is_in_the_way(target)
     return target
 
 

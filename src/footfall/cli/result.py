@@ -18,6 +18,10 @@ REMARKS = 8  # of the controller that are shown
 
 def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
     """Run with a progress bar. Whatever ends the run, what was recorded till then is saved."""
+    from footfall.recording_file import place_for
+
+    if folder is not None:
+        place_for(folder)  # refused now, not when there is something to lose
     with warnings.catch_warnings():
         # A run that diverges warns, and its recording says the same: once is enough.
         warnings.filterwarnings("ignore", "diverged at", FootfallWarning)
