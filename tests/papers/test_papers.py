@@ -28,7 +28,7 @@ REPRODUCED = {
     "sliding": 16,
     "stones": 3,
     "gait": 12,
-    "laws": 6,
+    "laws": 8,
     "walking": 8,
     "stone-walk": 4,
     "lateral": 8,

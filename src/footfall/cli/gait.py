@@ -60,7 +60,7 @@ class Command:
     def run(self) -> int:
         from footfall.gait.demands import Demands, judge
         from footfall.gait.step_check import examine
-        from footfall.gait.store import find_gait
+        from footfall.gait.store import find_gait, guess_of
         from footfall.robot import load_robot
 
         robot = load_robot(self.robot, **changed(self.robot_options))
@@ -73,8 +73,9 @@ class Command:
             sole_margin=self.sole_margin,
         )
         found = find_gait(robot, demands, cache=self.cache, fresh=self.fresh, progress=say)
-        step, first = examine(robot, found.gait), examine(robot, found.guess)
-        rows, before = judge(robot, found.gait, demands, step), judge(robot, found.guess, demands, first)
+        guess = guess_of(robot, found.gait)
+        step, first = examine(robot, found.gait), examine(robot, guess)
+        rows, before = judge(robot, found.gait, demands, step), judge(robot, guess, demands, first)
         files = {}
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))

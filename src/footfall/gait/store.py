@@ -30,10 +30,9 @@ DIGITS = 9  # of the numbers that are hashed: rounding of another machine makes 
 
 @dataclass(frozen=True)
 class Found:
-    """A gait, the guess its search began with, and where it comes from: "library", "cache" or "optimised"."""
+    """A gait, and where it comes from: "library", "cache" or "optimised"."""
 
     gait: PolynomialGait
-    guess: PolynomialGait
     source: str
 
 
@@ -50,13 +49,11 @@ def find_gait(
     ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
     """
     demands = Demands() if demands is None else demands
-    legs = find_legs(robot)
     key = problem_key(robot, demands)
     kept = Path(cache) if cache is not None else user_cache()
     place = kept / f"{robot.name}-{key[:16]}.json"
     for source, gait in () if fresh else _kept(key, place):
-        length = float(gait.info["guess_step_length"])
-        return Found(gait, first_guess(robot, legs, demands.speed, length), source)
+        return Found(gait, source)
     best = optimise(robot, demands, progress)
     info = {
         "problem": key,
@@ -72,7 +69,16 @@ def find_gait(
     except OSError as error:
         if cache is not None:
             raise GaitError(f"cannot keep the gait in {kept}: {error}") from error
-    return Found(gait, best.guess, "optimised")
+    return Found(gait, "optimised")
+
+
+def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
+    """The guess that the search for an optimised gait began with."""
+    try:
+        length = float(gait.info["guess_step_length"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise GaitError(f"nothing is known of a search for {gait}") from error
+    return first_guess(robot, find_legs(robot), gait.speed, length)
 
 
 def _kept(key: str, place: Path) -> list[tuple[str, PolynomialGait]]:

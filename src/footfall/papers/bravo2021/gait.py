@@ -13,7 +13,7 @@ from footfall.control.computed_torque import ComputedTorque
 from footfall.gait.demands import Demands, judge
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
-from footfall.gait.store import find_gait
+from footfall.gait.store import find_gait, guess_of
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.recording import Recording
@@ -53,7 +53,7 @@ def run_gait() -> Walked:
     unmet = tuple(row.name for row in judge(robot, found.gait, demands, step) if not row.met)
     rec = walk(found.gait, "time-stepping").check()
     fine = walk(found.gait, "time-stepping", steps=3, dt=FINE).check()
-    return Walked(found.gait, examine(robot, found.guess), step, unmet, rec, fine)
+    return Walked(found.gait, examine(robot, guess_of(robot, found.gait)), step, unmet, rec, fine)
 
 
 def touch_downs(rec: Recording) -> np.ndarray:
