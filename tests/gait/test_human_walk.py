@@ -18,6 +18,11 @@ from footfall.gait.human_soft import SoftProblem, fit_soft_walk
 from footfall.gait.human_stance import stance_forces
 from footfall.measure import assistance
 
+SLOW_AND_QUICK = [
+    pytest.param("spring-damper", 1e-4, marks=pytest.mark.slow, id="soft"),
+    pytest.param("linearizing-penalty", 1e-3, id="hard"),
+]
+
 
 @pytest.fixture(scope="module", params=[True, False], ids=["plane", "space"])
 def robot(request):
@@ -70,11 +75,11 @@ def test_a_standing_foot_stays_where_it_is_and_none_goes_through_the_ground(robo
     heel, toe = np.isclose(length, length.min()), np.isclose(length, length.max())
     # The heel leaves smoothly, so it begins to a little before.
     on_heel, on_toe = phase < HEEL_OFF - 0.03, (phase > FLAT) & (phase < TOE_OFF)
-    # The fit weighs places by the millimetre.
+    # The fit weighs places by 0.2 mm, against angles by 3 degrees.
     for which, when in ((heel, on_heel), (toe, on_toe)):
         at = left[when][:, which].mean(axis=1)
-        assert np.ptp(at[:, 0]) < 0.004
-        assert np.abs(at[:, 2]).max() < 0.002
+        assert np.ptp(at[:, 0]) < 0.002
+        assert np.abs(at[:, 2]).max() < 0.0015
     assert points[..., 2].min() > -0.0015
     swing = (phase > TOE_OFF + 0.08) & (phase < 0.92)
     assert left[swing][..., 2].min() > 0.01
@@ -125,9 +130,8 @@ def test_forces_asked_for_are_near_the_measured_ones(problem, walk):
 
 def test_a_taller_man_walks_faster_as_in_dynamic_similarity(problem, walk):
     tall = fit_walk(Problem(body_of(ff.load_robot("hanavan", planar=True, stature=2.1)), measured_walk()))
-    scaled = walk.scaled(1.2)
-    assert tall.stride_time == pytest.approx(scaled.stride_time, rel=1e-6)
-    assert tall.speed == pytest.approx(scaled.speed, rel=0.01)  # masses do not scale with the stature alone
+    assert tall.stride_time == pytest.approx(1.2**0.5 * walk.stride_time, rel=1e-6)
+    assert tall.speed == pytest.approx(1.2**0.5 * walk.speed, rel=0.01)  # masses do not scale with the stature alone
 
 
 def test_on_soft_ground_the_depth_of_the_feet_gives_the_force(problem, walk):
@@ -141,16 +145,17 @@ def test_on_soft_ground_the_depth_of_the_feet_gives_the_force(problem, walk):
     assert rms(both - soft.look(soft.unknowns(found)).force.imag) < 0.05 * weight
 
 
-def test_he_walks_with_little_help(robot):
-    law = ff.law("spring-damper")
-    controller = HumanWalk(law=law, dt=1e-4)
-    rec = ff.Simulation(robot, law=law, dt=1e-4).run(4.2, controller=controller, record_dt=1e-3)
+@pytest.mark.parametrize(("law", "dt"), SLOW_AND_QUICK)
+def test_he_walks_with_little_help(robot, law, dt):
+    law = ff.law(law)
+    controller = HumanWalk(law=law, dt=dt)  # a law that gives no way is passed over
+    rec = ff.Simulation(robot, law=law, dt=dt).run(4.2, controller=controller, record_dt=1e-3)
     late = rec.slice(1.1)
-    help_ = assistance(late)
-    assert help_.force_rms < 0.01 and help_.moment_rms < 20.0, help_
-    mean = stance_forces(late).mean(axis=0)
-    measured = measured_walk().force
-    assert len(stance_forces(late)) >= 3
+    helped = assistance(late)
+    assert helped.force_rms < 0.01 and helped.moment_rms < 20.0, helped
+    forces = stance_forces(late)
+    assert len(forces) >= 3
+    mean, measured = forces.mean(axis=0), measured_walk().force
     assert rms(mean[:, 2] - measured["z"]) < 0.12
     assert rms(mean[:, 0] - measured["x"]) < 0.06
     assert mean[:20, 2].max() > 1.0 and mean[30:, 2].max() > 1.0 and mean[15:35, 2].min() < 1.0

@@ -29,7 +29,7 @@ REPRODUCED = {
     "stones": 3,
     "gait": 12,
     "laws": 8,
-    "walking": 8,
+    "walking": 7,
     "stone-walk": 4,
     "lateral": 8,
     "tracking": 5,

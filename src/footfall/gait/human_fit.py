@@ -26,13 +26,12 @@ from footfall.gait.human_series import basis, evaluate
 
 HARMONICS = 10
 SAMPLES = 100  # instants of the stride, an even number
-FLAT, HEEL_OFF, TOE_OFF = 0.075, 0.42, 0.597  # of the stride: the sole is flat between the first two
-CLEARANCE, RISE = 0.015, 0.06  # m, in swing, and of the stride: how long a foot takes to clear the ground, or to land
+FLAT, HEEL_OFF, TOE_OFF = 0.075, 0.34, 0.597  # of the stride: the sole is flat between the first two
 LEAST_KNEE = 0.03  # rad: a straight knee is singular
 SERIES = ("thigh", "shank", "foot", "trunk", "x", "z")
 # What the residuals are measured in. The foot is let go where toes would bend.
 ANGLE, TOES, TRUNK = np.radians(3.0), np.radians(10.0), np.radians(2.0)
-PLACE, KNEE, SPEED = 0.001, 0.01, 0.01  # m, rad, m/s
+PLACE, HEIGHT, KNEE, SPEED = 0.0002, 0.001, 0.01, 0.01  # m, m (in swing), rad, m/s
 FORCE, PRESSURE, PRESSURE_WISH = 0.02, 0.01, 0.05  # body weights, m, m
 ROUGHNESS = 250.0  # of the cube of a harmonic's number times its amplitude, 1/rad or 1/m
 # Arms were not measured: shoulders and elbows swing against the legs, rad.
@@ -59,11 +58,6 @@ class WalkSeries:
             parts[0] = parts[0] + self.speed * self.stride_time * phase
             parts[1] = parts[1] + self.speed
         return Curve(*parts)
-
-    def scaled(self, length: float) -> WalkSeries:
-        """The same walk of a man ``length`` times as tall."""
-        lengths = {name: c * length if name in ("x", "z") else c for name, c in self.coefficients.items()}
-        return WalkSeries(lengths, self.stride_time * length**0.5, self.speed * length**0.5, self.foot * length)
 
 
 class Looked(NamedTuple):
@@ -95,6 +89,9 @@ def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
 
 class Problem:
     """The least-squares problem of one body: unknowns in one vector, of which many can be looked at together."""
+
+    #: How high a foot swings at least (m), and how long it takes to get there, or to land (of the stride).
+    clearance = (0.02, 0.05)
 
     def __init__(self, body: Body, data: MeasuredWalk) -> None:
         self.body, self.data = body, data
@@ -193,10 +190,11 @@ class Problem:
             (curves["foot"].value - self.angles["foot"]) / toes,
             curves["trunk"].value / TRUNK,
         ]
-        clearance = CLEARANCE * np.clip(np.minimum(phase - TOE_OFF, 1.0 - phase) / RISE, 0.0, 1.0)
+        height, rise = self.clearance
+        clearance = height * np.clip(np.minimum(phase - TOE_OFF, 1.0 - phase) / rise, 0.0, 1.0)
         swings = (phase >= TOE_OFF) & (phase < 1.0)
         for at in (seen.heel, seen.toe):
-            rows.append(np.where(swings, np.minimum(0.0, at.imag - clearance), 0.0) / PLACE)
+            rows.append(np.where(swings, np.minimum(0.0, at.imag - clearance), 0.0) / HEIGHT)
         bend = curves["shank"].value - curves["thigh"].value
         rows.append(np.minimum(0.0, bend - LEAST_KNEE) / KNEE)
         rows.append((seen.force.real / self.body.weight - self.force.real) / FORCE)

@@ -36,6 +36,9 @@ class Soft(NamedTuple):
 class SoftProblem(Problem):
     """The least-squares problem on ground that gives way."""
 
+    #: Dampers in the ground ask for a slower landing.
+    clearance = (0.015, 0.06)
+
     def __init__(self, body: Body, data: MeasuredWalk, soft: Soft) -> None:
         super().__init__(body, data)
         self.soft, self.damped, self.eased = soft, 1.0, 1.0
