@@ -64,7 +64,7 @@ PAPER = Paper(
         Assumption(
             "walking: control",
             "torques of the motion and springs of 1000 N m/rad in the joints; 1000 N m/rad and 100 N m s/rad hold the "
-            "pelvis upright from outside, over stones 200 N s/m against wrong speed",
+            "pelvis upright from outside, in space also 200 N s/m against wrong speed",
             "the paper does not say how the motion is imposed",
         ),
         Assumption("stone-walk", "600 caps of 4 to 10 cm radius, up to 1 cm high, on 6 x 0.8 m", "not in the paper"),

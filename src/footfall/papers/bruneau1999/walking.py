@@ -55,7 +55,8 @@ class Walk:
 def walk(*, planar: bool) -> Walk:
     """The man walks on the plane with the paper's ground."""
     robot = load_robot("hanavan", planar=planar, assist=True)
-    controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0)
+    # In space, without a push against wrong speed, he veers off within some twenty strides.
+    controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0)
     period = controller.motion(robot).period
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
     rec = sim.run(STRIDES * period, controller=controller, record_dt=20 * DT).check()
@@ -133,7 +134,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             0.0,
             space.off("z"),
             within=NEAR,
-            why=f"as in the plane; helped by {space.help.moment_rms:.0f} N m rms, {space.help.moment_peak:.0f} at most",
+            why=f"as in the plane; helped by {space.help}",
         ),
         unlike(
             "section 4.1.2",
