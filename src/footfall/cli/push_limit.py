@@ -19,7 +19,8 @@ class Command:
 
     footfall push-limit torque-biped --controller balance --push "70 N y hip 0.05 s at 0.2 s"
 
-    The push is the first try; others are as large as it takes. To survive is to be at rest, not fallen, a while after.
+    The push is the first try; others are as large as it takes. To survive is not to have fallen a while
+    after, with the capture point in the support.
     """
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
@@ -34,8 +35,8 @@ class Command:
     """posture, balance, or none (left out: posture if all actuators are motors)"""
     dt: float = 1e-3
     """step, s"""
-    wait: float = 2.0
-    """s after the push until the robot must be at rest"""
+    wait: float = 1.5
+    """s after the push until the robot must be safe"""
     within: float = 0.05
     """how exact the answer shall be, relative"""
     json: bool = False

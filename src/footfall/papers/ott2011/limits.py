@@ -23,10 +23,7 @@ Limits = dict[str, tuple[PushLimit, ...]]
 
 
 def run_limits() -> Limits:
-    return {
-        name: largest_push(ROBOT, push, controller="balance", dt=DT, wait=3.0, within=WITHIN)
-        for name, push in FIRST.items()
-    }
+    return {name: largest_push(ROBOT, push, controller="balance", dt=DT, within=WITHIN) for name, push in FIRST.items()}
 
 
 def judge_limits(data: Limits) -> list[Claim]:
