@@ -20,7 +20,7 @@ from footfall.errors import FootfallError, FootfallWarning, did_you_mean
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
-    "demo": "drop the biped from 5 cm, let it stand, tell what happened",
+    "demo": "let the biped walk five steps, tell what happened",
     "run": "simulate a robot on a ground under a contact law",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",

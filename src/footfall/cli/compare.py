@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed, with_options
+from footfall.cli.options import changed, chosen_controller, chosen_duration, with_options
 from footfall.cli.output import length, print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison
+
+
+DURATION = 3.0  # s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +26,8 @@ class Command:
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
 
-    Options of the ground and the robot follow their names, as in footfall run. With --out the recordings and a
-    report with the replays side by side are kept.
+    Options of the ground, the controller and the robot follow their names, as in footfall run. With --out the
+    recordings and a report with the replays side by side are kept.
     """
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
@@ -33,12 +36,13 @@ class Command:
     """which laws, see footfall laws"""
     ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
     """kind of ground; its options are --ground.OPTION"""
-    duration: float = 3.0
-    """s"""
+    duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: 3)")] = None
+    """s; left out, a walk is as long as it takes"""
     dt: float = 1e-3
     """step, s"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
-    """posture, balance, or none (left out: posture if all actuators are motors)"""
+    """posture, balance, walk, ... or none (left out: posture if all actuators are motors); its options are
+    --controller.OPTION"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     align: bool = False
@@ -52,9 +56,9 @@ class Command:
 
     ground_options: tyro.conf.Suppress[Any] = None
     robot_options: tyro.conf.Suppress[Any] = None
+    controller_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
-        from footfall.cli.run import default_controller
         from footfall.contact import laws as all_laws
         from footfall.engine.setting import place
         from footfall.robot import load_robot
@@ -62,17 +66,18 @@ class Command:
 
         robot = load_robot(self.robot, **changed(self.robot_options))
         ground = self.ground_options.make()
+        controller = chosen_controller(self, robot)
         chosen = all_laws() if self.laws == ("all",) else self.laws
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
                 robot,
                 laws=chosen,
                 ground=ground,
-                controller=default_controller(self.controller, robot),
+                controller=controller,
                 pushes=[parse_push(text, robot) for text in self.push],
-                duration=self.duration,
+                duration=chosen_duration(self, controller, DURATION),
                 dt=self.dt,
-                qpos=place(robot, ground, (0.0, 0.0), align=self.align),
+                qpos=place(robot, ground, (0.0, 0.0), align=True) if self.align else None,
                 workers=self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),
             )

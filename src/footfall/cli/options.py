@@ -2,7 +2,7 @@
 
 ``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its
 type, default and unit; the same for ``--ground KIND`` and ``--controller NAME``, and ``--robot.PARAMETER`` for a
-built-in robot.
+built-in robot. What a controller calls as nothing else is called may be typed without its prefix: ``--speed``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, fields, make_dataclass
 from importlib import import_module
 from inspect import getdoc, getsource
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
 from footfall.cli.grounds import KINDS
 from footfall.cli.laws import COMMENTED
+
+if TYPE_CHECKING:
+    from footfall.robot import Robot
 
 Command = TypeVar("Command")
 
@@ -35,7 +38,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         chosen["law"] = law_class(_typed(args, "--law") or default_law)
     controller = _typed(args, "--controller") or "none"
     if controller != "none" and hasattr(command, "controller_options"):
-        chosen["controller"] = _typeable(controller_class(controller))
+        chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:
         chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)
     added = []
@@ -62,15 +65,36 @@ def _typed(args: Sequence[str], option: str) -> str | None:
     return None
 
 
-def _typeable(controller: type) -> type:
-    """Those options of a controller that can be typed, numbers and names; the comments beside them are their help."""
+def _typeable(controller: type, taken: set[str]) -> type:
+    """Those options of a controller that can be typed, numbers and names; the comments beside them are their help.
+
+    Names that are not ``taken`` by the command can be typed alone.
+    """
     hints, notes = get_type_hints(controller), dict(COMMENTED.findall(getsource(controller)))
-    added = [
-        (one.name, Annotated[hints[one.name], tyro.conf.arg(help=notes.get(one.name, ""))], field(default=one.default))
-        for one in fields(controller)
-        if hints[one.name] in (int, float, str, bool, float | None, str | None)
-    ]
+    added = []
+    for one in fields(controller):
+        if hints[one.name] in (int, float, str, bool, float | None, str | None):
+            short = () if one.name in taken else (f"--{one.name.replace('_', '-')}",)
+            about = tyro.conf.arg(help=notes.get(one.name, ""), aliases=short)
+            added.append((one.name, Annotated[hints[one.name], about], field(default=one.default)))
     return make_dataclass("Controller", added, frozen=True)
+
+
+def chosen_controller(command: Any, robot: Robot) -> Any:
+    """The controller that was typed, with its options, or the one that a robot gets by itself."""
+    from footfall.cli.run import default_controller
+    from footfall.control import controller_class
+
+    if command.controller_options is None:
+        return default_controller(command.controller, robot)
+    return controller_class(str(command.controller))(**changed(command.controller_options))
+
+
+def chosen_duration(command: Any, controller: Any, otherwise: float) -> float:
+    """The duration that was typed, that of a controller which comes to an end, or ``otherwise`` (s)."""
+    if command.duration is not None:
+        return float(command.duration)
+    return float(getattr(controller, "duration", otherwise))
 
 
 def _parameters(of: Callable[[], Any]) -> type:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed, with_options
+from footfall.cli.options import changed, chosen_controller, chosen_duration, with_options
 from footfall.cli.push import parse_push
 from footfall.cli.result import conclude, simulate
 from footfall.cli.usage import UsageError
@@ -18,6 +18,7 @@ from footfall.cli.usage import UsageError
 if TYPE_CHECKING:
     from footfall.robot import Robot
 
+DURATION = 5.0  # s
 GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 
 
@@ -25,10 +26,12 @@ GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 class Command:
     """Simulate a robot on a ground under a contact law.
 
+    footfall run spatial-biped --controller walk --speed 0.4 --steps 10
+
     footfall run spatial-biped --law spring-damper --law.k 1e5 --ground slope --ground.angle 5deg
 
-    Options of the law, the ground and the robot follow their names: write --law NAME, --ground KIND or the robot
-    before --help to see them. Lengths are in m, times in s, forces in N.
+    Options of the law, the ground, the controller and the robot follow their names: write --law NAME, --ground KIND,
+    --controller NAME or the robot before --help to see them. Lengths are in m, times in s, forces in N.
     """
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
@@ -37,8 +40,8 @@ class Command:
     """contact law, see footfall laws; its options are --law.OPTION"""
     ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
     """kind of ground; its options are --ground.OPTION"""
-    duration: float = 5.0
-    """s"""
+    duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: 5)")] = None
+    """s; left out, a walk is as long as it takes"""
     dt: float = 1e-3
     """step, s"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
@@ -84,11 +87,12 @@ class Command:
             # What lifts a robot differs, a free base or a slide: the difference of two places does not.
             level, above = (place(robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, self.drop))
             qpos += above - level
+        controller = chosen_controller(self, robot)
         rec = simulate(
             sim,
-            self.duration,
+            chosen_duration(self, controller, DURATION),
             folder=self.out,
-            controller=self._controller(robot),
+            controller=controller,
             qpos=qpos,
             pushes=pushes,
             record_dt=self.record_dt,
@@ -105,13 +109,6 @@ class Command:
                 raise UsageError(f"cannot read the foot '{text}': write NAME=BODY, as in left=left_ankle_link")
             feet[name] = body
         return load_robot(self.robot, feet=feet or None, points=_points(self.points), **changed(self.robot_options))
-
-    def _controller(self, robot: Robot) -> Any:
-        from footfall.control import controller_class
-
-        if self.controller_options is None:
-            return default_controller(self.controller, robot)
-        return controller_class(str(self.controller))(**changed(self.controller_options))
 
 
 def shape(args: Sequence[str]) -> type[Command]:

@@ -84,6 +84,12 @@ def initial_state(
     return (None, None) if wish is None else wish(robot, ground)
 
 
+def own_rate(controller: Controller | str | None, dt: float) -> int:
+    """Steps of ``dt`` (s) between two calls that a controller asks for by its ``control_dt``; 1 if it does not mind."""
+    named = named_controller(controller) if isinstance(controller, str) else controller
+    return max(1, round(getattr(named, "control_dt", dt) / dt))
+
+
 def make_controls(
     controller: Controller | str | None,
     robot: Robot,

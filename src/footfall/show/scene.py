@@ -87,7 +87,7 @@ def make_scene(recording: Recording, *, rate: float = RATE, most: int | None = N
     follower = np.minimum(samples + 1, len(recording) - 1)
     pairs = np.stack([samples, follower], axis=1).ravel()
     columns: dict[str, Any] = {name: getattr(recording, name)[pairs] for name in COLUMNS}
-    shown = replace(recording, **columns)
+    shown = replace(recording, **columns, signals={})
     with np.errstate(invalid="ignore", divide="ignore"):  # the last sample has no successor
         com, zero_moment = momentum(shown).com[::2], zmp(shown)[::2]
     if len(samples) > 1:

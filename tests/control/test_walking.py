@@ -1,0 +1,200 @@
+"""Walking: under every law, on slopes and bumps, faster and slower, turning; and what is told when it fails."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from functools import cache
+
+import mujoco
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.control import Walk
+from footfall.control.biped import Biped
+from footfall.control.whole_body import Weights, WholeBody, Wishes
+from footfall.errors import ControllerError
+
+LAWS = ["distributed", "hunt-crossley", "linearizing-penalty", "mujoco", "time-stepping"]
+#: m over the walk. Feet that adhere by a weak spring and a damper creep back under the force that drives the walk.
+CREEP = {"distributed": 0.05}
+PAPER = {"linearizing-penalty": {"kp": 500.0, "kv": 250.0}}
+
+
+def law(name: str) -> ff.contact.Law:
+    return ff.law(name, **PAPER.get(name, {}))
+
+
+@cache
+def bumpy() -> ff.Ground:
+    """Bumps of 1 cm, some 10 cm wide, strewn over level ground ahead of where the robot starts."""
+    rng = np.random.default_rng(1)
+    x, y = np.linspace(-1.0, 7.0, 161), np.linspace(-2.0, 2.0, 81)
+    heights = np.zeros((81, 161))
+    for cx, cy in rng.uniform((0.25, -1.0), (7.0, 1.0), size=(450, 2)):
+        bump = 0.01 * np.exp(-((x[None, :] - cx) ** 2 + (y[:, None] - cy) ** 2) / 0.05**2)
+        heights = np.maximum(heights, bump)
+    return ff.Ground.heightfield(heights, size=(8.0, 4.0), center=(3.0, 0.0))
+
+
+GROUNDS = {
+    "flat": ff.Ground.plane,
+    "up": lambda: ff.Ground.slope(math.radians(5.0)),
+    "down": lambda: ff.Ground.slope(math.radians(-5.0)),
+    "bumps": bumpy,
+}
+
+
+def walked(walk: Walk, law_name: str, ground: ff.Ground | None = None, robot: str = "spatial-biped") -> ff.Recording:
+    """A walk that must end on both feet, all steps taken."""
+    rec = ff.Simulation(robot, ground=ground, law=law(law_name)).run(walk.duration, controller=walk).check()
+    fallen = [remark["message"] for remark in rec.info["remarks"] if remark["kind"] == "fallen"]
+    assert not fallen, fallen
+    assert rec.signals["phase"][-1, 0] == walk.steps
+    assert not ff.measure.has_fallen(rec)
+    assert np.abs(rec.qvel[-1, :6]).max() < 0.1  # the trunk has come to rest, m/s and rad/s
+    return rec
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_three_steps_on_the_flat_under_every_law(name):
+    walk = Walk(speed=0.4, steps=3, stop_time=0.6)
+    rec = walked(walk, name)
+    # half a step, a whole one, and the last closes: the feet end 0.1 m + 0.2 m ahead
+    ahead = rec.position[-1, :, 0].mean() - rec.position[0, :, 0].mean()
+    assert ahead == pytest.approx(0.3, abs=CREEP.get(name, 0.02))
+    stances = [s for s in ff.measure.phases(rec).stances if s.start > 0.0]
+    assert [s.foot for s in stances] == ["left", "right", "left"]
+
+
+def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():
+    walk = Walk(speed=0.4, steps=5)
+    rec = walked(walk, "time-stepping")
+    # Over whole steps the mean vertical force is the weight, for the centre of mass comes back to its height.
+    whole = (rec.time > 1.3) & (rec.time < 2.8)
+    assert rec.total_force[whole, 2].mean() == pytest.approx(rec.robot.weight, rel=0.02)
+    for foot in ("left", "right"):
+        swing = rec.gap[:, rec.foot(foot)].min(axis=1)
+        assert swing.max() == pytest.approx(walk.step_height, abs=0.01)
+    knees = rec.qpos[:, [rec.robot.model.joint(f"{side}_knee_pitch").qposadr[0] for side in ("left", "right")]]
+    assert knees.min() > 0.1  # bent, and forward
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("name", LAWS)
+def test_ten_steps_under_every_law_on_every_ground(name, ground):
+    rec = walked(Walk(speed=0.4, steps=10), name, GROUNDS[ground]())
+    phase, com = rec.signals["phase"][:, 0], rec.signals["com"]
+    first, last = np.searchsorted(phase, 2.0), np.searchsorted(phase, 9.0)
+    speed = (com[last, 0] - com[first, 0]) / (rec.time[last] - rec.time[first])
+    assert speed == pytest.approx(0.4, rel=0.15)
+    assert abs(com[-1, 1]) < 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("speed", [0.2, 0.5])
+@pytest.mark.parametrize("name", ["hunt-crossley", "mujoco", "time-stepping"])
+def test_slow_and_fast(name, speed):
+    walked(Walk(speed=speed, steps=10), name)
+
+
+def test_a_turn_of_a_quarter():
+    walk = Walk(speed=0.2, steps=8, turn=0.5, stop_time=0.6)
+    rec = walked(walk, "mujoco")
+    planned = sum(step.turn for step in walk.plan(0.18).steps)
+    w, x, y, z = rec.qpos[-1, 3:7]
+    assert math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) == pytest.approx(planned, abs=0.1)
+
+
+def test_another_biped_walks():
+    """Nothing is made for one robot alone."""
+    walked(Walk(speed=0.3, steps=3, stop_time=0.6), "mujoco", robot="torque-biped")
+
+
+def test_a_fall_is_told_with_time_and_cause():
+    push = ff.Push("trunk", force=(0.0, 900.0, 0.0), start=1.0, duration=0.2)
+    rec = ff.Simulation("spatial-biped", law="mujoco").run(2.5, controller=Walk(), pushes=[push])
+    told = {remark["kind"]: remark for remark in rec.info["remarks"]}
+    assert 1.0 < told["fallen"]["time"] < 2.5
+    assert "before: out of reach from 1." in told["fallen"]["message"]
+
+
+def test_the_same_walk_may_run_twice_and_travels_to_another_process():
+    walk = pickle.loads(pickle.dumps(Walk(steps=2)))
+    sim = ff.Simulation("spatial-biped", law="mujoco")
+    first, second = (sim.run(0.3, controller=walk) for _ in range(2))
+    np.testing.assert_array_equal(first.qpos, second.qpos)
+
+
+def test_torques_and_wrenches_satisfy_the_equations_of_motion():
+    """In one state: M q'' + h = S tau + J^T w for some q'' that the base's rows allow, friction and pressure kept."""
+    robot = ff.load_robot("spatial-biped")
+    biped = Biped.of(robot, "walk")
+    body = WholeBody(biped, 0.6, Weights(), margin=0.01, least_load=1.0)
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    data.qvel[:] = 0.1 * np.sin(np.arange(robot.model.nv))
+    mujoco.mj_forward(robot.model, data)
+    body.see(data)
+    nu = robot.model.nu
+    wishes = Wishes(
+        com=np.array([0.3, -0.2, 0.5]),
+        trunk=np.zeros(3),
+        feet=np.zeros((2, 6)),
+        joints=np.zeros(nu),
+        firmness=np.zeros(nu),
+        standing=(0, 1),
+        load=np.full(2, 3.0 * robot.weight),
+    )
+    torque = body.solve(wishes)
+    assert body.solved
+    world = np.concatenate([body.rotation, body.rotation], axis=1).reshape(2, 2, 3, 3)
+    wrench = np.einsum("kabc,kac->kab", world, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
+    force = np.einsum("kri,kr->i", body.jacobian, wrench)
+    force[biped.motors] += torque
+    acceleration = np.linalg.solve(body.inertia, force - data.qfrc_bias)
+    # What the whole does follows from the forces, m c'' = sum f + m g, and these from what was asked, as far as the
+    # joints' own wish to stay at rest lets it.
+    lift = body.inertia[:3] @ acceleration + data.qfrc_bias[:3]
+    np.testing.assert_allclose(lift, wrench[:, :3].sum(axis=0), atol=1e-9 * robot.weight)
+    np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, wishes.com, atol=0.1)
+    np.testing.assert_allclose(body.jacobian @ acceleration + body.jacobian_rate @ data.qvel, 0.0, atol=0.02)
+    fx, fy, fz, mx, my, _ = body.wrench.T
+    assert (np.hypot(fx, fy) <= 0.6 * fz).all()
+    assert (np.abs(my / fz) <= 0.11 - 0.01 + 1e-9).all()
+    assert (np.abs(mx / fz) <= 0.05 - 0.01 + 1e-9).all()
+    assert (np.abs(torque) <= biped.torque).all()
+
+
+@pytest.mark.parametrize(
+    ("robot", "message"),
+    [
+        ("quadruped", "walk needs two feet, quadruped has 4"),
+        ("planar-biped", "walk needs one free base, which planar-biped has not"),
+    ],
+)
+def test_robots_that_cannot_are_told_why(robot, message):
+    with pytest.raises(ControllerError, match=message):
+        ff.Simulation(robot).run(0.1, controller=Walk())
+
+
+def test_servos_are_refused():
+    robot = ff.load_robot("spatial-biped", actuators="position")
+    with pytest.raises(ControllerError, match=r"walk: actuator 'left_hip_yaw' of spatial-biped is no plain motor"):
+        ff.Simulation(robot).run(0.1, controller=Walk())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps = 0"),
+        ({"speed": math.nan}, "speed = nan"),
+        ({"step_length": -0.1}, "step_length = -0.1"),
+        ({"double_support": 0.0}, "double_support = 0.0"),
+    ],
+)
+def test_impossible_walks_are_refused(options, message):
+    with pytest.raises(ControllerError, match=message):
+        Walk(**options)

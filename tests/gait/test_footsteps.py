@@ -1,0 +1,93 @@
+"""Footsteps, the divergent component of motion between them, and the way of a swinging foot."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from footfall.errors import GaitError
+from footfall.gait.dcm import DcmPlan, Segment
+from footfall.gait.footsteps import LEFT, RIGHT, FootstepPlan
+from footfall.gait.swing import SwingFoot
+
+START = (0.0, 0.1, 0.0), (0.0, -0.1, 0.0)  # left, right
+WALK = {"length": 0.3, "duration": 0.5, "width": 0.2}
+
+
+def test_a_straight_walk_starts_with_half_a_step_and_closes():
+    plan = FootstepPlan.walk(steps=5, **WALK)
+    prints = list(plan.footprints(*START))
+    np.testing.assert_allclose([x for x, _, _ in prints], [0.15, 0.45, 0.75, 1.05, 1.05])
+    np.testing.assert_allclose([y for _, y, _ in prints], [0.1, -0.1, 0.1, -0.1, 0.1], atol=1e-12)
+    assert [step.side for step in plan.steps] == [LEFT, RIGHT, LEFT, RIGHT, LEFT]
+    assert plan.duration == pytest.approx(2.5)
+
+
+def test_a_turning_walk_goes_round_a_circle():
+    """The middle between the feet advances by chords of a circle of radius length / turn."""
+    turn = math.radians(15)
+    plan = FootstepPlan.walk(steps=40, turn=turn, **WALK)
+    prints = list(plan.footprints(*START))
+    middles = [
+        (x + step.side * 0.1 * math.sin(yaw), y - step.side * 0.1 * math.cos(yaw))
+        for step, (x, y, yaw) in zip(plan.steps, prints, strict=True)
+    ]
+    inner = np.array(middles[:-1])  # the last closes
+    centre_distance = 0.5 * WALK["length"] / math.sin(0.5 * turn)
+    chords = np.linalg.norm(np.diff(inner, axis=0), axis=1)
+    np.testing.assert_allclose(chords, WALK["length"], rtol=1e-12)
+    a, b, c = inner[0], inner[8], inner[16]  # three places on the circle
+    sides = np.linalg.norm(b - a), np.linalg.norm(c - b), np.linalg.norm(a - c)
+    area = 0.5 * abs((b - a)[0] * (c - a)[1] - (b - a)[1] * (c - a)[0])
+    assert math.prod(sides) / (4.0 * area) == pytest.approx(centre_distance, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "a walk of 0 steps"),
+        ({"double_support": 1.0}, "between 0 and 1"),
+        ({"duration": 0.0}, "cannot take 0 s"),
+        ({"width": -0.1}, "-0.1 m apart"),
+    ],
+)
+def test_impossible_plans_are_refused(options, message):
+    with pytest.raises(GaitError, match=message):
+        FootstepPlan.walk(**{"steps": 3, **WALK, **options})
+
+
+def test_the_divergent_component_obeys_its_equation_and_ends_where_it_shall():
+    """By central differences xi' = w (xi - p) between the knots; continuous across them."""
+    omega = 3.4
+    right, left = (0.0, -0.1), (0.3, 0.1)
+    segments = [Segment(0.4, (0.0, 0.0), right), Segment(0.5, right, right), Segment(0.1, right, left)]
+    plan = DcmPlan.ending_at((0.2, 0.05), segments, omega)
+    h = 1e-5
+    for t in (0.1, 0.39, 0.45, 0.8, 0.95):
+        p, xi = (np.array(one) for one in plan.at(t))
+        rate = (np.array(plan.at(t + h)[1]) - np.array(plan.at(t - h)[1])) / (2 * h)
+        np.testing.assert_allclose(rate, omega * (xi - p), atol=1e-8)
+    for knot in (0.4, 0.9, 1.0):
+        np.testing.assert_allclose(plan.at(knot - 1e-9)[1], plan.at(knot + 1e-9)[1], atol=1e-7)
+    np.testing.assert_allclose(plan.at(5.0)[1], (0.2, 0.05))
+
+
+def test_a_swinging_foot_reaches_a_goal_that_moves_and_looks_for_the_ground():
+    dt, foot = 1e-3, SwingFoot((0.0, 0.0, 0.0), 0.4, clearance=0.05, descent=0.1)
+    highest, ways = 0.0, []
+    for i in range(400):
+        foot.advance((0.3 if i < 150 else 0.35, 0.0, 0.01), dt)
+        highest = max(highest, foot.z.position)
+        ways.append((foot.x.position, foot.x.velocity, foot.z.velocity))
+    assert foot.x.position == pytest.approx(0.35, abs=1e-3)
+    assert foot.x.velocity == pytest.approx(0.0, abs=0.05)
+    assert foot.z.position == pytest.approx(0.01, abs=1e-3)
+    assert highest == pytest.approx(0.06, abs=1e-3)
+    x, vx, _ = np.array(ways).T
+    np.testing.assert_allclose(np.diff(x) / dt, 0.5 * (vx[1:] + vx[:-1]), atol=0.01)  # no jump where the goal moves
+    below = foot.z.position
+    for _ in range(100):
+        foot.advance((0.35, 0.0, 0.01), dt)
+    assert foot.z.position == pytest.approx(below - 0.01, abs=1e-6)
