@@ -17,7 +17,7 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, PointLaw, coupled_signature, point_signature
 from footfall.engine import step
-from footfall.engine.controls import Controller, make_controls
+from footfall.engine.controls import Controller, make_controls, own_rate
 from footfall.engine.push import Push, make_pushes
 from footfall.engine.world import (
     Tape,
@@ -80,7 +80,7 @@ class Run:
         if not (np.isfinite(duration) and duration >= 0):
             raise SimulationError(f"duration = {duration} but it must be a number of seconds >= 0")
         self.total = round(duration / dt)
-        control_every = _multiple("control_dt", control_dt, dt)
+        control_every = own_rate(controller, dt) if control_dt is None else _multiple("control_dt", control_dt, dt)
         self.record_every = _multiple("record_dt", record_dt, dt)
         self.pushes, self.seed = tuple(pushes), seed
 
