@@ -14,7 +14,7 @@ from footfall.solve.contact_problem import (
     hold_all,
     missing_accelerations,
     rooms,
-    solve_from_guess,
+    solve_by_newton,
 )
 from footfall.solve.delassus import dense_problem, hand_back
 from footfall.solve.friction import to_contact_frames, to_world_frames
@@ -66,7 +66,7 @@ def solve_by_pivoting(contacts, step, still, memory, free, target, missing, forc
     return status, iterations
 
 
-@inlined
+@kernel
 def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
@@ -87,9 +87,7 @@ def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, 
         status, iterations = solve_by_pivoting(
             contacts, step, still, memory, free, target, missing, force, end, facets, work, marks
         )
-    if status != SOLVED:  # the exact cone's forces are the best there are
-        guess(contacts, memory, free, target, marks, friction)
-        solve_from_guess(contacts, step, still, memory, force, mode, work, marks)
-        return 1, iterations
+        if status != SOLVED:  # the exact cone's forces are the best there are
+            solve_by_newton(contacts, step, still, memory, free, target, missing, friction, marks, force, end, work)
     conclude(contacts, still, memory, end, force, mode)
-    return 0, iterations
+    return 0 if status == SOLVED else 1, iterations
