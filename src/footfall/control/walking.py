@@ -36,6 +36,8 @@ DCM_DECAY = 4.0
 DESCENT = 0.1
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
+#: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
+TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
 #: s, of the estimates of slope, of the height of the centre of mass and of the heading.
 SLOW = 0.2
 #: The steepest slope that is believed.
@@ -349,12 +351,26 @@ class Walking:
         place, velocity, wish = body.place[foot], body.sole_velocity[foot], self.wishes.feet[foot]
         for i, one in enumerate((swing.x, swing.y, swing.z)):
             wish[i] = one.acceleration + stiff * (one.position - place[i]) + damp * (one.velocity - velocity[i])
+        # Toe down, and the middle higher for it.
+        arm, (tilt, tilt_rate, tilt_push) = self.biped.soles[foot].half_length, self._toe_down(spent / self.lasts)
+        wish[2] += arm * (tilt_push + stiff * tilt + damp * tilt_rate)
         # From how it lay to how it shall lie, before it lands.
         part = min(1.0, spent / (0.8 * self.lasts))
         part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)
         turn = rotation_vector(flat_on(self.slope, self.landing[2]) @ self.lifted.T)
-        wanted = rotation(part * turn) @ self.lifted
-        wish[3:] = stiff * rotation_vector(wanted @ body.rotation[foot].T) - damp * velocity[3:]
+        flat = rotation(part * turn) @ self.lifted
+        across = flat[:, 1]
+        off = rotation_vector(rotation(tilt * across) @ flat @ body.rotation[foot].T)
+        wish[3:] = tilt_push * across + stiff * off + damp * (tilt_rate * across - velocity[3:])
+
+    def _toe_down(self, part: float) -> tuple[float, float, float]:
+        """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2."""
+        if not 0.0 < part < 1.0:
+            return 0.0, 0.0, 0.0
+        most = min(max(TOE_DOWN * self.steps[self.step].length, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
+        s, r = part, 1.0 - part
+        rate = most * s * s * r**4 * (3.0 - 8.0 * s) / self.lasts
+        return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / self.lasts**2
 
     def _lead_posture(self, state: State) -> None:
         """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""

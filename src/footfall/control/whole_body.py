@@ -171,8 +171,8 @@ def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
     """
     pyramid = friction / math.sqrt(2.0)  # inside the cone
     rows = [[sx, sy, pyramid, 0.0, 0.0, 0.0] for sx, sy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-    # Torsion that a sole bears which is pressed evenly: about half of its half diagonal, the mean distance.
-    torsion = 0.5 * friction * math.hypot(sole.half_length, sole.half_width)
+    # Pressed at its corners a sole bears a torsion of friction times half its diagonal, pressed evenly half of that.
+    torsion = 0.7 * friction * math.hypot(sole.half_length, sole.half_width)
     rows += [[0.0, 0.0, torsion, 0.0, 0.0, s] for s in (1.0, -1.0)]
     ahead = np.roll(sole.outline, -1, axis=0)
     for (x, y), (ex, ey) in zip(sole.outline, ahead - sole.outline, strict=True):

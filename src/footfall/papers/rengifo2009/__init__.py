@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.rengifo2009 import ball, biped, ramp, restitution
+from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, walking
 
 PAPER = Paper(
     name="rengifo2009",
     citation="Rengifo, Aoustin, Chevallereau, Plestan: A penalty-based approach for contact forces computation in "
     "bipedal robots, IEEE-RAS Humanoids 2009",
     summary="contact prescribes the acceleration of touching points, the force follows",
-    experiments=(*ball.EXPERIMENTS, *restitution.EXPERIMENTS, *ramp.EXPERIMENTS, *biped.EXPERIMENTS),
+    experiments=(
+        *ball.EXPERIMENTS,
+        *restitution.EXPERIMENTS,
+        *ramp.EXPERIMENTS,
+        *biped.EXPERIMENTS,
+        *walking.EXPERIMENTS,
+    ),
     assumptions=(
         Assumption("ball: height of the fall", "0.1 m", "not printed; only the scale of figures 4 and 5 depends on it"),
         Assumption("ball: mass and radius", "1 kg, 0.1 m", "not printed; the motion does not depend on them"),
@@ -21,6 +27,17 @@ PAPER = Paper(
         ),
         Assumption("biped: masses, lengths, joints", "45 kg, 1.5 m, see footfall robots spatial-biped", "not printed"),
         Assumption("biped: control", "joint PD around the standing posture", "gains and control are not printed"),
+        Assumption(
+            "walk: gait and control",
+            "0.4 m/s, steps of 0.5 s and 0.2 m that lift the feet by 5 cm and set them down at 0.1 m/s; footsteps, "
+            "divergent component of motion and whole-body torques (footfall.control.Walk)",
+            "not printed",
+        ),
+        Assumption(
+            "walk: false impact",
+            "as below, later than 0.1 s after the landing of the foot",
+            "not defined in the paper; before, vertices rebound in earnest one after the other",
+        ),
         Assumption("biped: friction, step", "0.7, 1 ms", "not printed"),
         Assumption("biped: push", "60 N forward at the trunk for 0.1 s at 0.3 s", "the paper's biped only walks"),
         Assumption(
@@ -44,5 +61,5 @@ PAPER = Paper(
         ),
         Assumption("saturation", "friction and load made consistent", "the paper clips each once, (19)-(20)"),
     ),
-    missing=("the walk itself, figures 11 to 14 over five steps: it comes with the gaits.",),
+    missing=("the gait of the paper itself, which is not printed: figures 11 to 14 are of a walk of ours.",),
 )
