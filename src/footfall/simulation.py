@@ -20,6 +20,9 @@ from footfall.ground import Ground
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 
+#: Longest period of an event-driven law, s.
+LONGEST_PERIOD = 0.1
+
 
 class Simulation:
     """A robot on a ground under a contact law, ready to run.
@@ -55,6 +58,11 @@ class Simulation:
         if integrator == "rk4" and not self.law.smooth:
             raise SimulationError(
                 f"integrator rk4 needs a law whose force is continuous; {self.law.name} is not: use 'euler'"
+            )
+        if self.law.event_driven and self.dt > LONGEST_PERIOD:
+            raise SimulationError(
+                f"dt = {self.dt:g} s, but {self.law.name} looks for events within a period of controls and records, "
+                f"which may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
             )
         self.integrator = integrator
         self.body_contacts = body_contacts

@@ -9,6 +9,7 @@ from footfall.contact.base import CoupledLaw, Law, PointLaw, make
 from footfall.errors import LawError, did_you_mean
 
 if TYPE_CHECKING:
+    from footfall.contact.acceleration_complementarity import AccelerationComplementarity
     from footfall.contact.distributed import Distributed
     from footfall.contact.hunt_crossley import HuntCrossley
     from footfall.contact.linearizing_penalty import LinearizingPenalty
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from footfall.contact.user import point_law
 
 __all__ = [
+    "AccelerationComplementarity",
     "CoupledLaw",
     "Distributed",
     "HuntCrossley",
@@ -40,6 +42,7 @@ _BUILT_IN = {
     "distributed": "distributed:Distributed",
     "linearizing-penalty": "linearizing_penalty:LinearizingPenalty",
     "time-stepping": "time_stepping:TimeStepping",
+    "acceleration-complementarity": "acceleration_complementarity:AccelerationComplementarity",
     "mujoco": "mujoco_native:MujocoNative",
 }
 _registered: dict[str, type[Law]] = {}

@@ -110,6 +110,8 @@ class Law:
     smooth: ClassVar[bool] = False
     #: MuJoCo's own constraint solver computes the forces.
     native: ClassVar[bool] = False
+    #: Its motion is integrated from event to event, see :mod:`footfall.contact.event_law`.
+    event_driven: ClassVar[bool] = False
     #: Numbers each point remembers from step to step.
     memory_size: ClassVar[int] = 0
     #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
@@ -152,7 +154,7 @@ class PointLaw(Law):
     @classmethod
     def pointer(cls) -> Any:
         """The compiled kernel, of the signature the engine calls."""
-        return _point_pointer(cls.kernel, _parameters_of(cls), cls.name)
+        return _point_pointer(cls.kernel, parameters_of(cls), cls.name)
 
 
 class CoupledLaw(Law):
@@ -174,10 +176,10 @@ class CoupledLaw(Law):
     @classmethod
     def pointer(cls) -> Any:
         """The compiled kernel, of the signature the engine calls."""
-        return _coupled_pointer(cls.kernel, _parameters_of(cls))
+        return coupled_pointer(cls.kernel, parameters_of(cls))
 
 
-def _parameters_of(law: type[Law]) -> type:
+def parameters_of(law: type[Law]) -> type:
     """The ``NamedTuple`` class a law's ``resolve`` returns."""
     return typing.get_type_hints(law.resolve)["return"]
 
@@ -288,7 +290,8 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
 
 
 @cache
-def _coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
+def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
+    """A compiled function of the coupled signature, whose parameters are named."""
     from footfall.compiled import kernel
 
     compiled = function if hasattr(function, "py_func") else kernel(function)

@@ -16,8 +16,10 @@ import numba
 import numpy as np
 
 from footfall.contact.base import CoupledLaw, PointLaw, coupled_signature, point_signature
-from footfall.engine import step
-from footfall.engine.controls import Controller, make_controls, own_rate
+from footfall.contact.event_law import EventLaw
+from footfall.engine import events, step
+from footfall.engine.controls import Controller, initial_state, make_controls, own_rate
+from footfall.engine.flow import make_flow, painleve_remarks
 from footfall.engine.push import Push, make_pushes
 from footfall.engine.world import (
     Tape,
@@ -84,13 +86,15 @@ class Run:
         self.record_every = _multiple("record_dt", record_dt, dt)
         self.pushes, self.seed = tuple(pushes), seed
 
+        if qpos is None and qvel is None:
+            qpos, qvel = initial_state(controller, robot, sim.ground)
         self.data = mujoco.MjData(model)
         self.data.qpos[:] = _vector("qpos", sim.place() if qpos is None else qpos, model.nq, robot.name)
         self.data.qvel[:] = _vector("qvel", np.zeros(model.nv) if qvel is None else qvel, model.nv, robot.name)
         mujoco.mj_normalizeQuat(model, self.data.qpos)
         self.data.ctrl[:] = robot.home_ctrl
 
-        euler = sim.integrator == "euler"
+        euler = sim.integrator == "euler" and not law.event_driven
         self.world = make_world(model, self.data, implicit_damping=euler)
         self.points = make_points(model, robot, law.memory_size)
         self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
@@ -130,6 +134,12 @@ class Run:
         )
         self.native = sim.scene.native.copy()
         self.external = make_pushes(model, self.pushes, dt)
+        if isinstance(law, EventLaw):
+            flat = sim.ground.kind in ("plane", "slope")
+            rough = law.in_steps()
+            numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
+            self.rough = step.Laws(_idle_point_law(), rough.pointer(), numbers)
+            self.flow = make_flow(model, robot.point_count, dt, tolerance=law.tolerance, flat=flat, margin=rough.margin)
         self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count, told_in_all)
         self.outcome = np.zeros(4, dtype=np.int64)
         self.step = 0
@@ -137,23 +147,22 @@ class Run:
     def advance(self, steps: int) -> bool:
         """Take up to ``steps`` steps; True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        step.advance(
-            self.world,
-            self.points,
-            self.contacts,
-            self.scratch,
-            self.plan,
-            self.guard,
-            self.native,
-            self.external,
-            self.laws,
-            self.ground,
-            self.controls.control,
-            self.tape,
-            self.step,
-            last,
-            self.outcome,
-        )
+        place = (self.world, self.points, self.contacts, self.scratch, self.plan, self.guard, self.native)
+        law, end = self.simulation.law, (self.tape, self.step, last, self.outcome)
+        if isinstance(law, EventLaw):
+            events.advance(
+                *place,
+                self.external,
+                self.laws,
+                self.rough,
+                self.ground,
+                self.controls.control,
+                self.flow,
+                law.impact_pointer(),
+                *end,
+            )
+        else:
+            step.advance(*place, self.external, self.laws, self.ground, self.controls.control, *end)
         self.step = last
         return self.outcome[0] == step.DONE and last <= self.total
 
@@ -190,6 +199,10 @@ class Run:
             error: Exception = GroundError(message)
             error.recording = self.recording(Failure(at, "ground", "", message))  # type: ignore[attr-defined]
             raise error
+        if end == events.STALLED:
+            failure = self._no_end_of_events(at)
+            warnings.warn(str(failure), FootfallWarning, stacklevel=4)
+            return self.recording(failure)
         cause = self.controls.callback.error
         if isinstance(cause, ControllerError):
             message = str(cause)
@@ -211,6 +224,20 @@ class Run:
         message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is {size}; all before is kept; {advice}"
         return Failure(at, "diverged", joint, message)
 
+    def _no_end_of_events(self, at: float) -> Failure:
+        message = (
+            f"events or steps without end in the {self.simulation.dt:g} s after t = {at:.6g} s; "
+            f"all before is kept; try a larger tolerance or a lower restitution for {self.simulation.law}"
+        )
+        return Failure(at, "events", "", message)
+
+    def _remarks(self) -> list[dict[str, Any]]:
+        """What the controller remarked, and when the law's forces did not exist."""
+        said = [remark._asdict() for remark in self.controls.remarks]
+        if self.simulation.law.event_driven:
+            said += [remark._asdict() for remark in painleve_remarks(self.flow)]
+        return said
+
     def recording(self, failure: Failure | None = None) -> Recording:
         """What was recorded so far."""
         import footfall
@@ -224,11 +251,11 @@ class Run:
         info = {
             "controller": self.controls.name,
             "pushes": [push.to_dict() for push in self.pushes],
-            "integrator": sim.integrator,
+            "integrator": "event-driven" if sim.law.event_driven else sim.integrator,
             "body_contacts": sim.body_contacts,
             "seed": self.seed,
             "signals": units,
-            "remarks": [remark._asdict() for remark in self.controls.remarks],
+            "remarks": self._remarks(),
             "wall_time": getattr(self, "wall_time", None),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {

@@ -74,14 +74,17 @@ class Control(NamedTuple):
 
 
 @inlined
-def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
-    """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
+def sense_and_act(world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome):
+    """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
+
+    Gives how it ended, and whether MuJoCo's constraints are at work.
+    """
     position_stage(world, plan.rich)
     factor_inertia(world, plan.dt)
     bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad >= 0:
         outcome[2] = bad
-        return NO_GROUND
+        return NO_GROUND, False
     constrained = needs_constraints(world, guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
         mj_collision(world.model, world.data)
@@ -100,15 +103,32 @@ def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws
             failed = control.compiled(step * plan.dt, world.qpos, world.qvel, world.ctrl, control.gains)
         if failed != 0:
             outcome[2] = failed
-            return STOPPED
+            return STOPPED, constrained
     mj_fwd_actuation(world.model, world.data)
     smooth_force(world, pushes, step)
-    outcome[3] = forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained)
+    return DONE, constrained
+
+
+@inlined
+def runaway(world, outcome):
+    """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
             outcome[2] = j
             return DIVERGED
     return DONE
+
+
+@inlined
+def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
+    """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
+    end, constrained = sense_and_act(
+        world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome
+    )
+    if end != DONE:
+        return end
+    outcome[3] = forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained)
+    return runaway(world, outcome)
 
 
 @inlined

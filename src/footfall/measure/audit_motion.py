@@ -33,6 +33,19 @@ def momentum_is_exact(rec: Recording) -> bool:
     return every_step and rec.info.get("integrator", "euler") == "euler"
 
 
+def forces_are_means(rec: Recording) -> bool:
+    """Whether the forces on record are means over the time to the next sample, impulses of impacts included."""
+    every_period = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
+    return every_period and rec.info.get("integrator") == "event-driven"
+
+
+def _mean_force(rec: Recording, momentum: np.ndarray) -> np.ndarray:
+    """(T, 3) N, that changes the momentum (T, 3) from sample to sample, less the weight; 0 in the last row."""
+    change = np.zeros_like(momentum)
+    change[:-1] = np.diff(momentum, axis=0) / np.diff(rec.time)[:, None]
+    return change - rec.robot.mass * rec.robot.model.opt.gravity
+
+
 @once
 def _residual(rec: Recording) -> np.ndarray:
     """(T, 6) N and N m about the centre of mass; NaN in the last row and where other bodies than the feet may touch.
@@ -45,7 +58,8 @@ def _residual(rec: Recording) -> np.ndarray:
         pushed, turned = (a + b for a, b in zip((pushed, turned), _root_motors(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
     ground_moment = np.cross(arm, rec.force).sum(axis=1)
-    force = motion.force - rec.total_force - pushed
+    needed = _mean_force(rec, motion.momentum) if forces_are_means(rec) else motion.force
+    force = needed - rec.total_force - pushed
     moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration

@@ -1,0 +1,282 @@
+"""Acceleration-force complementarity with impacts, driven by events (Bravo 2021, sections 2.1 and 2.2).
+
+Points that touch the ground and do not move away from it obey Signorini's law on accelerations (15): none goes in, the
+ground pushes and never pulls, and it pushes only what stays. Points that slide are braked by Coulomb's friction against
+their slip (16), whose direction is known, so that one unknown is left, the normal force: a linear complementarity
+problem, solved by Newton on its Fischer-Burmeister equations (17)-(18) and, where that fails, by Lemke. Points that
+rest need Coulomb's law one derivative up, friction against the acceleration; that is solved on the exact cone.
+
+A touch-down is an impact with Newton's restitution and Coulomb's friction (20)-(22), all points that touch together.
+Where Newton's restitution would create energy, as it can with friction (Kane and Levinson 1985), it is halved until it
+does not. Where no forces obey the law of a sliding point (Painleve 1895), an impulse without a collision ends the slip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from footfall.compiled import inlined, kernel
+from footfall.contact.base import OPEN, SLIDE, STICK, Setting, check_positive, check_range
+from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
+from footfall.contact.time_stepping import TimeStepping
+from footfall.solve.contact_problem import (
+    DIRECTION,
+    MEMORY_SIZE,
+    MODE,
+    SIZE,
+    conclude,
+    end_motions,
+    motions,
+    solve_contacts,
+)
+from footfall.solve.friction import to_world_frames
+from footfall.solve.lemke_pivoting import RAY, SOLVED
+from footfall.solve.minimum_norm import SCRATCH_ROWS
+from footfall.solve.newton import newton_marks, newton_rows, newton_to_solution
+
+#: Acceleration below which nothing moves, m/s2, and speed, m/s.
+STILL, SLOW = 1e-6, 1e-9
+#: What is shown of the acceleration of a sliding point, m/s2, so large that friction points against the slip.
+FAST = 1e9
+#: Slip speed below which the direction is that of the beginning, m/s.
+NO_DIRECTION = 1e-10
+#: Sliding points up to which Newton and Lemke are asked: their work grows with the third power.
+MOST = 40
+#: Residual of Fischer and Burmeister's equations, of the largest acceleration.
+RESIDUAL = 1e-12
+#: How often restitution is halved before it is given up.
+HALVINGS = 20
+
+
+class Parameters(NamedTuple):
+    restitution: float
+
+
+@inlined
+def slip_directions(contacts, memory, way):
+    """Which way each sliding point goes, (P, 2) unit vectors in contact frames; gives how many slide.
+
+    A velocity that has turned back since the slip began is taken as if it had not: the end of the slip is an event,
+    and until it is found forces must go on smoothly.
+    """
+    first = engine_columns(memory)
+    sliding = 0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if memory[p, first + DOES] != SLIDE:
+            continue
+        sliding += 1
+        frame, v = contacts.frame[p], contacts.velocity[p]
+        x, y = 0.0, 0.0
+        for k in range(3):
+            x += frame[0, k] * memory[p, first + SLIP + k]
+            y += frame[1, k] * memory[p, first + SLIP + k]
+        if v[0] * v[0] + v[1] * v[1] > NO_DIRECTION**2:
+            back = -1.0 if v[0] * x + v[1] * y < 0.0 else 1.0
+            x, y = back * v[0], back * v[1]
+        size = (x * x + y * y) ** 0.5
+        way[p, 0] = x / size if size > 0.0 else 0.0
+        way[p, 1] = y / size if size > 0.0 else 0.0
+    return sliding
+
+
+@kernel
+def normal_problem(contacts, free, way, m, q):
+    """Normal accelerations of sliding points by their normal forces: ``m z + q``, friction in proportion to z."""
+    for j in range(q.size):
+        p = contacts.points[j]
+        frame, r, b = contacts.frame[p], contacts.arm[p], contacts.body[p]
+        q[j] = free[p, 2]
+        mu = contacts.dynamic_friction[p]
+        x = frame[2, 0] - mu * (way[p, 0] * frame[0, 0] + way[p, 1] * frame[1, 0])
+        y = frame[2, 1] - mu * (way[p, 0] * frame[0, 1] + way[p, 1] * frame[1, 1])
+        z = frame[2, 2] - mu * (way[p, 0] * frame[0, 2] + way[p, 1] * frame[1, 2])
+        tx, ty, tz = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
+        for i in range(q.size):
+            p = contacts.points[i]
+            n, arm = contacts.frame[p, 2], contacts.arm[p]
+            nx = arm[1] * n[2] - arm[2] * n[1]
+            ny = arm[2] * n[0] - arm[0] * n[2]
+            nz = arm[0] * n[1] - arm[1] * n[0]
+            value = 0.0
+            for k in range(6):
+                row = contacts.mobility[6 * contacts.body[p] + k]
+                given = row[6 * b] * x + row[6 * b + 1] * y + row[6 * b + 2] * z
+                given += row[6 * b + 3] * tx + row[6 * b + 4] * ty + row[6 * b + 5] * tz
+                weight = n[k] if k < 3 else nx if k == 3 else ny if k == 4 else nz
+                value += weight * given
+            m[i, j] = value
+
+
+@kernel
+def solve_sliding(contacts, memory, free, way, force, mode, end, floats, rows, marks):
+    """Forces in contact frames where every point in contact slides: (15), (16) by (17), (18). Gives a law's status."""
+    n = contacts.number[0]
+    size = n * n
+    m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
+    scratch = floats[size + 2 * n : size + 2 * n + (2 * n + 7) * n].reshape((2 * n + 7, n))
+    normal_problem(contacts, free, way, m, q)
+    for j in range(n):
+        p = contacts.points[j]
+        z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, scratch, marks)
+    if ended != SOLVED:
+        for j in range(n):
+            p = contacts.points[j]
+            force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
+        return INCONSISTENT if ended == RAY else 1
+    for j in range(n):
+        p = contacts.points[j]
+        load = contacts.dynamic_friction[p] * z[j]
+        force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]
+    to_world_frames(contacts, force, way)
+    end_motions(contacts, 1.0, free, way, end, rows)
+    for j in range(n):  # they slide, whatever their acceleration
+        p = contacts.points[j]
+        end[p, 0], end[p, 1] = FAST, 0.0
+    conclude(contacts, STILL, memory, end, force, mode)
+    return 0
+
+
+@kernel
+def solve_together(contacts, memory, free, way, force, mode, work, marks):
+    """Forces in contact frames where some points rest, on the exact cone. Gives a law's status.
+
+    Sliding points are guessed to slide as they do, resting ones to rest: only these may use static friction.
+    """
+    first = engine_columns(memory)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if memory[p, first + DOES] == SLIDE:
+            memory[p, MODE] = SLIDE
+            free[p, 0] += FAST * way[p, 0]
+            free[p, 1] += FAST * way[p, 1]
+            for k in range(3):
+                along = way[p, 0] * contacts.frame[p, 0, k] + way[p, 1] * contacts.frame[p, 1, k]
+                memory[p, DIRECTION + k] = -along
+        elif memory[p, MODE] == SLIDE:
+            memory[p, MODE] = STICK
+    status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if memory[p, first + DOES] == SLIDE and mode[p] == STICK:
+            return INCONSISTENT
+    return status
+
+
+@inlined
+def name_motions(contacts, memory, free, end, mode):
+    """What each point is about to do, by its acceleration."""
+    first = engine_columns(memory)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        a, frame = end[p], contacts.frame[p]
+        still = STILL + 1e-9 * abs(free[p, 2])
+        if a[2] > still:
+            mode[p] = OPEN
+        elif memory[p, first + DOES] == SLIDE:
+            mode[p] = SLIDE
+        else:
+            size = (a[0] * a[0] + a[1] * a[1]) ** 0.5
+            mode[p] = SLIDE if size > still else STICK
+            if size > still:
+                for k in range(3):
+                    memory[p, first + SLIP + k] = (a[0] * frame[0, k] + a[1] * frame[1, k]) / size
+
+
+def forces(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+    """Forces between events: (15)-(18)."""
+    points = contacts.gap.size
+    first, rows = engine_columns(memory), work.shape[0] - 5 * points
+    free, target = motions(work, points)
+    end = work[rows + 4 * points :]
+    way = work[rows - points : rows]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        target[p] = 0.0
+        for k in range(3):
+            free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
+    sliding = slip_directions(contacts, memory, way)
+    status = 1
+    if sliding == contacts.number[0] and sliding <= MOST:
+        floats = work[4 * work.shape[1] + SCRATCH_ROWS : rows - points].reshape(-1)
+        status = solve_sliding(contacts, memory, free, way, force, mode, end, floats, work, marks)
+    if status == 1:
+        status = solve_together(contacts, memory, free, way, force, mode, work, marks)
+    name_motions(contacts, memory, free, end, mode)
+    return status
+
+
+def impact(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+    """Impulses of an impact: (20)-(22)."""
+    points = contacts.gap.size
+    rows = work.shape[0] - 5 * points
+    free, target = motions(work, points)
+    end, world = work[rows + 4 * points :], work[rows - points : rows]
+    restitution = parameters.restitution
+    status = 0
+    for _ in range(HALVINGS):
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            target[p] = -restitution * min(0.0, contacts.velocity[p, 2])
+            for k in range(3):
+                free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
+        status, _ = solve_contacts(contacts, 1.0, SLOW, memory, force, mode, work, marks)
+        if restitution == 0.0:
+            break
+        to_world_frames(contacts, force, world)
+        end_motions(contacts, 1.0, free, world, end, work)
+        created, lost = 0.0, 0.0  # twice the work of the impulses, by the mean of the velocities
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            for k in range(3):
+                created += force[p, k] * (free[p, k] + end[p, k])
+                lost += abs(force[p, k] * free[p, k])
+        if created <= 1e-12 * lost:
+            break
+        restitution *= 0.5
+    return status
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccelerationComplementarity(EventLaw):
+    """Rigid contact between events: complementarity of forces and accelerations, and impacts with restitution.
+
+    The motion is integrated with steps that adapt to ``tolerance`` and end at touch-down, lift-off, and the beginning
+    and end of each slip, which are located in time. ``restitution`` is Newton's, of each point's normal velocity;
+    bounces that accumulate end at rest. ``dt`` is the period of controls and records; forces on record are means over
+    it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
+    what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy.
+
+    Limitations: joint limits and contacts of other bodies are MuJoCo's soft ones, whose changes are no events; a period
+    ``dt`` in which they are at work is one step of law time-stepping. A foot that starts inside the ground stays as
+    deep as it is. Where a sliding point comes over an edge of the ground its force changes within a step.
+    """
+
+    restitution: float = 0.0
+    tolerance: float = 1e-9
+
+    name = "acceleration-complementarity"
+    citation = "Bravo and Rengifo 2021, eq. 15-22; Fischer 1992; Painleve 1895; Kane and Levinson 1985"
+    memory_size = MEMORY_SIZE + ENGINE_COLUMNS
+    kernel = staticmethod(forces)
+    impact = staticmethod(impact)
+
+    def __post_init__(self) -> None:
+        check_range(self, "restitution", 0.0, 1.0)
+        check_positive(self, "tolerance")
+
+    def in_steps(self) -> TimeStepping:
+        return TimeStepping(restitution=self.restitution)
+
+    def work_rows(self, points: int, bodies: int) -> int:
+        n = min(points, MOST)
+        floats = n * (n + 2 + newton_rows(n))
+        return self.in_steps().work_rows(points, bodies) + points + -(-floats // (6 * bodies))
+
+    def marks_size(self, points: int, bodies: int) -> int:
+        return max(self.in_steps().marks_size(points, bodies), newton_marks(min(points, MOST)))
+
+    def resolve(self, setting: Setting) -> Parameters:
+        return Parameters(restitution=self.restitution)

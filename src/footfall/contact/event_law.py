@@ -1,0 +1,64 @@
+"""The contract of laws that are driven by events.
+
+Such a law knows two motions: smooth ones, between events, and jumps of the velocity, at events. The engine
+(:mod:`footfall.engine.events`) says which points are in contact, finds the instants at which that changes, and asks
+
+- ``kernel`` for the forces of the points in contact, as of any coupled law, but that ``dt`` is of no meaning. Its
+  ``mode`` tells what each point is about to do: 0 it leaves, 1 it stays, 2 it slides. It answers 0, 1 if it found no
+  solution and the forces are the best it has, or 2 if there is none (Painleve): then the engine asks
+- ``impact``, of the same signature, for the impulses (N s) that act at once, after a touch-down with ``dt`` = 0; where
+  no forces exist with a ``dt`` so short that only impulses count.
+
+The last columns of ``memory`` are the engine's, see below; those before are the law's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from footfall.compiled import inlined
+from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of
+
+#: There are no forces that obey the law.
+INCONSISTENT = 2
+# What the engine keeps in the last columns of a point's memory, counted from the first of them: what the point does
+# until the next event (1 rests, 2 slides), the direction of its slip when that began (3, unit vector, world frame; the
+# law writes it where it lets a resting point slide), and what must be added to the acceleration of the material point
+# to have the rate of its velocity against the ground (3, m/s2, contact frame): the place of contact may roll and bend.
+DOES, SLIP, TURNING = 0, 1, 4
+ENGINE_COLUMNS = 7
+
+
+@inlined
+def engine_columns(memory):
+    """Where the engine's columns begin."""
+    return memory.shape[1] - ENGINE_COLUMNS
+
+
+class EventLaw(CoupledLaw):
+    """A law of rigid contact with forces between events and impulses at them."""
+
+    event_driven = True
+    #: The points in contact are shown to it, however far from the ground rounding put them.
+    margin = float("inf")
+    #: What the engine tells of each step.
+    signals = MappingProxyType({"events": "per step", "impacts": "per step", "impulse": "N s"})
+    #: Largest error of a step of the integration, relative and in SI units.
+    tolerance: float
+    impact: ClassVar[Callable[..., Any]]
+
+    def in_steps(self) -> CoupledLaw:
+        """The law of time steps for periods in which MuJoCo's own constraints are at work: limits, other bodies.
+
+        It may use the law's own columns of the memory, and its scratch space.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    @cache
+    def impact_pointer(cls) -> Any:
+        """The compiled impact, of the signature the engine calls."""
+        return coupled_pointer(cls.impact, parameters_of(cls))

@@ -1,0 +1,248 @@
+"""The points in contact between two events: who they are, what jumps at an event, and what rounding must not add up to.
+
+A point in contact rests or slides until the next event; that and the direction of its slip are kept in the engine's
+columns of its memory, see :mod:`footfall.contact.event_law`.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+from footfall.contact.base import SLIDE, STICK
+from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
+from footfall.engine.bridge import mj_com_vel
+from footfall.engine.flow import EVENTS, IMPACTS
+from footfall.engine.forces import ask
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
+from footfall.engine.points import release_far, velocities
+from footfall.engine.stages import integrate_positions
+from footfall.solve.friction import to_contact_frames
+from footfall.solve.minimum_norm import spread
+
+#: Gap up to which points touch, m: so near they arrive together.
+TOUCH = 1e-9
+#: Depth from which on a point stays where it is, m: it started there.
+DEEP = 1e-6
+#: Speed up to which a point does not leave after an impact, m/s: here accumulating bounces end.
+REBOUND = 1e-6
+#: Slip up to which a point rests, m/s: in space a slip that ends need not pass through zero, but for what a step errs.
+SLOW = 1e-7
+#: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.
+DRIFT = 1e-12
+#: Way along which the bend of the ground is measured, m.
+BEND = 1e-6
+
+
+@inlined
+def show_touching(points, contacts, touching):
+    """Leave only points in contact in the list of near ones."""
+    count = 0
+    for k in range(points.body.size):
+        contacts.near[k] = count
+        for p in range(points.begin[k], points.begin[k + 1]):
+            if touching[p] == 1:
+                contacts.points[count] = p
+                count += 1
+    contacts.near[points.body.size] = count
+    contacts.number[0] = count
+
+
+@inlined
+def show_near(points, contacts, margin):
+    """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
+    count = 0
+    for k in range(points.body.size):
+        contacts.near[k] = count
+        for p in range(points.begin[k], points.begin[k + 1]):
+            if contacts.gap[p] <= margin:
+                contacts.points[count] = p
+                count += 1
+    contacts.near[points.body.size] = count
+    contacts.number[0] = count
+
+
+@inlined
+def measure_turning(world, points, contacts, ground, flat):
+    """The rate of a point's velocity against the ground, less the acceleration of the material point.
+
+    With n the normal, n' its rate along the way of the point's centre, whose velocity is v, R the point's radius and w
+    the body's angular velocity: R (w x (w x n) - w x n') + n (n' . v).
+    """
+    first = engine_columns(points.memory)
+    for k in range(points.body.size):
+        spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            radius, frame = points.radius[p], contacts.frame[p]
+            memory = points.memory[p]
+            if radius == 0.0 and flat == 1:
+                for c in range(3):
+                    memory[first + TURNING + c] = 0.0
+                continue
+            n, at = frame[2], points.position[p]
+            x, y, z = at[0] + radius * n[0], at[1] + radius * n[1], at[2] + radius * n[2]
+            rx, ry, rz = x - com[0], y - com[1], z - com[2]
+            vx = spin[3] + spin[1] * rz - spin[2] * ry
+            vy = spin[4] + spin[2] * rx - spin[0] * rz
+            vz = spin[5] + spin[0] * ry - spin[1] * rx
+            bx, by, bz = 0.0, 0.0, 0.0
+            speed = (vx * vx + vy * vy + vz * vz) ** 0.5
+            if flat == 0 and speed > SLOW:
+                s = BEND / speed
+                _, ax, ay, az = ground.surface(x + s * vx, y + s * vy, z + s * vz, ground.shape, ground.table)
+                _, cx, cy, cz = ground.surface(x - s * vx, y - s * vy, z - s * vz, ground.shape, ground.table)
+                bx, by, bz = (ax - cx) / (2.0 * s), (ay - cy) / (2.0 * s), (az - cz) / (2.0 * s)
+            # w x n - n', turned once more by w
+            ex = spin[1] * n[2] - spin[2] * n[1] - bx
+            ey = spin[2] * n[0] - spin[0] * n[2] - by
+            ez = spin[0] * n[1] - spin[1] * n[0] - bz
+            along = bx * vx + by * vy + bz * vz
+            tx = radius * (spin[1] * ez - spin[2] * ey) + along * n[0]
+            ty = radius * (spin[2] * ex - spin[0] * ez) + along * n[1]
+            tz = radius * (spin[0] * ey - spin[1] * ex) + along * n[2]
+            for c in range(3):
+                memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
+
+
+@inlined
+def let_rest(points, p):
+    """From now on the point rests where it is."""
+    points.memory[p, engine_columns(points.memory) + DOES] = STICK
+    for k in range(3):
+        points.anchor[p, k] = points.position[p, k]
+
+
+@inlined
+def let_slide(points, contacts, p):
+    """From now on the point slides the way it goes."""
+    first = engine_columns(points.memory)
+    frame, v = contacts.frame[p], contacts.velocity[p]
+    size = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+    points.memory[p, first + DOES] = SLIDE
+    for k in range(3):
+        points.memory[p, first + SLIP + k] = (v[0] * frame[0, k] + v[1] * frame[1, k]) / size
+
+
+@inlined
+def sort_touching(points, contacts, flow):
+    """After a jump of the velocity: who leaves, who rests, who slides."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        v = contacts.velocity[p]
+        if v[2] > REBOUND:
+            flow.touching[p] = 0
+            continue
+        flow.depth[p] = contacts.gap[p] if contacts.gap[p] < -DEEP else 0.0
+        if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
+            let_slide(points, contacts, p)
+        else:
+            let_rest(points, p)
+
+
+@inlined
+def prepare(world, points, contacts, scratch):
+    """What jumps and projections need: velocities of points in contact, and the operator."""
+    release_far(points, contacts)
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    gather(points, contacts, scratch.centroid)
+    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+
+
+@inlined
+def answer(world, points, contacts, scratch, change):
+    """What impulses in ``points.force`` (contact frames) change of the velocities, into ``change`` (nv,)."""
+    for j in range(change.size):
+        change[j] = 0.0
+    add_half_solved_forces(points, contacts, scratch.half, change)
+    finish_solve(world, change)
+
+
+@inlined
+def strike(world, points, contacts, scratch, flow, impact, values, dt):
+    """An impact of all points that touch, at the present position. Gives the law's status.
+
+    Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
+    """
+    for p in range(points.mode.size):
+        if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
+            flow.touching[p] = 1
+        flow.arriving[p] = 0
+    show_touching(points, contacts, flow.touching)
+    prepare(world, points, contacts, scratch)
+    struck = dt > 0.0
+    for i in range(contacts.number[0]):
+        struck |= contacts.velocity[contacts.points[i], 2] < -REBOUND
+    status = ask(impact, points, contacts, scratch, values, dt)
+    change = scratch.generalised[0]
+    answer(world, points, contacts, scratch, change)
+    for j in range(change.size):
+        world.qvel[j] += change[j]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, frame = points.force[p], contacts.frame[p]
+        if f[2] > 0.0:
+            flow.worked[p] = points.mode[p]
+        for k in range(3):
+            flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+        flow.struck[0] += f[2]
+    flow.tally[IMPACTS] += 1 if struck else 0
+    flow.tally[EVENTS] += 1
+    mj_com_vel(world.model, world.data)
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    sort_touching(points, contacts, flow)
+    return status
+
+
+@inlined
+def off_course(points, contacts, flow):
+    """How far points in contact are from where they belong, m or m/s."""
+    first = engine_columns(points.memory)
+    worst = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        v = contacts.velocity[p]
+        worst = max(worst, abs(v[2]), abs(contacts.gap[p] - flow.depth[p]))
+        if points.memory[p, first + DOES] == STICK:
+            worst = max(worst, abs(v[0]), abs(v[1]))
+            if points.radius[p] == 0.0:
+                for k in range(3):
+                    worst = max(worst, abs(points.anchor[p, k] - points.position[p, k]))
+    return worst
+
+
+@inlined
+def put_back(world, points, contacts, scratch, flow):
+    """Project velocities and positions of points in contact to where they belong.
+
+    Both by the least change in the measure of the inertia. Of velocities that takes energy, if anything; positions
+    change by what the integration has erred.
+    """
+    first, change = engine_columns(points.memory), scratch.generalised[0]
+    show_touching(points, contacts, flow.touching)
+    if contacts.number[0] == 0:
+        return
+    prepare(world, points, contacts, scratch)
+    for what in range(2):
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            rests = points.memory[p, first + DOES] == STICK
+            scratch.marks[p] = STICK if rests else SLIDE
+            frame, v, f = contacts.frame[p], contacts.velocity[p], points.force[p]
+            if what == 0:
+                x, y, z = -v[0], -v[1], -v[2]
+            else:
+                x, y, z = 0.0, 0.0, flow.depth[p] - contacts.gap[p]
+                if rests and points.radius[p] == 0.0:
+                    for k in range(3):
+                        away = points.anchor[p, k] - points.position[p, k]
+                        x += frame[0, k] * away
+                        y += frame[1, k] * away
+            for k in range(3):
+                f[k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
+        spread(contacts, scratch.marks, points.force, scratch.work)
+        to_contact_frames(contacts, points.force)
+        answer(world, points, contacts, scratch, change)
+        if what == 0:
+            for j in range(change.size):
+                world.qvel[j] += change[j]
+        else:
+            integrate_positions(world, change, 1.0)

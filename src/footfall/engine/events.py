@@ -1,0 +1,490 @@
+"""Integration from event to event: smooth motion in steps that adapt, ended where a contact changes.
+
+Between two events the points in contact are known, and every evaluation solves the law's complementarity problem for
+them. A step that an event falls into is made shorter until it ends there: with Dormand and Prince's method a step of
+any length is as accurate as another, so no interpolation is needed. Events are
+
+- a touch-down: a point's gap becomes zero on the way down;
+- a lift-off: the acceleration of a point in contact is upward;
+- the end of a slip: the velocity along its first direction becomes zero;
+- the beginning of a slip: friction no longer holds a resting point;
+- forces that do not exist (Painleve): an impulse without a collision follows.
+
+Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
+
+MuJoCo's own constraints (joint limits, other bodies on the ground) are soft, take turns with a law and know no events:
+a period in which they are at work is one time step, under the law that ``EventLaw.in_steps`` names.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+from footfall.contact.base import OPEN, SLIDE, STICK
+from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
+from footfall.engine.contact_set import (
+    DRIFT,
+    REBOUND,
+    SLOW,
+    TOUCH,
+    let_rest,
+    let_slide,
+    measure_turning,
+    off_course,
+    put_back,
+    show_near,
+    show_touching,
+    strike,
+)
+from footfall.engine.flow import (
+    EVENTS,
+    IMPACTS,
+    LENGTH,
+    REMARKS,
+    SOFT,
+    SORTED,
+    STAGES,
+    UNSOLVED,
+    read_slope,
+    read_state,
+    set_stage,
+    step_error,
+    write_state,
+)
+from footfall.engine.forces import constrained_coupled_step, coupled_step
+from footfall.engine.points import velocities
+from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.step import DIVERGED, DONE, record, runaway, sense_and_act
+from footfall.solve.dense import copy
+
+#: A run may end because events do not.
+STALLED = 4
+#: Longest and shortest step, s.
+LONGEST, SHORTEST = 0.01, 1e-9
+#: Events in one period after which changes of forces are no longer located, and after which the run is given up.
+TIRED, ENOUGH = 200, 20_000
+#: Steps in which an event is sought, and steps of a period after which the run is given up.
+TURNS, MOST_STEPS = 100, 100_000
+#: Events are found to this time, s, gap, m, and slip, m/s.
+INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
+#: Period over which an impulse without a collision acts, s.
+FLASH = 1e-9
+
+
+@inlined
+def keep_forces(points, contacts, kept):
+    """Forces of all points, world frame."""
+    for p in range(points.mode.size):
+        f, frame = points.force[p], contacts.frame[p]
+        for k in range(3):
+            kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
+def forces_now(
+    world,
+    points,
+    contacts,
+    scratch,
+    plan,
+    guard,
+    native,
+    pushes,
+    laws,
+    rough,
+    ground,
+    control,
+    flow,
+    step,
+    act,
+    outcome,
+):
+    """Everything that follows from the state and the points in contact. Gives how it ended.
+
+    Where MuJoCo's constraints are at work, or ``flow.tally[SOFT]`` says so already, that is a law of time steps.
+    """
+    end, constrained = sense_and_act(
+        world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome
+    )
+    if end != DONE:
+        return end
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    law, values = laws.coupled, laws.values
+    if constrained or flow.tally[SOFT] == 1:
+        flow.tally[SOFT] = 1
+        law, values = rough.coupled, rough.values
+        show_near(points, contacts, flow.margin)
+    else:
+        show_touching(points, contacts, flow.touching)
+        measure_turning(world, points, contacts, ground, flow.flat)
+    if constrained:
+        outcome[3] = constrained_coupled_step(world, points, contacts, scratch, law, values, plan.dt)
+    else:
+        outcome[3] = coupled_step(world, points, contacts, scratch, law, values, plan.dt)
+    return runaway(world, outcome)
+
+
+@inlined
+def take_time_step(world, points, contacts, flow, dt):
+    """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
+    keep_forces(points, contacts, flow.force[0])
+    for p in range(points.mode.size):
+        flow.worked[p] = points.mode[p]
+        flow.touching[p] = 0
+        for k in range(3):
+            flow.impulse[p, k] = dt * flow.force[0, p, k]
+    flow.tally[SORTED] = 0  # who is in contact is found anew
+    integrate_activations(world, dt)
+    for j in range(world.qvel.size):
+        world.qvel[j] += dt * world.qacc[j]
+    integrate_positions(world, world.qvel, dt)
+
+
+@inlined
+def look(points, contacts, flow):
+    """Keep what events are told by: gaps, their rates, and slips along the first direction."""
+    first = engine_columns(points.memory)
+    for p in range(points.mode.size):
+        v, frame, now = contacts.velocity[p], contacts.frame[p], flow.before[p]
+        now[0], now[1], now[2] = contacts.gap[p], v[2], 0.0
+        if flow.touching[p] == 1:
+            for k in range(3):
+                now[2] += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+
+
+@inlined
+def find_event(points, contacts, flow, status, length, tired):
+    """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
+
+    Keeps by how much: values below zero of what was above, and -1 where nothing but that it happened is known.
+    """
+    first = engine_columns(points.memory)
+    happened, found = False, True
+    for p in range(points.mode.size):
+        v, frame, then = contacts.velocity[p], contacts.frame[p], flow.before[p]
+        value, near = 1.0, NO_SLIP
+        if flow.touching[p] == 0:
+            if then[0] > NO_GAP or (then[1] > 0.0 and then[0] > -TOUCH):
+                value, near = contacts.gap[p] - min(0.0, then[0]), NO_GAP
+            else:  # it is there, and has not left
+                value = v[2]
+        elif points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK):
+            value = 1.0 if tired else -1.0
+        elif points.memory[p, first + DOES] == SLIDE:
+            value = 0.0
+            for k in range(3):
+                value += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+            if tired and then[2] <= 0.0:
+                value = 1.0
+            speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+            happened |= speed < SLOW and speed < then[2]
+        flow.after[p, 0] = value
+        happened |= value < 0.0
+        found &= value >= -near
+    if status == INCONSISTENT:
+        happened, found = True, False
+    return happened, found or length <= INSTANT
+
+
+@inlined
+def first_event(points, flow, low, high, sides):
+    """Where to look for the first event between ``low`` and ``high``: by lines through the values there, or halfway.
+
+    ``sides`` counts how often the upper end was replaced in a row, or less than zero the lower one; then the value at
+    the other end is trusted less (the Illinois method).
+    """
+    first = engine_columns(points.memory)
+    where, known = high, False
+    for p in range(points.mode.size):
+        value = flow.after[p, 1] * 0.5 ** max(0, -sides - 1)
+        if value >= 0.0:
+            continue
+        start = 0.0
+        if flow.touching[p] == 0:
+            start = flow.before[p, 0]
+        elif points.memory[p, first + DOES] == SLIDE:
+            start = flow.before[p, 2]
+        if start > 0.0 and value != -1.0:
+            known = True
+            start *= 0.5 ** max(0, sides - 1)
+            where = min(where, low + (high - low) * start / (start - value))
+    return where if known else 0.5 * (low + high)
+
+
+@inlined
+def lowest(points, contacts, flow, h):
+    """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
+    where = h
+    for p in range(points.mode.size):
+        if flow.touching[p] == 0:
+            gap, rate, after = flow.before[p, 0], flow.before[p, 1], contacts.velocity[p, 2]
+            if rate < 0.0 < after and gap > NO_GAP:
+                share = rate / (rate - after)
+                if gap + 0.5 * share * h * rate < 0.0:
+                    where = min(where, share * h)
+    return where
+
+
+@inlined
+def adopt(points, contacts, flow):
+    """Have points in contact do what the law says they are about to: leave, slide, or what they did."""
+    first = engine_columns(points.memory)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if points.mode[p] == OPEN:
+            flow.touching[p] = 0
+        elif points.mode[p] == SLIDE:
+            points.memory[p, first + DOES] = SLIDE  # its direction is there already
+
+
+@inlined
+def arrive(points, contacts, flow):
+    """At an event: who has reached the ground, whose slip has ended or turned. Gives whether anybody strikes."""
+    first = engine_columns(points.memory)
+    hit = False
+    for p in range(points.mode.size):
+        v, frame = contacts.velocity[p], contacts.frame[p]
+        if flow.touching[p] == 0:
+            if contacts.gap[p] <= TOUCH and v[2] < 0.0:
+                flow.arriving[p] = 1
+                hit = True
+        elif points.memory[p, first + DOES] == SLIDE:
+            along = 0.0
+            for k in range(3):
+                along += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+            speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+            if speed <= SLOW:
+                let_rest(points, p)
+            elif along <= 0.0:
+                let_slide(points, contacts, p)
+    return hit
+
+
+@inlined
+def begin(points, contacts, flow):
+    """At the beginning of a run: who is on the ground. Gives whether anybody strikes it."""
+    hit = False
+    for p in range(points.mode.size):
+        if contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:
+            flow.arriving[p] = 1
+            hit = True
+    return hit
+
+
+@inlined
+def add_up(points, contacts, flow, h):
+    """Add the impulse of a step's forces to what is recorded."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            value = 0.0
+            for stage in range(STAGES - 1):
+                value += flow.weights[STAGES - 1, stage] * flow.force[stage, p, k]
+            flow.impulse[p, k] += h * value
+        if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
+            flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
+
+
+@inlined
+def start_period(points, flow):
+    """Nothing has happened yet."""
+    for p in range(points.mode.size):
+        flow.worked[p] = OPEN
+        for k in range(3):
+            flow.impulse[p, k] = 0.0
+    flow.struck[0] = 0.0
+    flow.tally[EVENTS] = 0
+    flow.tally[IMPACTS] = 0
+    flow.tally[UNSOLVED] = 0
+
+
+@inlined
+def record_period(points, flow, tape, row, dt):
+    """Write what happened in the period that began with a sample."""
+    for p in range(points.mode.size):
+        mode = flow.worked[p]
+        if mode == OPEN and flow.touching[p] == 1 and tape.mode[row, p] != OPEN:
+            mode = STICK  # there, and not loaded
+        tape.mode[row, p] = mode
+        for k in range(3):
+            tape.force[row, p, k] = flow.impulse[p, k] / dt
+    tape.status[row] = flow.tally[UNSOLVED]
+    tape.signals[row, 0] = flow.tally[EVENTS]
+    tape.signals[row, 1] = flow.tally[IMPACTS]
+    tape.signals[row, 2] = flow.struck[0]
+
+
+@kernel
+def advance(
+    world,
+    points,
+    contacts,
+    scratch,
+    plan,
+    guard,
+    native,
+    pushes,
+    laws,
+    rough,
+    ground,
+    control,
+    flow,
+    impact,
+    tape,
+    first,
+    last,
+    outcome,
+):
+    """Integrate the periods ``first`` to ``last`` (exclusive); number ``plan.total`` is the end: only evaluated.
+
+    Writes (how it ended, period, dof or point or code, law's status) into ``outcome``.
+    """
+    dt = plan.dt
+    for step in range(first, last):
+        time = step * dt
+        outcome[1] = step
+        row = step // plan.record_every
+        kept = step % plan.record_every == 0
+        act = plan.control > 0 and step % plan.control_every == 0
+        fresh = True  # the period begins
+        gone, h = 0.0, 0.0  # s, how far the period and the step have come
+        low, high, sides, turns = 0.0, 0.0, 0, 0  # s, between which an event is sought
+        hit, flash, straighten = False, 0.0, False  # what is to be done before the next evaluation
+        stage, over, steps = 0, False, 0
+        flow.tally[SOFT] = 0
+        start_period(points, flow)
+        read_state(world, flow.opening)
+        while True:
+            if hit or flash > 0.0:
+                flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, flow, impact, laws.values, flash)
+                if flow.tally[EVENTS] > ENOUGH:
+                    outcome[0] = STALLED
+                    return
+            if hit or flash > 0.0 or straighten:
+                put_back(world, points, contacts, scratch, flow)
+            hit, flash, straighten = False, 0.0, False
+            if gone >= dt - 1e-15:
+                break
+            world.time[0] = time + gone
+            end = forces_now(
+                world,
+                points,
+                contacts,
+                scratch,
+                plan,
+                guard,
+                native,
+                pushes,
+                laws,
+                rough,
+                ground,
+                control,
+                flow,
+                step,
+                act,
+                outcome,
+            )
+            act = False
+            status = outcome[3]
+            if fresh and (kept or end == DIVERGED):
+                record(world, points, contacts, scratch.signals, tape, row, time, min(1, status))
+            if flow.tally[SOFT] == 1 and not fresh and not over:  # a constraint sets in: the period is done over
+                over, gone, stage = True, 0.0, 0
+                start_period(points, flow)
+                write_state(world, flow.opening)
+                continue
+            if end == DIVERGED and stage > 0 and h > SHORTEST:
+                h, low, high, stage = 0.25 * h, 0.0, 0.0, 1
+                set_stage(world, flow, stage, h)
+                continue
+            if end != DONE:
+                outcome[0] = end
+                return
+            if fresh:
+                copy(world.qacc_warmstart, world.qacc)
+                if step == plan.total:
+                    return
+            fresh = False
+            if flow.tally[SOFT] == 1:
+                flow.tally[UNSOLVED] = status
+                take_time_step(world, points, contacts, flow, dt)
+                break
+            if stage == 0:  # after an event or a change of controls
+                if flow.tally[SORTED] == 0:
+                    flow.tally[SORTED] = 1
+                    hit = begin(points, contacts, flow)
+                if status == INCONSISTENT:
+                    flash = FLASH
+                    flow.remark[min(flow.tally[REMARKS], flow.remark.size - 1)] = time + gone
+                    flow.tally[REMARKS] += 1
+                if hit or flash > 0.0:
+                    continue
+                adopt(points, contacts, flow)
+            keep_forces(points, contacts, flow.force[stage])
+            read_slope(world, flow, flow.slope[stage])
+            flow.tally[UNSOLVED] |= 1 if status == 1 else 0
+            if 0 < stage < STAGES - 1:
+                stage += 1
+                set_stage(world, flow, stage, h)
+                continue
+            if stage == STAGES - 1:
+                # The step is complete. Is it accurate?
+                error = step_error(world, flow, h)
+                scale = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
+                again, happened, tired = 0.0, False, False
+                if high == 0.0 and error > 1.0 and h > SHORTEST:
+                    again = max(SHORTEST, scale * h)
+                else:  # Is there an event in it?
+                    tired = flow.tally[EVENTS] > TIRED
+                    happened, found = find_event(points, contacts, flow, status, h - low, tired)
+                    turns += 1
+                    if happened and not found:
+                        sides = max(1, sides + 1)
+                        high = h
+                        for p in range(points.mode.size):
+                            flow.after[p, 1] = flow.after[p, 0]
+                        again = first_event(points, flow, low, high, sides)
+                    elif not happened and high > 0.0 and turns < TURNS:
+                        sides = min(-1, sides - 1)
+                        low = h
+                        look(points, contacts, flow)
+                        again = first_event(points, flow, low, high, sides)
+                    elif not happened and high == 0.0:
+                        again = lowest(points, contacts, flow, h)
+                        again = 0.0 if again == h else again
+                    if high > 0.0 and again > 0.0:
+                        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
+                if again > 0.0:
+                    h, stage = again, 1
+                    set_stage(world, flow, stage, h)
+                    continue
+                # The step is taken.
+                gone += h
+                steps += 1
+                if steps > MOST_STEPS:
+                    outcome[0] = STALLED
+                    return
+                add_up(points, contacts, flow, h)
+                if high == 0.0:
+                    flow.clock[LENGTH] = scale * h
+                flow.tally[EVENTS] += 1 if happened else 0
+                if (happened or tired) and status != INCONSISTENT:
+                    adopt(points, contacts, flow)
+                hit = happened and arrive(points, contacts, flow)
+                straighten = happened or off_course(points, contacts, flow) > DRIFT
+                if straighten or gone >= dt - 1e-15:
+                    stage = 0
+                    continue
+                copy(flow.slope[0], flow.slope[STAGES - 1])
+                for p in range(points.mode.size):
+                    copy(flow.force[0, p], flow.force[STAGES - 1, p])
+            # A new step begins.
+            read_state(world, flow.start)
+            look(points, contacts, flow)
+            h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, dt - gone)
+            if dt - gone - h < SHORTEST:
+                h = dt - gone
+            low, high, sides, turns = 0.0, 0.0, 0, 0
+            stage = 1
+            set_stage(world, flow, stage, h)
+        if kept:
+            record_period(points, flow, tape, row, dt)
