@@ -10,6 +10,7 @@ from footfall.errors import LawError, did_you_mean
 
 if TYPE_CHECKING:
     from footfall.contact.acceleration_complementarity import AccelerationComplementarity
+    from footfall.contact.constraint_selection import ConstraintSelection
     from footfall.contact.distributed import Distributed
     from footfall.contact.hunt_crossley import HuntCrossley
     from footfall.contact.linearizing_penalty import LinearizingPenalty
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccelerationComplementarity",
+    "ConstraintSelection",
     "CoupledLaw",
     "Distributed",
     "HuntCrossley",
@@ -41,6 +43,7 @@ _BUILT_IN = {
     "hunt-crossley": "hunt_crossley:HuntCrossley",
     "distributed": "distributed:Distributed",
     "linearizing-penalty": "linearizing_penalty:LinearizingPenalty",
+    "constraint-selection": "constraint_selection:ConstraintSelection",
     "time-stepping": "time_stepping:TimeStepping",
     "acceleration-complementarity": "acceleration_complementarity:AccelerationComplementarity",
     "mujoco": "mujoco_native:MujocoNative",

@@ -25,7 +25,8 @@ Coupled kernel::
 
 with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
 ``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already), and the
-numbers it declares as ``Law.signals``, in that order, to the head of ``signals``.
+numbers it declares as ``Law.signals`` and, for each foot, ``Law.foot_signals``, in that order, to the head of
+``signals``.
 ``status`` is 0, or 1 if it found no solution and the forces are the best it has.
 """
 
@@ -118,6 +119,8 @@ class Law:
     margin: ClassVar[float] = 1e-9
     #: Numbers a coupled law tells of each step, recorded as ``rec.signals``: names and units.
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    #: The same of every foot, after those: names and units.
+    foot_signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""

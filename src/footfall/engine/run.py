@@ -114,7 +114,7 @@ class Run:
         self.controls = make_controls(
             controller, robot, sim.ground, dt * control_every, self.data, self.points, self.contacts
         )
-        told = len(law.signals)
+        told = len(law.signals) + len(robot.feet) * len(law.foot_signals)
         told_in_all = told + sum(signal.values.size for signal in self.controls.signals.values())
         self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
         self.controls.tell(self.scratch.signals[told:])
@@ -279,9 +279,11 @@ class Run:
 
     def _signals(self, flat: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         """What law and controller told, by name, and the units."""
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(self.simulation.law.signals, ())
+        law = self.simulation.law
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
+        shapes |= dict.fromkeys(law.foot_signals, (len(self.simulation.robot.feet),))
         shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}
-        units = dict(self.simulation.law.signals) | {name: s.unit for name, s in self.controls.signals.items()}
+        units = {**law.signals, **law.foot_signals} | {name: s.unit for name, s in self.controls.signals.items()}
         found, first = {}, 0
         for name, shape in shapes.items():
             last = first + math.prod(shape)

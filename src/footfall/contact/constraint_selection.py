@@ -1,0 +1,197 @@
+"""Constraint selection for feet that are polygons (Moraud 2008).
+
+A foot has no contact, or one vertex, one edge or the whole face of it is clamped, each static or sliding (Table I).
+What is clamped is held exactly; the *state* is searched, by trial and error, until no rule of valid contact is broken
+(:mod:`footfall.solve.selection.rules`). Most steps look like the one before: the last state is tried first.
+
+What is judged is the end of the step, so that touch-down is a plastic impact within it, and no vertex that lands is let
+into the ground first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from footfall.compiled import inlined, kernel
+from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
+from footfall.contact.friction import coulomb
+from footfall.contact.time_stepping import free_velocities
+from footfall.solve.contact_problem import MODE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.selection.prediction import predict, tell
+from footfall.solve.selection.rules import CLAMPED_BITS
+from footfall.solve.selection.search import PLACES, search
+from footfall.solve.selection.soles import desk_integers, desk_rows, lay_out, look
+from footfall.solve.selection.states import FACE, LOAD, MEMORY_SIZE, SLIDING, SPEED, STILL, clamped, remembered, vertex
+
+#: Steps in which Baumgarte's stabilisation takes an error down to 1/e, unless ``beta`` is given.
+STEPS = 20.0
+#: m/s, the fastest it corrects.
+FASTEST = 0.1
+
+
+class Parameters(NamedTuple):
+    d: float  # m
+    a_t: float  # m/s2
+    v_t: float  # m/s
+    cop_rule: float
+    one_step: float
+    keep: float  # of a clamped vertex' velocity, over a step
+    rate: float  # 1/s
+
+
+@inlined
+def write(contacts, desk, memory, force, mode):
+    """Forces and modes of the states in ``desk.code``; what is static and was not is anchored where it is."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
+        mode[p] = OPEN
+    for b in range(contacts.near.size - 1):
+        code = desk.code[b]
+        for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
+            p = vertex(desk, b, code, j)
+            f, v = desk.push[p], desk.end[p]
+            slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
+            limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
+            force[p, 2] = f[2]
+            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * f[2])
+            mode[p] = SLIDE if slides else STICK
+            if not slides and memory[p, MODE] != STICK:
+                for k in range(3):
+                    contacts.anchor[p, k] = contacts.position[p, k]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        memory[p, MODE] = mode[p]
+        memory[p, SPEED] = desk.push[p, 3] if mode[p] == SLIDE else 0.0
+        memory[p, LOAD] = force[p, 2]
+
+
+@inlined
+def violations(rank):
+    """How many rules a state of this rank breaks, all vertices and feet together."""
+    count, rest = 0, rank >> CLAMPED_BITS
+    for bits in (12, 12, 12, 6, 6):
+        count += rest & ((1 << bits) - 1)
+        rest >>= bits
+    return count
+
+
+@inlined
+def report(desk, feet, tried, rank, signals):
+    """What is told of the step."""
+    signals[0], signals[1] = tried, violations(rank)
+    for b in range(feet):
+        signals[2 + b] = desk.code[b] & 3
+        signals[2 + feet + b] = 1.0 if desk.code[b] & SLIDING else 0.0
+
+
+@kernel
+def point_by_point(contacts, dt, memory, force, mode, work, marks, signals):
+    """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
+
+    Adds to the states tried.
+    """
+    free, target = motions(work, contacts.gap.size)
+    free_velocities(contacts, dt, 0.0, free, target)
+    status, tried = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    signals[0], signals[1] = signals[0] + tried, status
+    feet = contacts.near.size - 1
+    for b in range(feet):
+        count, slides = 0, 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            count += 1 if mode[p] != OPEN else 0
+            slides = 1.0 if mode[p] == SLIDE else slides
+            memory[p, SPEED] = 0.0
+            for k in range(3):
+                contacts.anchor[p, k] = contacts.position[p, k]
+        signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
+    return status
+
+
+def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+    feet = contacts.near.size - 1
+    desk = lay_out(contacts, work, marks, PLACES)
+    if not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
+        signals[0] = 0.0
+        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
+    if parameters.one_step == 1.0:
+        rank = predict(contacts, dt, memory, desk, parameters)
+        write(contacts, desk, memory, force, mode)
+        tell(contacts, desk, memory, force, mode)
+        report(desk, feet, 1, rank, signals)
+        return 0
+    for b in range(feet):
+        desk.code[b] = remembered(memory, desk, b)
+    rank, tried, agreed = search(contacts, dt, memory, desk, parameters)
+    found = agreed and rank >> CLAMPED_BITS == 0
+    if not found and parameters.cop_rule == 1.0:
+        signals[0] = tried
+        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
+    write(contacts, desk, memory, force, mode)
+    report(desk, feet, tried, rank, signals)
+    return 0 if found else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintSelection(CoupledLaw):
+    """Clamps vertices, edges or faces of the feet, whichever obeys the rules of valid contact.
+
+    ``d``, ``a_t`` and ``v_t`` are the paper's thresholds. ``mode`` is ``"exact"``, which searches until no rule is
+    broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is let go when the
+    centre of pressure reaches the edge of what is clamped; without, when a vertex would pull if the load were spread
+    as an affine function over the sole. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
+    x``; left out, a velocity ends within the step, and an error of position falls to 1/e in 20 steps.
+
+    A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
+
+    Limitations: a polygon needs ground that is a plane under each foot (level, a slope, one tread). Where it is not,
+    and in the rare step in which the search finds no state, every contact point is clamped or free on its own, as in
+    law time-stepping. Forces are spread over a sole as if it were level: while one lands askew, within a step, they are
+    off by its slope.
+    """
+
+    d: float = 1e-3  # m
+    a_t: float = 0.1  # m/s2
+    v_t: float = 0.1  # m/s
+    mode: Literal["exact", "one-step"] = "exact"
+    cop_rule: bool = True
+    alpha: float | None = None  # 1/s
+    beta: float | None = None  # 1/s
+
+    name = "constraint-selection"
+    citation = "Moraud, Hale and Cheng 2008"
+    memory_size = MEMORY_SIZE
+    margin = 0.01  # m, farther than a foot falls in a step
+    signals = MappingProxyType({"candidates": "states tried", "violations": "rules broken"})
+    foot_signals = MappingProxyType({"state": "0 none, 1 vertex, 2 edge, 3 face", "sliding": "0 static, 1 sliding"})
+    kernel = staticmethod(constraint_selection)
+
+    def __post_init__(self) -> None:
+        check_positive(self, "d", "a_t", "v_t", zero=True)
+        check_positive(self, "alpha", "beta", zero=True)
+        check(self.mode in ("exact", "one-step"), self.name, "mode", self.mode, "'exact' or 'one-step'")
+        check(isinstance(self.cop_rule, bool), self.name, "cop_rule", self.cop_rule, "True or False")
+
+    @classmethod
+    def work_rows(cls, points: int, bodies: int) -> int:
+        return max(desk_rows(points, bodies), work_rows(points, bodies))
+
+    @classmethod
+    def marks_size(cls, points: int, bodies: int) -> int:
+        return max(desk_integers(points, bodies, PLACES), marks_size(points))
+
+    def resolve(self, setting: Setting) -> Parameters:
+        dt = setting.dt
+        return Parameters(
+            d=self.d,
+            a_t=self.a_t,
+            v_t=self.v_t,
+            cop_rule=float(self.cop_rule),
+            one_step=float(self.mode == "one-step"),
+            keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
+            rate=1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt),
+        )

@@ -1,0 +1,158 @@
+"""Spread a foot's normal force over its vertices, so that none is pulled and the centre of pressure is where it is."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+
+#: Rounds in which vertices may be taken out of the load and put back.
+ROUNDS = 12
+
+
+@inlined
+def beyond(ring, begin, end, place, x, y):
+    """How far (m) a point lies beyond the outline's worst edge, negative inside, and which edge that is."""
+    worst, which = -1e300, begin
+    for j in range(begin, end):
+        a = place[ring[j]]
+        b = place[ring[j + 1 if j + 1 < end else begin]]
+        u, v = b[0] - a[0], b[1] - a[1]
+        out = (v * (x - a[0]) - u * (y - a[1])) / (u * u + v * v) ** 0.5
+        if out > worst:
+            worst, which = out, j
+    return worst, which
+
+
+@inlined
+def affine_load(ring, begin, end, place, force, x, y, push):
+    """Loads of least norm for a normal force at (x, y), negative ones allowed. Gives the least; None is lost.
+
+    They are an affine function of the place. False in the second if the vertices lie on a line.
+    """
+    n = end - begin
+    cx, cy = 0.0, 0.0
+    for j in range(begin, end):
+        cx += place[ring[j], 0]
+        cy += place[ring[j], 1]
+    cx, cy = cx / n, cy / n
+    xx, yy, xy = 0.0, 0.0, 0.0
+    for j in range(begin, end):
+        u, v = place[ring[j], 0] - cx, place[ring[j], 1] - cy
+        xx += u * u
+        yy += v * v
+        xy += u * v
+    determinant = xx * yy - xy * xy
+    if not determinant > 1e-12 * (xx + yy) ** 2:
+        return 0.0, False
+    mx, my = force * (x - cx) / determinant, force * (y - cy) / determinant
+    gx, gy = yy * mx - xy * my, xx * my - xy * mx
+    least = 1e300
+    for j in range(begin, end):
+        p = ring[j]
+        load = force / n + gx * (place[p, 0] - cx) + gy * (place[p, 1] - cy)
+        push[p, 2] = load
+        least = min(least, load)
+    return least, True
+
+
+@inlined
+def spread_load(ring, begin, end, place, force, x, y, push):
+    """Loads ``push[:, 2]`` >= 0 of least norm for a normal force (N) at (x, y) inside the outline.
+
+    Where the affine load would pull, the load is an affine function that is cut off at zero, as under a sole that
+    cannot be glued; at the rim, and where that is not found, three vertices around the place carry it.
+    """
+    if force <= 0.0:
+        for j in range(begin, end):
+            push[ring[j], 2] = 0.0
+        return
+    least, plane = affine_load(ring, begin, end, place, force, x, y, push)
+    if not (plane and least >= 0.0):
+        cut_load(ring, begin, end, place, force, x, y, plane, push)
+
+
+@kernel
+def cut_load(ring, begin, end, place, force, x, y, plane, push):
+    """The rest of :func:`spread_load`, where the affine load pulls."""
+    if plane:
+        for _ in range(ROUNDS):
+            n, sx, sy, sxx, syy, sxy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for j in range(begin, end):
+                if push[ring[j], 2] > 0.0:
+                    u, v = place[ring[j], 0] - x, place[ring[j], 1] - y
+                    n += 1.0
+                    sx += u
+                    sy += v
+                    sxx += u * u
+                    syy += v * v
+                    sxy += u * v
+            # a n + gx sx + gy sy = force; no moment about (x, y)
+            d = sxx * syy - sxy * sxy
+            if not d > 1e-12 * (sxx + syy) ** 2:
+                break
+            kx, ky = (syy * sx - sxy * sy) / d, (sxx * sy - sxy * sx) / d
+            rest = n - kx * sx - ky * sy
+            if not rest > 1e-9 * n:
+                break
+            a = force / rest
+            gx, gy = -a * kx, -a * ky
+            changed = False
+            for j in range(begin, end):
+                p = ring[j]
+                load = a + gx * (place[p, 0] - x) + gy * (place[p, 1] - y)
+                if (load > 0.0) != (push[p, 2] > 0.0):
+                    changed = True
+                push[p, 2] = load
+            if not changed:
+                for j in range(begin, end):
+                    push[ring[j], 2] = max(0.0, push[ring[j], 2])
+                return
+    on_three(ring, begin, end, place, force, x, y, push)
+
+
+@inlined
+def on_three(ring, begin, end, place, force, x, y, push):
+    """Put the load on the triangle of the outline's fan that holds the place, or comes nearest to it."""
+    for j in range(begin, end):
+        push[ring[j], 2] = 0.0
+    if end - begin == 1:
+        push[ring[begin], 2] = force
+        return
+    if end - begin == 2:
+        on_two(place, ring[begin], ring[begin + 1], force, x, y, push)
+        return
+    a = place[ring[begin]]
+    best, which = -1e300, begin + 1
+    for j in range(begin + 1, end - 1):
+        least = least_share(a, place[ring[j]], place[ring[j + 1]], x, y)
+        if least > best:
+            best, which = least, j
+    b, c = place[ring[which]], place[ring[which + 1]]
+    d = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    share_b = max(0.0, ((x - a[0]) * (c[1] - a[1]) - (y - a[1]) * (c[0] - a[0])) / d)
+    share_c = max(0.0, ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / d)
+    share_a = max(0.0, 1.0 - share_b - share_c)
+    scale = force / (share_a + share_b + share_c)
+    push[ring[begin], 2] = share_a * scale
+    push[ring[which], 2] = share_b * scale
+    push[ring[which + 1], 2] = share_c * scale
+
+
+@inlined
+def on_two(place, p, q, force, x, y, push):
+    """Put the load on two vertices; a place beyond them counts as the nearer one."""
+    a, b = place[p], place[q]
+    u, v = b[0] - a[0], b[1] - a[1]
+    share = min(1.0, max(0.0, (u * (x - a[0]) + v * (y - a[1])) / (u * u + v * v)))
+    push[p, 2] = (1.0 - share) * force
+    push[q, 2] = share * force
+
+
+@inlined
+def least_share(a, b, c, x, y):
+    """The least barycentric coordinate of a point in a triangle."""
+    d = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    if d == 0.0:
+        return -1e300
+    share_b = ((x - a[0]) * (c[1] - a[1]) - (y - a[1]) * (c[0] - a[0])) / d
+    share_c = ((b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])) / d
+    return min(share_b, share_c, 1.0 - share_b - share_c)

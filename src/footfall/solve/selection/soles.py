@@ -1,0 +1,285 @@
+"""The soles as constraint selection sees them: outlines on the ground, their motion without contact, what is wanted.
+
+All in the contact frame of each foot, about the centroid of its near points. A foot's near points count as the vertices
+of a polygon if they are those of a convex one; of other points (a grid) the convex hull does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined, kernel
+from footfall.contact.base import OPEN, STICK
+from footfall.solve.contact_problem import MODE
+from footfall.solve.dense import cholesky, cholesky_solve
+
+#: Ground under a foot counts as one plane if its normals and heights (m) differ by less.
+FLAT = 1e-9
+#: Share of the foot's squared size below which a corner is straight, and three points are on a line.
+STRAIGHT = 1e-9
+#: m, as far as a static vertex may be from its anchor; farther it drags it along, for pulling it back takes energy.
+LEASH = 1e-4
+
+
+class Desk(NamedTuple):
+    """Scratch of one step: K feet, P points, R = 6K rows of constraints, Q places in the queue."""
+
+    # per foot
+    begin: np.ndarray  # (K + 1,) where each outline begins in `ring`
+    code: np.ndarray  # (K,) the state that was evaluated last, see footfall.solve.selection.states
+    fault: np.ndarray  # (K,) what is wrong with it, the first that counts
+    worst: np.ndarray  # (K,) where on the outline
+    row: np.ndarray  # (K + 1,) first row of constraints
+    motion: np.ndarray  # (K, 6) velocity of the centroid and angular velocity, at the end of a step without contact
+    moved: np.ndarray  # (K, 6) the same with the contact forces of the state
+    joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of what is clamped; direction of an edge (x, y)
+    pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
+    # per point
+    ring: np.ndarray  # (P,) outlines, counter-clockwise seen from above the ground
+    order: np.ndarray  # (P,)
+    place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
+    push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip that friction is made linear at: speed, (x, y)
+    end: np.ndarray  # (P, 6) velocity at the end of the step; loads before; share of friction that is made constant
+    # the linear problem of a state
+    basis: np.ndarray  # (R, 6) wrench of a unit multiplier, world frame, about the centroid
+    mapped: np.ndarray  # (R, R) velocities of all feet it gives, world frame
+    matrix: np.ndarray  # (R, R)
+    factor: np.ndarray  # (R, R)
+    spare: np.ndarray  # (R, R)
+    system: np.ndarray  # (R, R)
+    wanted: np.ndarray  # (R,) velocity that the multipliers must add
+    rest: np.ndarray  # (R,) the same with sliding friction
+    multiplier: np.ndarray  # (R,)
+    scale: np.ndarray  # (R,)
+    half: np.ndarray  # (R,)
+    # the search
+    queue: np.ndarray  # (Q K,) states, one after the other
+    rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
+    tried: np.ndarray  # (Q,)
+
+
+def desk_rows(points: int, bodies: int) -> int:
+    """Rows of scratch, each 6 floats per body wide."""
+    return 4 * bodies + 3 * points + 6 * 6 * bodies + 5
+
+
+def desk_integers(points: int, bodies: int, places: int) -> int:
+    """Integers of scratch."""
+    return 5 * bodies + 2 + 2 * points + places * (bodies + 2)
+
+
+@inlined
+def lay_out(contacts, work, marks, places):
+    """The scratch space, by name."""
+    n, feet, points = contacts.mobility.shape[0], contacts.near.size - 1, contacts.gap.size
+    f = work.shape[0] - desk_rows_compiled(points, feet)
+    a = f + 4 * feet
+    b = a + 3 * points
+    c = b + 6 * n
+    o = 5 * feet + 2 + points
+    m = o + points
+    return Desk(
+        marks[0 : feet + 1],
+        marks[feet + 1 : 2 * feet + 1],
+        marks[2 * feet + 1 : 3 * feet + 1],
+        marks[3 * feet + 1 : 4 * feet + 1],
+        marks[4 * feet + 1 : 5 * feet + 2],
+        work[f : f + feet],
+        work[f + feet : f + 2 * feet],
+        work[f + 2 * feet : f + 3 * feet],
+        work[f + 3 * feet : a],
+        marks[5 * feet + 2 : o],
+        marks[o:m],
+        work[a : a + points],
+        work[a + points : a + 2 * points],
+        work[a + 2 * points : b],
+        work[b : b + n],
+        work[b + n : b + 2 * n],
+        work[b + 2 * n : b + 3 * n],
+        work[b + 3 * n : b + 4 * n],
+        work[b + 4 * n : b + 5 * n],
+        work[b + 5 * n : c],
+        work[c],
+        work[c + 1],
+        work[c + 2],
+        work[c + 3],
+        work[c + 4],
+        marks[m : m + places * feet],
+        marks[m + places * feet : m + places * (feet + 1)],
+        marks[m + places * (feet + 1) : m + places * (feet + 2)],
+    )
+
+
+desk_rows_compiled = inlined(desk_rows)
+
+
+@inlined
+def look(contacts, dt, keep, rate, fastest, memory, desk):
+    """Describe every foot on its ground; False where the ground under one is not a plane."""
+    count = 0
+    for b in range(contacts.near.size - 1):
+        desk.begin[b] = count
+        first, last = contacts.near[b], contacts.near[b + 1]
+        if first == last:
+            continue
+        if not on_a_plane(contacts, first, last):
+            return False
+        put_in_place(contacts, dt, keep, rate, fastest, memory, first, last, desk.place)
+        free_motion(contacts, dt, first, last, desk.place, desk.system, desk.factor, desk.motion[b])
+        if in_order(contacts, first, last, desk.place):
+            for i in range(first, last):
+                desk.ring[count] = contacts.points[i]
+                count += 1
+        else:
+            count += hull(contacts, first, last, desk.place, desk.ring[count:], desk.order)
+    desk.begin[contacts.near.size - 1] = count
+    return True
+
+
+@inlined
+def on_a_plane(contacts, first, last):
+    """Whether the ground under a foot's near points is one plane."""
+    p = contacts.points[first]
+    n, at = contacts.frame[p, 2], contacts.position[p]
+    height = n[0] * at[0] + n[1] * at[1] + n[2] * at[2] - contacts.gap[p]
+    for i in range(first + 1, last):
+        q = contacts.points[i]
+        m, at = contacts.frame[q, 2], contacts.position[q]
+        if abs(m[0] - n[0]) + abs(m[1] - n[1]) + abs(m[2] - n[2]) > FLAT:
+            return False
+        if abs(n[0] * at[0] + n[1] * at[1] + n[2] * at[2] - contacts.gap[q] - height) > FLAT:
+            return False
+    return True
+
+
+@inlined
+def put_in_place(contacts, dt, keep, rate, fastest, memory, first, last, place):
+    """Places of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
+
+    A point above the ground is to arrive there, one inside it to come out and one away from its anchor to go back, at
+    the rate (1/s) of Baumgarte's stabilisation and not faster than ``fastest``. Where a foot is inside, the ground
+    counts as that low and rises at this rate, for what is wanted of a rigid sole must be a plane. What was clamped may
+    ``keep`` a share of its velocity.
+    """
+    ground = 0.0
+    for i in range(first, last):
+        ground = min(ground, contacts.gap[contacts.points[i]])
+    rise = min(-rate * ground, fastest)
+    for i in range(first, last):
+        p = contacts.points[i]
+        frame, arm, at, row = contacts.frame[p], contacts.arm[p], contacts.position[p], place[p]
+        for k in range(3):
+            row[k] = frame[k, 0] * arm[0] + frame[k, 1] * arm[1] + frame[k, 2] * arm[2]
+        row[3] = rise - (contacts.gap[p] - ground) / dt
+        row[4], row[5] = 0.0, 0.0
+        if keep > 0.0 and memory[p, MODE] != OPEN:
+            v = contacts.velocity[p]
+            row[3], row[4], row[5] = row[3] + keep * v[2], keep * v[0], keep * v[1]
+        if memory[p, MODE] == STICK:
+            anchor = contacts.anchor[p]
+            x, y, z = at[0] - anchor[0], at[1] - anchor[1], at[2] - anchor[2]
+            slip_x = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
+            slip_y = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
+            slip = (slip_x * slip_x + slip_y * slip_y) ** 0.5
+            if slip > LEASH:
+                drag = 1.0 - LEASH / slip
+                anchor[0], anchor[1], anchor[2] = anchor[0] + drag * x, anchor[1] + drag * y, anchor[2] + drag * z
+                slip_x, slip_y = slip_x - drag * slip_x, slip_y - drag * slip_y
+            back = min(rate, fastest / LEASH)
+            row[4], row[5] = row[4] - back * slip_x, row[5] - back * slip_y
+
+
+@inlined
+def free_motion(contacts, dt, first, last, place, moment, factor, motion):
+    """Motion of a foot at the end of a step without contact forces, from that of its near points."""
+    near = last - first
+    for k in range(6):
+        motion[k] = 0.0
+    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(first, last):
+        p = contacts.points[i]
+        v, a, bias, r = contacts.velocity[p], contacts.acceleration[p], contacts.bias[p], place[p]
+        x, y, z = v[0] + dt * (a[0] - bias[0]), v[1] + dt * (a[1] - bias[1]), v[2] + dt * (a[2] - bias[2])
+        motion[0] += x
+        motion[1] += y
+        motion[2] += z
+        motion[3] += r[1] * z - r[2] * y
+        motion[4] += r[2] * x - r[0] * z
+        motion[5] += r[0] * y - r[1] * x
+        xx += r[0] * r[0]
+        yy += r[1] * r[1]
+        zz += r[2] * r[2]
+        xy += r[0] * r[1]
+        xz += r[0] * r[2]
+        yz += r[1] * r[2]
+    share = 1.0 / near
+    motion[0], motion[1], motion[2] = motion[0] * share, motion[1] * share, motion[2] * share
+    size = xx + yy + zz
+    if near == 1 or size == 0.0:
+        motion[3], motion[4], motion[5] = 0.0, 0.0, 0.0
+        return
+    moment[0, 0], moment[1, 1], moment[2, 2] = yy + zz, xx + zz, xx + yy
+    moment[1, 0], moment[2, 0], moment[2, 1] = -xy, -xz, -yz
+    if near > 2 and cholesky(moment, 3, STRAIGHT, factor):
+        cholesky_solve(factor, 3, motion[3:6])
+    else:  # points on a line: a rotation about it moves none of them
+        motion[3], motion[4], motion[5] = motion[3] / size, motion[4] / size, motion[5] / size
+
+
+@inlined
+def in_order(contacts, first, last, place):
+    """Whether near points are the vertices of a convex polygon, counter-clockwise, once around."""
+    near = last - first
+    if near < 3:
+        return True
+    turns = 0
+    for i in range(near):
+        a = place[contacts.points[first + i]]
+        b = place[contacts.points[first + (i + 1) % near]]
+        c = place[contacts.points[first + (i + 2) % near]]
+        x, y, u, v = b[0] - a[0], b[1] - a[1], c[0] - b[0], c[1] - b[1]
+        if x * v - y * u <= STRAIGHT * (x * x + y * y + u * u + v * v):
+            return False
+        if y < 0.0 and v >= 0.0:
+            turns += 1
+    return turns == 1
+
+
+@kernel
+def hull(contacts, first, last, place, ring, order):
+    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices."""
+    near = last - first
+    for i in range(near):
+        p = contacts.points[first + i]
+        k = i
+        while k > 0:
+            a, b = place[order[k - 1]], place[p]
+            if a[0] < b[0] or (a[0] == b[0] and a[1] <= b[1]):
+                break
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = p
+    if near < 3:
+        for i in range(near):
+            ring[i] = order[i]
+        return near
+    count = 0
+    for half in range(2):
+        base = count
+        for i in range(near):
+            p = order[i] if half == 0 else order[near - 1 - i]
+            while count - base >= 2 and not _turns_left(place[ring[count - 2]], place[ring[count - 1]], place[p]):
+                count -= 1
+            if count < near:
+                ring[count] = p
+            count += 1
+        count -= 1  # the last is the first of the other half
+    return count
+
+
+@inlined
+def _turns_left(a, b, c):
+    x, y, u, v = b[0] - a[0], b[1] - a[1], c[0] - b[0], c[1] - b[1]
+    return x * v - y * u > STRAIGHT * (x * x + y * y + u * u + v * v)

@@ -1,0 +1,207 @@
+"""Constraint selection: from any state a state is found that breaks no rule, and it changes when it should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+import pytest
+from engine import reference
+from physics.laws import GRAVITY
+
+import footfall as ff
+from footfall.contact.base import SLIDE, STICK
+from footfall.contact.constraint_selection import STEPS
+from footfall.engine.setting import point_positions
+from footfall.solve.selection.pressure import spread_load
+
+LAW = "constraint-selection"
+NONE, VERTEX, EDGE, FACE = range(4)
+DT = 1e-3  # s
+#: What is random: friction (static, dynamic), and how often a robot starts level and at rest.
+FRICTIONS = ((0.0, 0.0), (0.12, 0.1), (0.5, 0.4), (1.0, 0.8))
+LEVEL, AT_REST = 0.3, 0.2
+
+
+def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -> Iterator[reference.Run]:
+    """Runs at their first instant: a robot near the ground, tilted and moving anyhow, remembering any state."""
+    rng = np.random.default_rng(seed)
+    model = robot.model
+    run = reference.evaluated(ff.Simulation(robot, law=law, dt=DT), robot.home)
+    height = 2 if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE else 1
+    for _ in range(count):
+        run.contacts.static_friction[:], run.contacts.dynamic_friction[:] = FRICTIONS[rng.integers(len(FRICTIONS))]
+        qpos = robot.home.copy()
+        if rng.random() > LEVEL:
+            mujoco.mj_integratePos(model, qpos, 10 ** rng.uniform(-6, -0.5) * rng.normal(size=model.nv), 1.0)
+        run.data.qpos[:] = qpos
+        mujoco.mj_kinematics(run.model, run.data)
+        lowest = (point_positions(robot, run.data)[:, 2] - robot.point_radius).min()
+        run.data.qpos[height] += rng.choice([0.0, rng.uniform(-1e-3, 1e-3), rng.uniform(0.0, 5e-3)]) - lowest
+        run.data.qvel[:] = 0.0 if rng.random() < AT_REST else 10 ** rng.uniform(-3, 0.7) * rng.normal(size=model.nv)
+        run.data.ctrl[:] = rng.uniform(0.0, 30.0) * rng.normal(size=model.nu)
+        run.points.memory[:] = 0.0
+        run.points.memory[:, 0] = rng.integers(0, 3, size=robot.point_count) * (rng.random() < 0.5)
+        mujoco.mj_kinematics(run.model, run.data)
+        run.points.anchor[:] = point_positions(robot, run.data)
+        run.step, run.outcome[:] = 0, 0
+        run.advance(1)
+        if run.contacts.number[0]:
+            yield run
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("ball", 500), ("brick", 2500), ("planar-biped", 2500), ("spatial-biped", 3500), ("quadruped", 2000)],
+)
+def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
+    """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in and is not leaving."""
+    robot, law = ff.load_robot(name), ff.law(LAW)
+    seen, tried = 0, []
+    for run in random_states(robot, count, 1, law):
+        seen += 1
+        tried.append(run.scratch.signals[0])
+        near, contacts = reference.near(run), run.contacts
+        force, mode = run.points.force[near], run.points.mode[near]
+        assert run.tape.status[0] == 0
+        assert run.scratch.signals[1] == 0
+        assert (force[:, 2] >= 0.0).all()
+        limit = np.where(mode == SLIDE, contacts.dynamic_friction[near], contacts.static_friction[near]) * force[:, 2]
+        assert (np.hypot(force[:, 0], force[:, 1]) <= limit * (1.0 + 1e-9) + 1e-12).all()
+        end = end_velocities(run)
+        scale = 1e-6 * max(1.0, np.abs(contacts.velocity[near]).max())
+        # Forces are spread as if the sole were level; where it lands askew, friction has its vertices' heights as arms.
+        askew = np.ptp(contacts.gap[near]) / 0.05 * (0.1 + np.abs(contacts.velocity[near]).max())
+        foot = contacts.body[near]
+        deepest = np.array([min(0.0, contacts.gap[near][foot == b].min()) for b in foot])
+        allowed = -(contacts.gap[near] - deepest) / DT - scale - askew
+        leaving = (end[:, 2] > -law.v_t) & (end[:, 2] - contacts.velocity[near, 2] > law.a_t * DT)
+        assert ((end[:, 2] >= allowed) | leaving | (mode != 0)).all()
+        assert np.abs(end[mode == STICK, :2]).max(initial=0.0) < 20.0 * scale + askew
+        slides = (mode == SLIDE) & (np.hypot(end[:, 0], end[:, 1]) > 1e3 * scale + askew)
+        assert (np.einsum("pi,pi->p", force[slides, :2], end[slides, :2]) <= 0.0).all()
+    print(
+        f"\n    {name}: {seen} states touched, {np.mean(tried):.2f} tried on average, {max(tried):.0f} at most", end=""
+    )
+    assert seen > 0.4 * count
+
+
+def end_velocities(run: reference.Run) -> np.ndarray:
+    """(n, 3) m/s of the near points at the end of the step, under the forces the law gave; frames are the world's."""
+    jacobian = reference.point_jacobian(run, reference.mujoco_data(run))
+    return jacobian @ (run.data.qvel + DT * run.data.qacc)
+
+
+def test_no_chattering_over_ten_seconds_of_standing():
+    rec = ff.Simulation("spatial-biped", law=LAW, dt=DT).run(10.0, controller="posture")
+    assert (rec.signals["state"] == FACE).all()
+    assert (rec.signals["sliding"] == 0).all()
+    assert (rec.signals["candidates"][1:] == 1).all()
+    assert (rec.status == 0).all()
+    assert np.abs(rec.position[-1] - rec.position[0]).max() < 1e-12
+
+
+def tipped_block(law: ff.contact.Law | str, sideways: float = 0.0) -> ff.Recording:
+    """A tall brick that is pushed at its middle by a hundredth of its weight more every 10 ms, until it tips over."""
+    robot = ff.load_robot("brick", height=0.4)
+    force = robot.weight * np.array([1.0, sideways, 0.0])
+    pushes = [ff.Push("brick", force=tuple(0.01 * k * force), start=0.01 * k, duration=0.01) for k in range(60)]
+    return ff.Simulation(robot, ground=ff.Ground.plane(2.0), law=law, dt=DT).run(0.6, pushes=pushes)
+
+
+def test_the_face_is_left_for_the_edge_when_the_pressure_centre_gets_there():
+    """A force F at the height h moves the centre of pressure by F h / (m g): to the edge at half the weight here."""
+    rec = tipped_block(LAW)
+    state = rec.signals["state"][:, 0]
+    change = int(np.flatnonzero(state != FACE)[0])
+    assert (state[:change] == FACE).all() and (state[change:] == EDGE).all()
+    edge = rec.position[0, :, 0].max()
+    ahead = 0.2 * 0.01 * (rec.time[:change] // 0.01)  # h F / (m g)
+    np.testing.assert_allclose(rec.cop[:change, 0, 0], ahead, atol=0.002 + 1e-9)
+    assert rec.cop[change - 1, 0, 0] == pytest.approx(edge, abs=1e-9)
+    np.testing.assert_allclose(rec.cop[change : change + 20, 0, 0], edge, atol=1e-6)
+    assert rec.time[change] == pytest.approx(0.51, abs=1e-9)  # the first push beyond half the weight
+
+
+def test_without_the_pressure_rule_the_state_chatters_before_the_foot_tips():
+    """Pushed askew, the load of least norm pulls at a corner long before the centre of pressure is at the edge."""
+    clean, rough = (tipped_block(ff.law(LAW, cop_rule=rule), sideways=0.2) for rule in (True, False))
+    changes = [np.flatnonzero(np.diff(rec.signals["state"][:, 0])) for rec in (clean, rough)]
+    assert len(changes[0]) <= 2
+    assert len(changes[1]) > 10
+    assert rough.time[changes[1][0]] < clean.time[changes[0][0]] - 0.05
+    assert (rough.status[rough.signals["violations"] > 0] == 1).all()  # never silent
+
+
+def test_touch_down_is_a_plastic_impact():
+    sim = ff.Simulation("brick", law=LAW, dt=DT)
+    rec = sim.run(0.3, qpos=sim.place() + 0.1 * np.eye(7)[2])
+    landed = int(np.flatnonzero(rec.mode.any(axis=1))[0])
+    assert np.abs(rec.qvel[landed + 2 :]).max() < 1e-12
+    assert rec.gap.min() > -1e-12
+    impulse = (rec.total_force[landed : landed + 2, 2] - rec.robot.weight).sum() * DT
+    assert impulse == pytest.approx(rec.robot.mass * -rec.qvel[landed, 2], rel=1e-9)
+
+
+@pytest.mark.parametrize("dt", [2e-3, 1e-3, 5e-4])
+def test_a_sliding_brick_decelerates_by_exactly_mu_g(dt):
+    rec = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=LAW, dt=dt).run(0.4, qvel=[2.0, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(rec.qvel[:, 0], 2.0 - 0.3 * GRAVITY * rec.time, atol=1e-9)
+
+
+def test_a_foot_inside_the_ground_comes_out_as_baumgartes_gains_say():
+    rec = ff.Simulation("brick", law=LAW, dt=DT).run(0.1, qpos=ff.load_robot("brick").home - 1e-4 * np.eye(7)[2])
+    np.testing.assert_allclose(-rec.gap[:, 0], 1e-4 * (1.0 - 1.0 / STEPS) ** np.arange(len(rec)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("ground", ["slope", "stairs", "function"])
+def test_bricks_rest_on_slopes_stairs_and_bumps(ground):
+    grounds = {
+        "slope": ff.Ground.slope(0.3, friction=0.8),
+        "stairs": ff.Ground.stairs(rise=0.03, run=0.12, count=3, start=0.02),
+        "function": ff.Ground.function(lambda x, y: 0.01 * np.sin(20.0 * x) * np.cos(15.0 * y)),
+    }
+    sim = ff.Simulation("brick", ground=grounds[ground], law=LAW, dt=DT)
+    rec = sim.run(1.5, qpos=sim.place(align=ground == "slope"))
+    late = rec.slice(1.3)
+    assert (late.status == 0).all()
+    np.testing.assert_allclose(
+        late.total_force.mean(axis=0), [0.0, 0.0, rec.robot.weight], atol=1e-3 * rec.robot.weight
+    )
+    assert np.abs(late.qvel).max() < 1e-6
+
+
+@pytest.mark.parametrize("vertices", [3, 5, 12, 64])
+def test_loads_push_and_have_their_centre_where_it_is(vertices):
+    """For any polygon and any place inside it, and least where the sole would pull: none is negative."""
+    rng = np.random.default_rng(vertices)
+    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, vertices))
+    place = np.zeros((vertices, 6))
+    place[:, 0], place[:, 1] = 0.1 * np.cos(angle), 0.06 * np.sin(angle)
+    push, ring = np.zeros((vertices, 6)), np.arange(vertices)
+    for _ in range(300):
+        weights = rng.dirichlet(np.full(vertices, rng.choice([0.05, 0.3, 1.0])))
+        x, y = weights @ place[:, :2]
+        spread_load(ring, 0, vertices, place, 7.0, x, y, push)
+        assert (push[:, 2] >= 0.0).all()
+        assert push[:, 2].sum() == pytest.approx(7.0, rel=1e-9)
+        np.testing.assert_allclose(push[:, 2] @ place[:, :2] / 7.0, [x, y], atol=1e-9)
+
+
+def test_the_one_step_mode_tries_one_state_and_says_what_it_left():
+    law = ff.law(LAW, mode="one-step")
+    sim = ff.Simulation("spatial-biped", law=law, dt=DT)
+    start = sim.place()
+    start[2] += 0.03
+    rec = sim.run(1.0, qpos=start, controller="posture")
+    assert set(np.unique(rec.signals["candidates"])) <= {0.0, 1.0}
+    late = rec.slice(0.9)
+    assert (late.signals["violations"] == 0).all() and (late.signals["state"] == FACE).all()
+    assert late.total_force[:, 2].mean() == pytest.approx(rec.robot.weight, rel=1e-2)
+
+
+@pytest.mark.parametrize(("option", "value"), [("d", -1.0), ("mode", "fast"), ("cop_rule", 1), ("beta", -2.0)])
+def test_options_out_of_range_are_refused(option, value):
+    with pytest.raises(ff.errors.LawError, match=f"{option} = {value}"):
+        ff.law(LAW, **{option: value})
