@@ -46,5 +46,6 @@ PAPER = Paper(
     missing=(
         "the experiments on the robot itself, figures 12 to 15: a pendulum of 5 kg and 7.3 m that gives 5.8 J; its "
         "contact with the robot is not described.",
+        "the largest pushes under event-driven laws: a falling robot makes too many events.",
     ),
 )

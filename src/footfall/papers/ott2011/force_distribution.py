@@ -54,8 +54,8 @@ def judge_times(data: Times) -> list[Claim]:
             "The optimisation takes (median, worst of three tries each; worst of all)",
             "less than 200 µs",
             f"{median:.3g}, {worst:.3g}; {data.all_us.max():.3g} µs",
-            holds=median < 20.0 and worst < 200.0,
-            why="20 µs for the median, 200 µs for the worst, on this machine as it is loaded",
+            holds=worst < 200.0,
+            why="the paper's 200 µs, on this machine as it is loaded",
         ),
         seen(
             "section 4",

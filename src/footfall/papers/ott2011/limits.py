@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from footfall.contact import law_class, laws
 from footfall.engine.push import Push
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.ott2011.setup import DT, FORCE, LASTS, ROBOT, TRUNK
@@ -23,7 +24,12 @@ Limits = dict[str, tuple[PushLimit, ...]]
 
 
 def run_limits() -> Limits:
-    return {name: largest_push(ROBOT, push, controller="balance", dt=DT, within=WITHIN) for name, push in FIRST.items()}
+    # A robot that falls makes so many events that one run takes minutes.
+    stepped = [law for law in laws() if not law_class(law).event_driven]
+    return {
+        name: largest_push(ROBOT, push, laws=stepped, controller="balance", dt=DT, within=WITHIN)
+        for name, push in FIRST.items()
+    }
 
 
 def judge_limits(data: Limits) -> list[Claim]:
@@ -65,12 +71,12 @@ def draw_limits(figure: Any, data: Limits) -> None:
 
     axes = figure.subplots(1, len(data), sharey=True)
     for axis, (name, found) in zip(axes, data.items(), strict=True):
-        laws = [one.law for one in found]
+        names = [one.law for one in found]
         for i, one in enumerate(found):
             axis.barh(i, one.survived, color=COLORS[i % len(COLORS)])
             axis.plot([one.survived, one.failed], [i, i], color="#444444", linewidth=1.0)
         axis.set(title=f"{name} ({found[0].unit})", xlabel="line: too much")
-        axis.set_yticks(range(len(laws)), labels=laws)
+        axis.set_yticks(range(len(names)), labels=names)
     axes[0].invert_yaxis()
 
 
