@@ -185,7 +185,7 @@ def draw_walk(figure: Any, data: dict[float, Recording]) -> None:
             panels[0][column].plot(rec.time, 1e3 * rec.gap[:, own][:, i], color=COLORS[i], label=vertex, linewidth=0.9)
             panels[1][column].plot(rec.time, load[:, i], color=COLORS[i], linewidth=0.7)
         label = "0" if eps == 0.0 else "1e-6 m"
-        panels[0][column].set(title=f"eps = {label}: right foot after its first impact (as fig. 12)", ylim=(-0.6, 0.3))
+        panels[0][column].set(title=f"eps = {label}: right foot (as fig. 12)", ylim=(-0.6, 0.3))
         panels[1][column].set(
             title=f"as fig. {13 + column}; {len(false_impacts(rec))} false impacts in the walk", xlabel="time (s)"
         )
