@@ -65,6 +65,7 @@ EXCEPTIONS = {
     "linearizing-penalty": Expected(**_IN_TURN),
     "time-stepping": Expected(**_IN_TURN),
     "constraint-selection": Expected(**_IN_TURN),
+    "acceleration-complementarity": Expected(**_IN_TURN),
     # Between two facets friction is weaker by up to 1 / cos(pi / 8) and off by up to pi / 8; a way turns less, since
     # what is off pushes the slip towards the next direction.
     "time-stepping, 8 facets": Expected(

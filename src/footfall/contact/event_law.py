@@ -44,8 +44,8 @@ class EventLaw(CoupledLaw):
     event_driven = True
     #: The points in contact are shown to it, however far from the ground rounding put them.
     margin = float("inf")
-    #: What the engine tells of each step.
-    signals = MappingProxyType({"events": "per step", "impacts": "per step", "impulse": "N s"})
+    #: What the engine tells of each period: how many, normal impulses of impacts, and whether it was one time step.
+    signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": ""})
     #: Largest error of a step of the integration, relative and in SI units.
     tolerance: float
     impact: ClassVar[Callable[..., Any]]

@@ -157,6 +157,16 @@ def answer(world, points, contacts, scratch, change):
 
 
 @inlined
+def add_impulses(points, contacts, flow):
+    """Add impulses in ``points.force`` (contact frames) to what is recorded."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, frame = points.force[p], contacts.frame[p]
+        for k in range(3):
+            flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
 def strike(world, points, contacts, scratch, flow, impact, values, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
@@ -176,13 +186,12 @@ def strike(world, points, contacts, scratch, flow, impact, values, dt):
     answer(world, points, contacts, scratch, change)
     for j in range(change.size):
         world.qvel[j] += change[j]
+    add_impulses(points, contacts, flow)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        f, frame = points.force[p], contacts.frame[p]
+        f = points.force[p]
         if f[2] > 0.0:
             flow.worked[p] = points.mode[p]
-        for k in range(3):
-            flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
         flow.struck[0] += f[2]
     flow.tally[IMPACTS] += 1 if struck else 0
     flow.tally[EVENTS] += 1
@@ -242,6 +251,7 @@ def put_back(world, points, contacts, scratch, flow):
         to_contact_frames(contacts, points.force)
         answer(world, points, contacts, scratch, change)
         if what == 0:
+            add_impulses(points, contacts, flow)
             for j in range(change.size):
                 world.qvel[j] += change[j]
         else:

@@ -13,7 +13,8 @@ any length is as accurate as another, so no interpolation is needed. Events are
 Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
 
 MuJoCo's own constraints (joint limits, other bodies on the ground) are soft, take turns with a law and know no events:
-a period in which they are at work is one time step, under the law that ``EventLaw.in_steps`` names.
+a period in which they are at work is one time step, under the law that ``EventLaw.in_steps`` names. So is one in which
+contacts change again and again.
 """
 
 from __future__ import annotations
@@ -60,10 +61,13 @@ from footfall.solve.dense import copy
 STALLED = 4
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Events in one period after which changes of forces are no longer located, and after which the run is given up.
-TIRED, ENOUGH = 200, 20_000
-#: Steps in which an event is sought, and steps of a period after which the run is given up.
-TURNS, MOST_STEPS = 100, 100_000
+#: Events beside impacts in one period after which it is done over as a time step, and all events after which the run is
+#: given up.
+TIRED, ENOUGH = 12, 10_000
+#: The same of steps beside those of impacts, and how many more a second may have.
+MANY, PER_SECOND = 500, 1e5
+#: Steps in which an event is sought.
+TURNS = 100
 #: Events are found to this time, s, gap, m, and slip, m/s.
 INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
 #: Period over which an impulse without a collision acts, s.
@@ -152,7 +156,7 @@ def look(points, contacts, flow):
 
 
 @inlined
-def find_event(points, contacts, flow, status, length, tired):
+def find_event(points, contacts, flow, status, length):
     """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
 
     Keeps by how much: values below zero of what was above, and -1 where nothing but that it happened is known.
@@ -168,13 +172,11 @@ def find_event(points, contacts, flow, status, length, tired):
             else:  # it is there, and has not left
                 value = v[2]
         elif points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK):
-            value = 1.0 if tired else -1.0
+            value = -1.0
         elif points.memory[p, first + DOES] == SLIDE:
             value = 0.0
             for k in range(3):
                 value += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
-            if tired and then[2] <= 0.0:
-                value = 1.0
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
             happened |= speed < SLOW and speed < then[2]
         flow.after[p, 0] = value
@@ -311,6 +313,7 @@ def record_period(points, flow, tape, row, dt):
     tape.signals[row, 0] = flow.tally[EVENTS]
     tape.signals[row, 1] = flow.tally[IMPACTS]
     tape.signals[row, 2] = flow.struck[0]
+    tape.signals[row, 3] = flow.tally[SOFT]
 
 
 @kernel
@@ -364,6 +367,12 @@ def advance(
             hit, flash, straighten = False, 0.0, False
             if gone >= dt - 1e-15:
                 break
+            impacts = flow.tally[IMPACTS]
+            if flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt:
+                steps = 0
+                flow.tally[SOFT], over, gone, stage = 1, True, 0.0, 0
+                start_period(points, flow)
+                write_state(world, flow.opening)
             world.time[0] = time + gone
             end = forces_now(
                 world,
@@ -430,12 +439,11 @@ def advance(
                 # The step is complete. Is it accurate?
                 error = step_error(world, flow, h)
                 scale = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
-                again, happened, tired = 0.0, False, False
+                again, happened = 0.0, False
                 if high == 0.0 and error > 1.0 and h > SHORTEST:
                     again = max(SHORTEST, scale * h)
                 else:  # Is there an event in it?
-                    tired = flow.tally[EVENTS] > TIRED
-                    happened, found = find_event(points, contacts, flow, status, h - low, tired)
+                    happened, found = find_event(points, contacts, flow, status, h - low)
                     turns += 1
                     if happened and not found:
                         sides = max(1, sides + 1)
@@ -460,14 +468,11 @@ def advance(
                 # The step is taken.
                 gone += h
                 steps += 1
-                if steps > MOST_STEPS:
-                    outcome[0] = STALLED
-                    return
                 add_up(points, contacts, flow, h)
                 if high == 0.0:
                     flow.clock[LENGTH] = scale * h
                 flow.tally[EVENTS] += 1 if happened else 0
-                if (happened or tired) and status != INCONSISTENT:
+                if happened and status != INCONSISTENT:
                     adopt(points, contacts, flow)
                 hit = happened and arrive(points, contacts, flow)
                 straighten = happened or off_course(points, contacts, flow) > DRIFT

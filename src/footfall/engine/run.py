@@ -226,8 +226,8 @@ class Run:
 
     def _no_end_of_events(self, at: float) -> Failure:
         message = (
-            f"events or steps without end in the {self.simulation.dt:g} s after t = {at:.6g} s; "
-            f"all before is kept; try a larger tolerance or a lower restitution for {self.simulation.law}"
+            f"more events than can be followed in the {self.simulation.dt:g} s after t = {at:.6g} s; "
+            f"all before is kept; try a smaller dt or a lower restitution for {self.simulation.law}"
         )
         return Failure(at, "events", "", message)
 

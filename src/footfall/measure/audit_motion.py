@@ -58,7 +58,10 @@ def _residual(rec: Recording) -> np.ndarray:
         pushed, turned = (a + b for a, b in zip((pushed, turned), _root_motors(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
     ground_moment = np.cross(arm, rec.force).sum(axis=1)
-    needed = _mean_force(rec, motion.momentum) if forces_are_means(rec) else motion.force
+    needed = motion.force
+    if forces_are_means(rec):
+        stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
+        needed = np.where(stepped, needed, _mean_force(rec, motion.momentum))
     force = needed - rec.total_force - pushed
     moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))

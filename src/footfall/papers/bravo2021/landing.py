@@ -1,0 +1,171 @@
+"""Bravo 2021, sections 2 and 3: the same landings from event to event and in time steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.control import Posture
+from footfall.ground import Ground
+from footfall.measure import momentum
+from footfall.papers.base import Claim, Experiment, seen, unlike
+from footfall.papers.bravo2021.gait import FRICTION
+from footfall.recording import Recording
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+#: Turn of both feet, which their ankles hold on to, rad; toes down is positive.
+LANDINGS = {"flat": 0.0, "heel first": -0.2, "toe first": 0.2}
+#: m over the ground at the start: several, since an impact falls into another part of a time step each time.
+CLEARANCES = (0.02, 0.0205, 0.0211, 0.0216, 0.0222, 0.0227, 0.0233, 0.0238)
+SPEED = 0.3  # m/s down at the start
+DURATION, PERIOD = 0.1, 1e-3  # s, of the landing and of its controls
+STEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5)  # s
+RESTITUTION = 0.4  # where impacts accumulate
+
+
+@dataclass(frozen=True)
+class Landing:
+    """From each clearance."""
+
+    events: list[Recording]  # acceleration-force complementarity, section 2
+    steps: dict[float, list[Recording]]  # time stepping, section 3, by step in s
+
+    @property
+    def differences(self) -> np.ndarray:
+        """Of the momentum at the end, relative to the largest, by step: the median of the clearances.
+
+        Where an impact falls next to an instant of control, one of the two may miss it by a period: no matter of steps.
+        """
+        exact = np.array([_momentum(rec) for rec in self.events])
+        size = max(np.linalg.norm(momentum(rec).momentum, axis=1).max() for rec in self.events)
+        found = [np.array([_momentum(rec) for rec in several]) - exact for several in self.steps.values()]
+        return np.array([np.median(np.linalg.norm(one, axis=1)) for one in found]) / size
+
+    @property
+    def order(self) -> float:
+        """By which power of the step the difference falls."""
+        return float(np.polyfit(np.log(list(self.steps)), np.log(self.differences), 1)[0])
+
+
+@dataclass(frozen=True)
+class Landings:
+    by_name: dict[str, Landing]
+    bouncing: Recording  # a landing with restitution
+
+
+def start(robot: Robot, turn: float, clearance: float) -> tuple[np.ndarray, np.ndarray]:
+    """The home pose with turned feet, above the ground and falling."""
+    qpos, qvel = robot.home.copy(), np.zeros(robot.model.nv)
+    for side in ("left", "right"):
+        qpos[robot.model.joint(f"{side}_ankle").qposadr[0]] += turn
+    half = 0.5 * float(np.ptp(robot.feet[0].points[:, 0]))
+    ankle = -float(robot.feet[0].points[0, 2])
+    qpos[1] += clearance + half * abs(np.sin(turn)) + ankle * (np.cos(turn) - 1.0)
+    qvel[1] = -SPEED
+    return qpos, qvel
+
+
+def land(law: Any, turn: float, dt: float) -> list[Recording]:
+    robot = load_robot("planar-biped")
+    sim = Simulation(robot, ground=Ground.plane(friction=FRICTION), law=law, dt=dt)
+    starts = (start(robot, turn, clearance) for clearance in CLEARANCES)
+    return [
+        sim.run(DURATION, controller=Posture(target=tuple(qpos)), qpos=qpos, qvel=qvel, control_dt=PERIOD).check()
+        for qpos, qvel in starts
+    ]
+
+
+def run_landings() -> Landings:
+    exact = make_law("acceleration-complementarity")
+    landings = {
+        name: Landing(land(exact, turn, 1e-3), {dt: land("time-stepping", turn, dt) for dt in STEPS})
+        for name, turn in LANDINGS.items()
+    }
+    return Landings(landings, land(make_law(exact, restitution=RESTITUTION), 0.0, 1e-3)[0])
+
+
+def _momentum(rec: Recording) -> np.ndarray:
+    """At the end: linear momentum in the plane, kg m/s, and angular about the centre of mass, kg m2/s, as if per m."""
+    motion = momentum(rec)
+    return np.array([*motion.momentum[-1, [0, 2]], motion.angular_momentum[-1, 1]])
+
+
+def judge_landings(data: Landings) -> list[Claim]:
+    claims = [
+        seen(
+            "section3",
+            f"{name}: time steps come to what impacts and forces give, as the step shrinks",
+            "order 1",
+            f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms",
+            holds=one.order > 0.8 and one.differences[-1] < 0.1 * one.differences[0],
+            why="Euler's symplectic method is of first order; 0.8 of it over a factor of 16 in the step",
+        )
+        for name, one in data.by_name.items()
+    ]
+    for name, one in data.by_name.items():
+        rec = one.events[0]
+        load, slip = rec.force[..., 2], np.hypot(rec.force[..., 0], rec.force[..., 1])
+        inward = float(-np.where(rec.gap <= 1e-9, rec.velocity[..., 2], 0.0).min())
+        claims.append(
+            seen(
+                "section2",
+                f"{name}: gaps >= 0 (7), forces >= 0 (8) and in the cone (9), no landed point goes in (20)",
+                "exact",
+                f"{rec.gap.min():.0e} m, {load.min():.0e} N, {(slip - FRICTION * load).max():.0e} N, {inward:.0e} m/s",
+                holds=rec.gap.min() > -1e-9
+                and load.min() >= 0.0
+                and (slip - FRICTION * load).max() < 1e-9 * rec.robot.weight
+                and inward < 1e-9,
+                why="1e-9 m, weights and m/s",
+            )
+        )
+    rec = data.bouncing
+    count = rec.signals["impacts"]
+    claims.append(
+        unlike(
+            "section2.2",
+            f"Impacts that accumulate block a simulation with variable steps (restitution {RESTITUTION})",
+            "it stops",
+            f"{int(count.sum())} impacts in {rec.duration:g} s, {int(count.max())} of them in 1 ms, and on",
+            note="A rebound of less than 1 um/s is none, so that the series ends",
+        )
+    )
+    return claims
+
+
+def draw_landings(figure: Any, data: Landings) -> None:
+    from footfall.show.style import COLORS
+
+    axes = figure.subplots(1, 3)
+    for (name, one), color in zip(data.by_name.items(), COLORS, strict=False):
+        rec, coarse = one.events[0], one.steps[STEPS[0]][0]
+        heel = rec.foot("left").start
+        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel], color=color, label=f"{name}, heel")
+        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel + 1], color=color, linestyle="--", label="toe")
+        axes[1].plot(1e3 * rec.time, momentum(rec).momentum[:, 2], color=color, label=name)
+        axes[1].plot(1e3 * coarse.time, momentum(coarse).momentum[:, 2], ".", color=color, markersize=3)
+        axes[2].loglog([1e3 * dt for dt in one.steps], one.differences, "o-", color=color, label=name)
+    steps = 1e3 * np.array(STEPS)
+    axes[2].loglog(steps, 1e-3 * steps / steps[0], color="#000000", linestyle=":", label="order 1")
+    axes[0].set(xlabel="time (ms)", ylabel="height over the ground (mm)", title="heel and toe")
+    axes[1].set(xlabel="time (ms)", ylabel="vertical momentum (kg m/s)", title=f"dots: steps of {1e3 * STEPS[0]:g} ms")
+    axes[2].set(xlabel="time step (ms)", ylabel="difference of the last momentum", title="time steps against events")
+    for ax in axes:
+        ax.legend(fontsize=6)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="landing",
+        figures=("section2", "section3"),
+        title="landings from event to event and in time steps",
+        run=run_landings,
+        judge=judge_landings,
+        draw=draw_landings,
+        height=3.2,
+    ),
+)

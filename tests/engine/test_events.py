@@ -1,0 +1,121 @@
+"""Integration from event to event: what is on record, what stays where it is, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.errors import FootfallWarning, SimulationError
+
+LAW = "acceleration-complementarity"
+
+
+def test_the_law_says_that_it_is_driven_by_events():
+    assert [law for law in ff.laws() if ff.law(law).event_driven] == [LAW]
+
+
+@pytest.mark.parametrize("dt", [1e-4, 1e-3, 2e-2])
+def test_forces_on_record_explain_the_change_of_momentum_impacts_included(dt):
+    """A brick thrown onto its edge, whatever the period of the records: to the tolerance of the steps."""
+    sim = ff.Simulation("brick", law=ff.law(LAW, restitution=0.3), dt=dt)
+    qpos = sim.place() + 0.05 * np.eye(7)[2]
+    qpos[3:7] = [np.cos(0.1), 0.0, np.sin(0.1), 0.0]
+    rec = sim.run(0.4, qpos=qpos, qvel=[0.5, 0.2, -1.0, 0.0, 0.0, 1.0])
+    change = np.diff(rec.qvel[:, :3], axis=0) * rec.robot.mass
+    given = (rec.total_force[:-1] - rec.robot.weight * np.eye(3)[2]) * dt
+    assert rec.signals["impacts"].sum() > 3
+    np.testing.assert_allclose(given, change, atol=1e-8)
+
+
+def test_the_period_of_the_records_changes_nothing_of_the_motion():
+    ends = []
+    for dt in (1e-3, 1e-2):
+        sim = ff.Simulation("brick", law=LAW, ground=ff.Ground.plane(0.4), dt=dt)
+        qpos = sim.place() + 0.05 * np.eye(7)[2]
+        ends.append(sim.run(0.3, qpos=qpos, qvel=[1.0, 0.3, 0, 0, 0, 5.0]).qpos[-1])
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)
+
+
+def standing(**options) -> ff.Recording:
+    sim = ff.Simulation("spatial-biped", law=LAW)
+    qpos = sim.place() + options.pop("drop", 0.0) * np.eye(sim.robot.model.nq)[2]
+    return sim.run(1.0, controller="posture", qpos=qpos, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"drop": 0.05}, {"pushes": [ff.Push("trunk", (60.0, 20.0, 0.0), start=0.1, duration=0.1)]}],
+    ids=["standing", "dropped", "pushed"],
+)
+def test_the_audit_finds_nothing(options):
+    """No pull, no force outside the cone, no energy created, Newton's law kept: to rounding and tolerance."""
+    rec = standing(**options)
+    audit = ff.audit(rec)
+    weight = rec.robot.weight
+    assert rec.failure is None and not audit.failed
+    assert audit["pulling force"].worst < 1e-9 * weight
+    assert audit["penetration"].worst < 1e-9
+    assert audit["friction cone"].worst < 1e-8 * weight  # slips that end are stopped from 0.1 um/s
+    assert audit["force balance"].worst < 1e-5 * weight
+    assert audit["solved"].worst == 0.0
+
+
+@pytest.mark.parametrize("robot", ["spatial-biped", "planar-biped"])
+def test_a_foot_that_rests_stays_within_a_nanometre(robot):
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(5.0, controller="posture", record_dt=0.1)
+    assert (rec.mode == 1).all()
+    assert np.abs(rec.position - rec.position[0]).max() < 1e-9
+
+
+def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():
+    rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
+    assert rec.failure is None and not ff.audit(rec).failed
+    assert rec.gap.min() > -1e-4
+
+
+def test_a_controller_is_called_once_a_period():
+    times = []
+
+    def hold(t, state):
+        times.append(t)
+        return np.zeros(6)
+
+    ff.Simulation("planar-biped", law=LAW, dt=1e-3).run(0.02, controller=hold, control_dt=2e-3)
+    np.testing.assert_allclose(times, np.arange(11) * 2e-3, atol=1e-12)
+
+
+def bowl(x, y):
+    return 0.5 * (x * x + y * y)
+
+
+def test_a_small_ball_on_an_icy_bowl_keeps_its_energy_and_stays_on_the_ground():
+    """The ground bends under it. Gaps of round points are those to the tangent plane: off by radius over bend, 1e-4."""
+    robot, ground = ff.load_robot("ball", radius=1e-4), ff.Ground.function(bowl, friction=0.0)
+    sim = ff.Simulation(robot, law=LAW, ground=ground, body_contacts=False)
+    rec = sim.run(2.0, qpos=sim.place((0.4, 0.0)), qvel=[0.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+    energy = ff.measure.energy(rec)
+    assert energy.kinetic.max() > 0.5 and (rec.mode != 0).all()
+    assert np.abs(energy.mechanical - energy.mechanical[0]).max() < 2e-4 * energy.kinetic.max()
+    assert np.abs(rec.gap).max() < 1e-9
+
+
+def test_a_point_that_starts_inside_the_ground_stays_as_deep_as_it_is():
+    sim = ff.Simulation("brick", law=LAW)
+    rec = sim.run(0.2, qpos=sim.place() - 1e-3 * np.eye(7)[2])
+    np.testing.assert_allclose(rec.gap, -1e-3, atol=1e-9)
+    np.testing.assert_allclose(rec.total_force[:, 2], rec.robot.weight, rtol=1e-9)
+
+
+def test_a_period_must_not_be_too_long_to_look_for_events():
+    with pytest.raises(SimulationError, match=r"dt = 0.5 s, but acceleration-complementarity looks for events.*0.1 s"):
+        ff.Simulation("ball", law=LAW, dt=0.5)
+
+
+def test_events_without_end_end_the_run_with_a_sentence():
+    """A ball that loses nothing bounces for ever: at 10 um/s fifty thousand times in 0.1 s."""
+    sim = ff.Simulation("ball", law=ff.law(LAW, restitution=1.0), dt=0.1)
+    with pytest.warns(FootfallWarning, match="more events than can be followed in the 0.1 s after t = 0 s"):
+        rec = sim.run(0.2, qvel=-1e-5 * np.eye(6)[2])
+    assert rec.failure.cause == "events" and len(rec) == 1
