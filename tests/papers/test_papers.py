@@ -36,8 +36,13 @@ REPRODUCED = {
     "directions": 6,
     "force-distribution": 2,
     "limits": 5,
+    "toes": 4,
+    "jump": 3,
+    "sway": 5,
+    "squats": 7,
+    "pulls": 4,
 }
-SLOW = {"ball", "drop", "gait", "laws", "sliding", "stone-walk", "walking", "lateral", "directions", "limits"}
+SLOW = {"ball", "drop", "gait", "jump", "laws", "sliding", "stone-walk", "walking", "lateral", "directions", "limits"}
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
     for name in papers()

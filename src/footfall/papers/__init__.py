@@ -22,6 +22,7 @@ __all__ = ["Assumption", "Claim", "Experiment", "Paper", "PaperResult", "paper",
 _MODULES = {
     "rengifo2009": "footfall.papers.rengifo2009",
     "bruneau1999": "footfall.papers.bruneau1999",
+    "moraud2008": "footfall.papers.moraud2008",
     "ott2011": "footfall.papers.ott2011",
     "bravo2021": "footfall.papers.bravo2021",
 }

@@ -1,0 +1,153 @@
+"""Moraud 2008, section IV: time per step against the number of vertices, during a jump (figure 8)."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.constraint_selection import ConstraintSelection
+from footfall.engine.run import Run
+from footfall.papers.base import Claim, Experiment, seen, unlike
+from footfall.papers.moraud2008.motions import Motion, bent_legs, smooth
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+DT = 1e-3  # s
+VERTICES = (4, 8, 16, 32, 64)
+MODES = ("exact", "one-step")
+DURATION = 1.4  # s
+ROUNDS = 3
+CHUNK = 50  # steps over which the time is taken
+DOWN, HOLD, UP = 0.6, 0.1, 0.18  # s
+LOW, HIGH = 1.3, 0.15  # rad, of the knees
+
+
+@dataclass(frozen=True)
+class Jumps:
+    us: dict[tuple[str, int], np.ndarray]  # (chunks,) us per step, by mode and vertices
+    tried: dict[tuple[str, int], float]  # states per step
+    flight: float  # s, without any force
+
+
+def jumping(robot: Robot) -> Motion:
+    usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
+
+    def angles(time: float) -> dict[str, float]:
+        knee = usual + (LOW - usual) * smooth(time, 0.0, DOWN) + (HIGH - LOW) * smooth(time, DOWN + HOLD, UP)
+        knee += (0.7 - HIGH) * smooth(time, DOWN + HOLD + UP, 0.2)
+        return bent_legs(robot, knee)
+
+    return Motion(angles, DURATION)
+
+
+def run_jump() -> Jumps:
+    us: dict[tuple[str, int], np.ndarray] = {}
+    tried: dict[tuple[str, int], float] = {}
+    flight = 0.0
+    robots = {count: load_robot("full-humanoid", vertices=count) for count in VERTICES}
+    for _ in range(ROUNDS):  # all take turns, and the best of each counts: noise only adds
+        for mode in MODES:
+            for count, robot in robots.items():
+                sim = Simulation(robot, law=ConstraintSelection(mode=mode), dt=DT)  # type: ignore[arg-type]
+                run = Run(
+                    sim,
+                    DURATION,
+                    controller=jumping(robot),
+                    qpos=None,
+                    qvel=None,
+                    control_dt=None,
+                    record_dt=None,
+                    pushes=(),
+                    seed=None,
+                )
+                run.advance(1)
+                taken = []
+                for _ in range(round(DURATION / DT) // CHUNK - 1):
+                    begin = clock.perf_counter()
+                    run.advance(CHUNK)
+                    taken.append(1e6 * (clock.perf_counter() - begin) / CHUNK)
+                key = (mode, count)
+                us[key] = np.minimum(us.get(key, np.inf), np.array(taken))
+                rec = run.recording()
+                tried[key] = float(rec.signals["candidates"][rec.signals["candidates"] > 0].mean())
+                if key == ("exact", 4):
+                    flight = DT * float((rec.total_force[:, 2] == 0.0).sum())
+    return Jumps(us, tried, flight)
+
+
+def judge_jump(data: Jumps) -> list[Claim]:
+    few, many = VERTICES[0], VERTICES[-1]
+    growth = {mode: float(data.us[mode, many].mean() / data.us[mode, few].mean()) for mode in MODES}
+    spread = {mode: float(data.us[mode, many].max() / np.median(data.us[mode, many])) for mode in MODES}
+    return [
+        seen(
+            "fig8",
+            "the robot bends, then jumps: time in the air",
+            "some",
+            data.flight,
+            "s",
+            holds=data.flight > 0.05,
+            why="more than 0.05 s",
+        ),
+        seen(
+            "fig8",
+            f"one-step: adding vertices has little influence: time per step with {many} vertices over that with {few}",
+            "little",
+            growth["one-step"],
+            holds=growth["one-step"] < 0.5 * many / few,
+            why="less than half of linear",
+        ),
+        unlike(
+            "fig8",
+            f"exact: time per step grows steeply with the vertices: {many} over {few}",
+            "steeply",
+            growth["exact"],
+            note=f"The last state is tried first and mostly holds: {data.tried['exact', many]:.2f} tried per step with "
+            f"{many} vertices",
+        ),
+        seen(
+            "section 4",
+            "one-step: states tried per step",
+            1.0,
+            max(data.tried["one-step", count] for count in VERTICES),
+            holds=all(data.tried["one-step", count] == 1.0 for count in VERTICES),
+            why="counted",
+        ),
+        unlike(
+            "section 4",
+            f"one-step: the load is similar at each step: the slowest {CHUNK} steps over the median, {many} vertices",
+            "similar",
+            f"{spread['one-step']:.2f}; exact {spread['exact']:.2f}",
+            note="One state is tried whatever the motion, but friction of a foot that slides is adapted three times, "
+            "and a landing slides longer here than in the exact mode",
+        ),
+    ]
+
+
+def draw_jump(figure: Any, data: Jumps) -> None:
+    from footfall.show.style import GREEN, VERMILION
+
+    left, right = figure.subplots(1, 2)
+    for mode, color in zip(MODES, (VERMILION, GREEN), strict=True):
+        left.plot(VERTICES, [data.us[mode, n].mean() for n in VERTICES], "o-", color=color, label=mode)
+        chunks = data.us[mode, VERTICES[-1]]
+        right.plot(DT * CHUNK * (0.5 + np.arange(len(chunks))), chunks, color=color, label=mode)
+    left.set(xlabel="vertices per foot", ylabel="time per step (µs)", ylim=(0.0, None), title="mean over the jump")
+    right.set(xlabel="time (s)", ylim=(0.0, None), title=f"{VERTICES[-1]} vertices, during the jump")
+    left.legend(loc="upper left")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="jump",
+        figures=("fig8",),
+        title="time per step against the vertices of the feet, during a jump",
+        run=run_jump,
+        judge=judge_jump,
+        draw=draw_jump,
+        height=2.8,
+    ),
+)

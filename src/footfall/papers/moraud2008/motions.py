@@ -1,0 +1,108 @@
+"""Motions of the humanoids: joint angles over time, followed by joint PD with the torques that carry the weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.control.posture import Posture, standing_torques
+from footfall.robot import Robot
+
+SAMPLE = 0.01  # s, of the tables
+
+#: Joint angles (rad) by name at a time (s); joints that are not named stay as in the home pose.
+Angles = Callable[[float], dict[str, float]]
+
+
+def _follow(time, qpos, qvel, ctrl, gains):
+    """gains: samples, their distance; rows of (address in qpos, in qvel, kp, kd, gear); rows of targets and torques."""
+    samples, step, nu = int(gains[0]), gains[1], ctrl.size
+    place = min(time / step, samples - 1.000001)
+    first = int(place)
+    late = place - first
+    table = 2 + 5 * nu + 2 * nu * first
+    for i in range(nu):
+        row = 2 + 5 * i
+        a, b = gains[table + i], gains[table + 2 * nu + i]
+        torque = gains[row + 2] * (a + late * (b - a) - qpos[int(gains[row])])
+        torque += gains[row + 3] * ((b - a) / step - qvel[int(gains[row + 1])])
+        a, b = gains[table + nu + i], gains[table + 3 * nu + i]
+        ctrl[i] = (torque + a + late * (b - a)) / gains[row + 4]
+    return 0
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Follow joint angles for ``duration`` s."""
+
+    angles: Angles
+    duration: float
+    stiffness: float = 1.0  # times that of the posture controller
+
+    @staticmethod
+    def pointer() -> Any:
+        return _pointer()
+
+    def poses(self, robot: Robot) -> np.ndarray:
+        """(T, nq) the home pose with the joints as they are wanted, every 10 ms."""
+        times = SAMPLE * np.arange(round(self.duration / SAMPLE) + 2)
+        poses = np.tile(robot.home, (len(times), 1))
+        for pose, time in zip(poses, times, strict=True):
+            for name, angle in self.angles(float(time)).items():
+                pose[robot.model.joint(name).qposadr] = angle
+        return poses
+
+    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+        """The numbers the compiled controller needs, flat."""
+        rows = Posture().gains(robot, dt).reshape(-1, 7)[:, [0, 1, 3, 4, 6]]
+        rows[:, 2] *= self.stiffness
+        poses = self.poses(robot)
+        table = np.zeros((len(poses), 2, robot.model.nu))
+        for row, pose in zip(table, poses, strict=True):
+            row[0] = pose[rows[:, 0].astype(int)]
+            row[1] = standing_torques(robot, pose)[rows[:, 1].astype(int)]
+        return np.concatenate([[len(poses), SAMPLE], rows.ravel(), table.ravel()])
+
+
+@cache
+def _pointer() -> Any:
+    from footfall.compiled import function_pointer
+    from footfall.control.base import control_signature
+
+    return function_pointer(control_signature(), _follow)
+
+
+def smooth(time: float, start: float, duration: float) -> float:
+    """From 0 to 1 within a time, with accelerations that begin and end at zero."""
+    s = min(1.0, max(0.0, (time - start) / duration))
+    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+
+
+def bent_legs(robot: Robot, knee: float) -> dict[str, float]:
+    """Both knees bent by so much (rad); what is more than at home, hips and ankles make up: soles stay level."""
+    model, home = robot.model, robot.home
+    more = knee - float(home[model.joint("left_knee_pitch").qposadr[0]])
+    shares = {"hip_pitch": -0.5, "knee_pitch": 1.0, "ankle_pitch": -0.5}
+    return {
+        f"{side}_{joint}": float(home[model.joint(f"{side}_{joint}").qposadr[0]]) + share * more
+        for side in ("left", "right")
+        for joint, share in shares.items()
+    }
+
+
+def com_heights(robot: Robot, poses: np.ndarray) -> np.ndarray:
+    """(T,) m, height of the centre of mass over the left foot in given poses."""
+    data = mujoco.MjData(robot.model)
+    foot = robot.model.body(robot.feet[0].body).id
+    found = np.zeros(len(poses))
+    for i, pose in enumerate(poses):
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(robot.model, data)
+        mujoco.mj_comPos(robot.model, data)
+        found[i] = data.subtree_com[0, 2] - data.xpos[foot, 2]
+    return found

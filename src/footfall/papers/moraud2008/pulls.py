@@ -1,0 +1,114 @@
+"""Moraud 2008, section V-C: friction coefficients by regression, from loads that are pulled until they slip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.constraint_selection import ConstraintSelection
+from footfall.engine.push import Push
+from footfall.ground import Ground
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.recording import Recording
+from footfall.robot import load_robot
+from footfall.simulation import Simulation
+from footfall.study.identify import FrictionFit, identify_friction
+
+DT = 1e-3  # s
+#: By sole: what the paper found, and its r2.
+SOLES = {"plastic robot feet": (0.13, 0.9583), "robot shoes": (0.45, 0.9925)}
+MASSES = (1.0, 2.0, 3.0, 4.0, 5.0)  # kg
+DYNAMIC = 0.9  # of the static coefficient
+STEPS, RISE = 60, 1.2  # steps of the pull, s
+NOISE = 1.0  # N, the force plate's resolution
+
+
+@dataclass(frozen=True)
+class Pulls:
+    clean: dict[str, FrictionFit]
+    noisy: dict[str, FrictionFit]
+
+
+def pull(friction: float, mass: float) -> Recording:
+    """A flat load, pulled along the ground by a force that rises to 1.3 times what holds it."""
+    robot = load_robot("brick", mass=mass, height=1e-3)
+    most = 1.3 * friction * robot.weight
+    each = RISE / STEPS
+    pushes = [
+        Push("brick", force=(most * (k + 1) / STEPS, 0.0, 0.0), start=k * each, duration=each) for k in range(STEPS)
+    ]
+    ground = Ground.plane(friction=(friction, DYNAMIC * friction))
+    return Simulation(robot, ground=ground, law=ConstraintSelection(), dt=DT).run(RISE, pushes=pushes).check()
+
+
+def run_pulls() -> Pulls:
+    rng = np.random.default_rng(2008)
+    clean, noisy = {}, {}
+    for sole, (friction, _) in SOLES.items():
+        recordings = [pull(friction, mass) for mass in MASSES]
+        clean[sole] = identify_friction(recordings)
+        noisy[sole] = identify_friction([_measured(rec, rng) for rec in recordings])
+    return Pulls(clean, noisy)
+
+
+def _measured(rec: Recording, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """What a force plate of 1 N resolution would have told."""
+    force = rec.total_force + rng.uniform(-0.5, 0.5, rec.total_force.shape) * NOISE
+    speed = np.abs(rec.velocity[:, :, 0]).max(axis=1)
+    return {"time": rec.time, "normal": force[:, 2], "tangential": -force[:, 0], "speed": speed}
+
+
+def judge_pulls(data: Pulls) -> list[Claim]:
+    claims = []
+    for sole, (friction, r2) in SOLES.items():
+        fit, measured = data.clean[sole].static, data.noisy[sole].static
+        claims.append(
+            near(
+                "section 5",
+                f"{sole}: static coefficient by regression of simulated pulls (the ground was given the paper's)",
+                friction,
+                fit.value if fit else float("nan"),
+                rel=1.3 / STEPS,
+                why="a step of the pull",
+            )
+        )
+        claims.append(
+            seen(
+                "section 5",
+                f"{sole}: r2, with the resolution of the paper's force plate as noise",
+                r2,
+                measured.r2 if measured else float("nan"),
+                holds=measured is not None and measured.r2 >= r2,
+                why="at least the paper's, whose materials scatter beside",
+            )
+        )
+    return claims
+
+
+def draw_pulls(figure: Any, data: Pulls) -> None:
+    from footfall.show.style import BLUE, VERMILION
+
+    ax = figure.subplots()
+    for (sole, fit), color in zip(data.noisy.items(), (BLUE, VERMILION), strict=True):
+        onsets = [one for one in fit.pulls if one.normal is not None]
+        load = np.array([one.normal for one in onsets], dtype=float)
+        ax.plot(load, [one.tangential for one in onsets], "o", color=color)
+        slope = fit.static.value if fit.static else float("nan")
+        ax.plot([0.0, 55.0], [0.0, 55.0 * slope], color=color, label=f"{sole}: {slope:.3f}")
+    ax.set(xlabel="normal force (N)", ylabel="pull at which it slips (N)")
+    ax.legend(loc="upper left")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="pulls",
+        figures=("section5c",),
+        title="friction coefficients by regression",
+        run=run_pulls,
+        judge=judge_pulls,
+        draw=draw_pulls,
+        height=2.8,
+    ),
+)

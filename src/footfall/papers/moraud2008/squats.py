@@ -1,0 +1,148 @@
+"""Moraud 2008, section V-B: squats of a small humanoid, the ground force against the inertial one (figure 11)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.constraint_selection import ConstraintSelection
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.moraud2008.motions import SAMPLE, Motion, bent_legs, com_heights
+from footfall.recording import Recording
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+DT = 5e-4  # s
+GRAVITY = 9.81  # m/s2
+PERIODS = (1.25, 1.0)  # s, of one squat
+COUNT = 2  # squats in a row
+WAIT = 0.5  # s, before and after
+DEEP = 0.7  # rad, by which the knees bend further
+CUTOFF, ORDER = 20.0, 5  # Hz, of the paper's Butterworth filter
+
+
+@dataclass(frozen=True)
+class Squat:
+    rec: Recording
+    force: np.ndarray  # (T,) N, filtered normal force of both feet
+    inertial: np.ndarray  # (T,) N, weight and inertia of the motion that was commanded, filtered alike
+
+
+def squatting(robot: Robot, period: float) -> Motion:
+    """Knees bend and stretch as a raised cosine, ``COUNT`` times."""
+    usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
+
+    def angles(time: float) -> dict[str, float]:
+        phase = min(max(0.0, time - WAIT) / period, COUNT)
+        return bent_legs(robot, usual + DEEP * 0.5 * (1.0 - math.cos(2.0 * math.pi * phase)))
+
+    return Motion(angles, 2.0 * WAIT + COUNT * period)
+
+
+def filtered(time: np.ndarray, values: np.ndarray) -> np.ndarray:
+    from scipy.signal import butter, sosfiltfilt
+
+    rate = 1.0 / (time[1] - time[0])
+    return sosfiltfilt(butter(ORDER, CUTOFF, fs=rate, output="sos"), values)
+
+
+def squat(period: float) -> Squat:
+    robot = load_robot("small-humanoid")
+    motion = squatting(robot, period)
+    sim = Simulation(robot, law=ConstraintSelection(), dt=DT)
+    rec = sim.run(motion.duration, controller=motion).check()
+    heights = com_heights(robot, motion.poses(robot))
+    times = SAMPLE * np.arange(len(heights))
+    acceleration = np.interp(rec.time, times, np.gradient(np.gradient(heights, SAMPLE), SAMPLE))
+    inertial = robot.mass * (GRAVITY + acceleration)
+    return Squat(rec, filtered(rec.time, rec.total_force[:, 2]), filtered(rec.time, inertial))
+
+
+def run_squats() -> dict[float, Squat]:
+    return {period: squat(period) for period in PERIODS}
+
+
+def _middle(one: Squat) -> np.ndarray:
+    """Samples of the squats themselves."""
+    return (one.rec.time > WAIT) & (one.rec.time < one.rec.time[-1] - WAIT)
+
+
+def judge_squats(data: dict[float, Squat]) -> list[Claim]:
+    claims = []
+    swing = {}
+    for period, one in data.items():
+        inside = _middle(one)
+        miss = (one.force - one.inertial)[inside]
+        swing[period] = float(np.ptp(one.force[inside]))
+        claims.append(
+            near(
+                "fig11",
+                f"squats of {period:g} s: the ground force follows weight and inertia of the commanded motion; rms "
+                "difference as a share of the force's swing",
+                0.0,
+                float(np.sqrt(np.mean(miss**2))) / swing[period],
+                within=0.1,
+                why="joint PD lags behind what is commanded",
+            )
+        )
+        claims.append(
+            near(
+                "fig11",
+                f"squats of {period:g} s: mean ground force over the weight, over two whole squats",
+                1.0,
+                float(one.force[inside].mean()) / one.rec.robot.weight,
+                within=5e-3,
+                why="the robot begins and ends at rest",
+            )
+        )
+        states = one.rec.signals["state"]
+        claims.append(
+            seen(
+                "fig11",
+                f"squats of {period:g} s: both soles stay flat, and no rule is broken",
+                "flat",
+                "flat" if (states == 3).all() else f"{100 * float((states == 3).mean()):.4g} % of samples",
+                holds=bool((states == 3).all()) and not one.rec.signals["violations"].any(),
+                why="every step",
+            )
+        )
+    slow, fast = PERIODS
+    claims.append(
+        near(
+            "fig11",
+            "faster squats scale the inertial part by the square of the speed: swing of the force, 1 s over 1.25 s",
+            (slow / fast) ** 2,
+            swing[fast] / swing[slow],
+            rel=0.05,
+            why="the lag of the joints grows with the speed",
+        )
+    )
+    return claims
+
+
+def draw_squats(figure: Any, data: dict[float, Squat]) -> None:
+    from footfall.show.style import BLACK, BLUE
+
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, (period, one) in zip(axes, data.items(), strict=True):
+        ax.plot(one.rec.time, one.force, color=BLUE, label="ground force, filtered at 20 Hz")
+        ax.plot(one.rec.time, one.inertial, color=BLACK, linestyle=":", label="m (g + a) of the motion commanded")
+        ax.set(xlabel="time (s)", title=f"two squats of {period:g} s")
+    axes[0].set(ylabel="vertical force (N)")
+    axes[1].legend(loc="upper right")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="squats",
+        figures=("fig11",),
+        title="squats of 1.25 s and 1 s of the small humanoid",
+        run=run_squats,
+        judge=judge_squats,
+        draw=draw_squats,
+        height=2.9,
+    ),
+)

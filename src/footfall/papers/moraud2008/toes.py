@@ -1,0 +1,140 @@
+"""Moraud 2008, section III: a fall over the toes with and without the rule of the centre of pressure (figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.contact.constraint_selection import ConstraintSelection
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.moraud2008.motions import Motion, smooth
+from footfall.recording import Recording
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+DT = 1e-3  # s
+DURATION = 0.7  # s, before the toes leave the ground or the heels come back
+LEAN = 0.35  # rad, by which the ankles bend the robot forward
+BEND = 1.2  # s, in which they do
+VERTICES = 8  # of each foot: of many, some pull before the centre of pressure is at the edge
+EDGE = 2.0
+
+
+@dataclass(frozen=True)
+class Toes:
+    with_rule: Recording
+    without: Recording
+
+
+def leaning(robot: Robot) -> Motion:
+    model = robot.model
+
+    def angles(time: float) -> dict[str, float]:
+        names = [f"{side}_ankle_pitch" for side in ("left", "right")]
+        return {n: float(robot.home[model.joint(n).qposadr[0]]) + LEAN * smooth(time, 0.1, BEND) for n in names}
+
+    return Motion(angles, DURATION)
+
+
+def fall(*, cop_rule: bool) -> Recording:
+    robot = load_robot("full-humanoid", vertices=VERTICES)
+    sim = Simulation(robot, law=ConstraintSelection(cop_rule=cop_rule), dt=DT)
+    return sim.run(DURATION, controller=leaning(robot))
+
+
+def run_toes() -> Toes:
+    return Toes(fall(cop_rule=True), fall(cop_rule=False))
+
+
+def changes(rec: Recording) -> np.ndarray:
+    """Samples at which the state of the left foot differs from the one before."""
+    return np.flatnonzero(np.diff(rec.signals["state"][:, 0])) + 1
+
+
+def ahead(rec: Recording) -> np.ndarray:
+    """(T,) m, the left foot's centre of pressure ahead of its ankle; the sole's front is 0.16 m ahead."""
+    return rec.cop[:, 0, 0] - rec.position[0, rec.foot("left"), 0].max() + _front(rec)
+
+
+def _front(rec: Recording) -> float:
+    return float(rec.robot.feet[0].polygon[:, 0].max())
+
+
+def judge_toes(data: Toes) -> list[Claim]:
+    clean, rough = changes(data.with_rule), changes(data.without)
+    first = int(clean[0]) if len(clean) else 0
+    cop, edge = ahead(data.with_rule), _front(data.with_rule)
+    before = float(np.nanmax(cop[:first])) if first else float("nan")
+    step = float(np.max(np.abs(np.diff(cop[max(0, first - 20) : first])))) if first > 21 else float("nan")
+    early = float(ahead(data.without)[rough[0] - 1]) if len(rough) else float("nan")
+    return [
+        near(
+            "fig6",
+            "with the rule, the left foot changes its state once in the fall: from the face to the front edge",
+            1.0,
+            float(len(clean)) if data.with_rule.signals["state"][first, 0] == EDGE else float("nan"),
+            within=0.0,
+            why="counted",
+        ),
+        near(
+            "section 3",
+            "with the rule, a sole may turn when the centre of pressure touches the edge: where it was a step before",
+            1e3 * edge,
+            1e3 * before,
+            "mm",
+            within=max(1e3 * step, 1e-3),
+            why="what it moves in one step",
+        ),
+        seen(
+            "fig6",
+            "with the rule, no rule is broken in any step",
+            0.0,
+            float(data.with_rule.signals["violations"].sum()),
+            holds=not data.with_rule.signals["violations"].any() and not data.with_rule.status.any(),
+            why="counted",
+        ),
+        seen(
+            "fig6",
+            "without the rule, the state jumps until the transition is established",
+            "several times",
+            f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
+            holds=len(rough) > 5,
+            why="more than five",
+        ),
+    ]
+
+
+def draw_toes(figure: Any, data: Toes) -> None:
+    from footfall.show.style import BLUE, GREEN, GREY, PURPLE, VERMILION
+
+    axes = figure.subplots(3, 2, sharex=True, sharey="row")
+    for column, (name, rec) in enumerate((("with the rule", data.with_rule), ("without", data.without))):
+        top, middle, bottom = axes[:, column]
+        middle_of_foot = rec.position[0, rec.foot("left"), 1].mean()
+        top.plot(rec.time, 1e3 * ahead(rec), color=BLUE, label="forwards")
+        top.plot(rec.time, 1e3 * (rec.cop[:, 0, 1] - middle_of_foot), color=PURPLE, label="sideways")
+        top.axhline(1e3 * _front(rec), color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+        top.set_title(f"{name}: centre of pressure of the left foot")
+        middle.plot(rec.time, rec.foot_force[:, 0, 2], color=GREEN)
+        bottom.plot(rec.time, rec.signals["state"][:, 0], color=VERMILION, linewidth=0.9)
+        bottom.set_yticks(range(4), ["none", "vertex", "edge", "face"])
+        bottom.set_xlabel("time (s)")
+    axes[0, 0].set(ylabel="from the ankle (mm)")
+    axes[0, 0].legend(loc="center left")
+    axes[1, 0].set(ylabel="normal force (N)", ylim=(0.0, 1200.0))
+    axes[2, 0].set(ylabel="state")
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="toes",
+        figures=("fig6",),
+        title="a fall over the toes, with and without the rule of the centre of pressure",
+        run=run_toes,
+        judge=judge_toes,
+        draw=draw_toes,
+        height=4.4,
+    ),
+)
