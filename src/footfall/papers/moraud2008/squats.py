@@ -132,7 +132,7 @@ def draw_squats(figure: Any, data: dict[float, Squat]) -> None:
         ax.plot(one.rec.time, one.inertial, color=BLACK, linestyle=":", label="m (g + a) of the motion commanded")
         ax.set(xlabel="time (s)", title=f"two squats of {period:g} s")
     axes[0].set(ylabel="vertical force (N)")
-    axes[1].legend(loc="upper right")
+    axes[0].legend(loc="upper center")
 
 
 EXPERIMENTS = (
