@@ -29,6 +29,7 @@ REPRODUCED = {
     "stones": 3,
     "gait": 12,
     "laws": 8,
+    "landing": 6,
     "walking": 7,
     "stone-walk": 4,
     "lateral": 8,
@@ -42,7 +43,20 @@ REPRODUCED = {
     "squats": 7,
     "pulls": 4,
 }
-SLOW = {"ball", "drop", "gait", "jump", "laws", "sliding", "stone-walk", "walking", "lateral", "directions", "limits"}
+SLOW = {
+    "ball",
+    "drop",
+    "gait",
+    "jump",
+    "landing",
+    "laws",
+    "sliding",
+    "stone-walk",
+    "walking",
+    "lateral",
+    "directions",
+    "limits",
+}
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
     for name in papers()
