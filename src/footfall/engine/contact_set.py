@@ -6,7 +6,7 @@ columns of its memory, see :mod:`footfall.contact.event_law`.
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from footfall.compiled import engine_part
 from footfall.contact.base import SLIDE, STICK
 from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
@@ -32,7 +32,7 @@ DRIFT = 1e-12
 BEND = 1e-6
 
 
-@inlined
+@engine_part
 def show_touching(points, contacts, touching):
     """Leave only points in contact in the list of near ones."""
     count = 0
@@ -46,7 +46,7 @@ def show_touching(points, contacts, touching):
     contacts.number[0] = count
 
 
-@inlined
+@engine_part
 def show_near(points, contacts, margin):
     """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
     count = 0
@@ -60,7 +60,7 @@ def show_near(points, contacts, margin):
     contacts.number[0] = count
 
 
-@inlined
+@engine_part
 def measure_turning(world, points, contacts, ground, flat):
     """The rate of a point's velocity against the ground, less the acceleration of the material point.
 
@@ -103,7 +103,7 @@ def measure_turning(world, points, contacts, ground, flat):
                 memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
 
 
-@inlined
+@engine_part
 def let_rest(points, p):
     """From now on the point rests where it is."""
     points.memory[p, engine_columns(points.memory) + DOES] = STICK
@@ -111,7 +111,7 @@ def let_rest(points, p):
         points.anchor[p, k] = points.position[p, k]
 
 
-@inlined
+@engine_part
 def let_slide(points, contacts, p):
     """From now on the point slides the way it goes."""
     first = engine_columns(points.memory)
@@ -122,7 +122,7 @@ def let_slide(points, contacts, p):
         points.memory[p, first + SLIP + k] = (v[0] * frame[0, k] + v[1] * frame[1, k]) / size
 
 
-@inlined
+@engine_part
 def sort_touching(points, contacts, flow):
     """After a jump of the velocity: who leaves, who rests, who slides."""
     for i in range(contacts.number[0]):
@@ -138,7 +138,7 @@ def sort_touching(points, contacts, flow):
             let_rest(points, p)
 
 
-@inlined
+@engine_part
 def prepare(world, points, contacts, scratch):
     """What jumps and projections need: velocities of points in contact, and the operator."""
     release_far(points, contacts)
@@ -147,7 +147,7 @@ def prepare(world, points, contacts, scratch):
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
 
 
-@inlined
+@engine_part
 def answer(world, points, contacts, scratch, change):
     """What impulses in ``points.force`` (contact frames) change of the velocities, into ``change`` (nv,)."""
     for j in range(change.size):
@@ -156,7 +156,7 @@ def answer(world, points, contacts, scratch, change):
     finish_solve(world, change)
 
 
-@inlined
+@engine_part
 def add_impulses(points, contacts, flow):
     """Add impulses in ``points.force`` (contact frames) to what is recorded."""
     for i in range(contacts.number[0]):
@@ -166,7 +166,7 @@ def add_impulses(points, contacts, flow):
             flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@inlined
+@engine_part
 def strike(world, points, contacts, scratch, flow, impact, values, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
@@ -201,7 +201,7 @@ def strike(world, points, contacts, scratch, flow, impact, values, dt):
     return status
 
 
-@inlined
+@engine_part
 def off_course(points, contacts, flow):
     """How far points in contact are from where they belong, m or m/s."""
     first = engine_columns(points.memory)
@@ -218,7 +218,7 @@ def off_course(points, contacts, flow):
     return worst
 
 
-@inlined
+@engine_part
 def put_back(world, points, contacts, scratch, flow):
     """Project velocities and positions of points in contact to where they belong.
 

@@ -19,7 +19,7 @@ contacts change again and again.
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import engine_part, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
 from footfall.engine.contact_set import (
@@ -74,7 +74,7 @@ INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
 FLASH = 1e-9
 
 
-@inlined
+@engine_part
 def keep_forces(points, contacts, kept):
     """Forces of all points, world frame."""
     for p in range(points.mode.size):
@@ -83,7 +83,7 @@ def keep_forces(points, contacts, kept):
             kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@inlined
+@engine_part
 def forces_now(
     world,
     points,
@@ -127,7 +127,7 @@ def forces_now(
     return runaway(world, outcome)
 
 
-@inlined
+@engine_part
 def take_time_step(world, points, contacts, flow, dt):
     """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
     keep_forces(points, contacts, flow.force[0])
@@ -143,7 +143,7 @@ def take_time_step(world, points, contacts, flow, dt):
     integrate_positions(world, world.qvel, dt)
 
 
-@inlined
+@engine_part
 def look(points, contacts, flow):
     """Keep what events are told by: gaps, their rates, and slips along the first direction."""
     first = engine_columns(points.memory)
@@ -155,7 +155,7 @@ def look(points, contacts, flow):
                 now[2] += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
 
 
-@inlined
+@engine_part
 def find_event(points, contacts, flow, status, length):
     """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
 
@@ -187,7 +187,7 @@ def find_event(points, contacts, flow, status, length):
     return happened, found or length <= INSTANT
 
 
-@inlined
+@engine_part
 def first_event(points, flow, low, high, sides):
     """Where to look for the first event between ``low`` and ``high``: by lines through the values there, or halfway.
 
@@ -212,7 +212,7 @@ def first_event(points, flow, low, high, sides):
     return where if known else 0.5 * (low + high)
 
 
-@inlined
+@engine_part
 def lowest(points, contacts, flow, h):
     """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
     where = h
@@ -226,7 +226,7 @@ def lowest(points, contacts, flow, h):
     return where
 
 
-@inlined
+@engine_part
 def adopt(points, contacts, flow):
     """Have points in contact do what the law says they are about to: leave, slide, or what they did."""
     first = engine_columns(points.memory)
@@ -238,7 +238,7 @@ def adopt(points, contacts, flow):
             points.memory[p, first + DOES] = SLIDE  # its direction is there already
 
 
-@inlined
+@engine_part
 def arrive(points, contacts, flow):
     """At an event: who has reached the ground, whose slip has ended or turned. Gives whether anybody strikes."""
     first = engine_columns(points.memory)
@@ -261,7 +261,7 @@ def arrive(points, contacts, flow):
     return hit
 
 
-@inlined
+@engine_part
 def begin(points, contacts, flow):
     """At the beginning of a run: who is on the ground. Gives whether anybody strikes it."""
     hit = False
@@ -272,7 +272,7 @@ def begin(points, contacts, flow):
     return hit
 
 
-@inlined
+@engine_part
 def add_up(points, contacts, flow, h):
     """Add the impulse of a step's forces to what is recorded."""
     for i in range(contacts.number[0]):
@@ -286,7 +286,7 @@ def add_up(points, contacts, flow, h):
             flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
 
 
-@inlined
+@engine_part
 def start_period(points, flow):
     """Nothing has happened yet."""
     for p in range(points.mode.size):
@@ -299,7 +299,7 @@ def start_period(points, flow):
     flow.tally[UNSOLVED] = 0
 
 
-@inlined
+@engine_part
 def record_period(points, flow, tape, row, dt):
     """Write what happened in the period that began with a sample."""
     for p in range(points.mode.size):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import engine_part, seldom
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.mobility import (
     add_half_solved_forces,
@@ -24,7 +24,7 @@ SWEEPS = 50
 AGREEMENT = 1e-6
 
 
-@inlined
+@engine_part
 def ask(law, points, contacts, scratch, values, dt):
     """The answer of a coupled law: forces, modes, signals. Gives its status."""
     return law(
@@ -40,7 +40,7 @@ def ask(law, points, contacts, scratch, values, dt):
     )
 
 
-@inlined
+@engine_part
 def coupled_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law and the acceleration they give."""
     release_far(points, contacts)
@@ -58,7 +58,7 @@ def coupled_step(world, points, contacts, scratch, law, values, dt):
     return status
 
 
-@inlined
+@engine_part
 def foot_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
     release_far(points, contacts)
@@ -70,7 +70,7 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
     return status
 
 
-@kernel
+@seldom
 def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
     """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
 
@@ -100,7 +100,7 @@ def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
     return 1
 
 
-@inlined
+@engine_part
 def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     if plan.operator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import engine_part, kernel
 from footfall.engine.bridge import (
     mj_collision,
     mj_fwd_actuation,
@@ -73,7 +73,7 @@ class Control(NamedTuple):
     gains: Any
 
 
-@inlined
+@engine_part
 def sense_and_act(world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
@@ -109,7 +109,7 @@ def sense_and_act(world, points, contacts, plan, guard, native, pushes, ground, 
     return DONE, constrained
 
 
-@inlined
+@engine_part
 def runaway(world, outcome):
     """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
     for j in range(world.qacc.size):
@@ -119,7 +119,7 @@ def runaway(world, outcome):
     return DONE
 
 
-@inlined
+@engine_part
 def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     end, constrained = sense_and_act(
@@ -131,7 +131,7 @@ def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws
     return runaway(world, outcome)
 
 
-@inlined
+@engine_part
 def record(world, points, contacts, signals, tape, row, time, status):
     """Write one sample."""
     tape.time[row] = time

@@ -12,8 +12,10 @@ pyramid (:mod:`footfall.solve.alart_curnier`), and where that does not either, G
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK
+from typing import Any
+
+from footfall.compiled import apart, inlined, kernel
+from footfall.contact.base import OPEN, SLIDE, STICK, coupled_signature
 from footfall.contact.friction import coulomb
 from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
 from footfall.solve.cone import gauss_seidel
@@ -170,7 +172,30 @@ def hold_all(contacts, still, memory, target, missing, kind, friction, force, en
     return not mend(contacts, still, memory, target, end, kind, friction, force)
 
 
-@kernel
+def solver_signature() -> Any:
+    """The common signature of the ways to solve."""
+    from numba import boolean, float64, int64, types
+
+    contacts, _, matrix, _, integers, *_ = coupled_signature().args
+    target = types.Array(float64, 1, "A")
+    result = types.Tuple([boolean, int64])
+    return result(
+        contacts,
+        float64,
+        float64,
+        matrix,
+        matrix,
+        target,
+        matrix,
+        matrix,
+        integers,
+        matrix,
+        matrix,
+        matrix,
+    )
+
+
+@apart(solver_signature)
 def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
     for count in range(1, GUESSES + 1):
@@ -247,7 +272,7 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
     return found, guesses
 
 
-@kernel
+@apart(solver_signature)
 def solve_by_newton(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Newton from a pyramid, and a guess from there, which spreads the forces. Gives whether it is solved, and pivots,
     steps and guesses.
@@ -272,7 +297,7 @@ def solve_by_newton(contacts, step, still, memory, free, target, missing, fricti
     return found, iterations
 
 
-@kernel
+@apart(solver_signature)
 def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives whether it is solved, and
     sweeps and guesses.
@@ -309,7 +334,16 @@ def conclude(contacts, still, memory, end, force, mode):
                 memory[p, DIRECTION + k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 
 
-@inlined
+def problem_signature() -> Any:
+    """What :func:`solve_contacts` takes and gives."""
+    from numba import float64, int64, types
+
+    contacts, _, matrix, _, integers, *_ = coupled_signature().args
+    result = types.UniTuple(int64, 2)
+    return result(contacts, float64, float64, matrix, matrix, integers, matrix, integers)
+
+
+@apart(problem_signature)
 def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     """Forces (P, 3) in contact frames and modes of all near points. ``free`` and ``target`` are in :func:`motions`.
 

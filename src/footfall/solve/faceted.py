@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from typing import Any
+
+from footfall.compiled import apart, inlined, kernel
 from footfall.contact.base import SLIDE
 from footfall.solve.contact_problem import (
     MODE,
@@ -13,6 +15,7 @@ from footfall.solve.contact_problem import (
     guess,
     hold_all,
     missing_accelerations,
+    problem_signature,
     rooms,
     solve_by_newton,
 )
@@ -66,7 +69,15 @@ def solve_by_pivoting(contacts, step, still, memory, free, target, missing, forc
     return status, iterations
 
 
-@kernel
+def faceted_signature() -> Any:
+    """What :func:`solve_with_facets` takes and gives."""
+    from numba import int64
+
+    contacts, step, still, memory, force, mode, work, marks = problem_signature().args
+    return problem_signature().return_type(contacts, step, still, memory, force, mode, int64, work, marks)
+
+
+@apart(faceted_signature)
 def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
