@@ -27,7 +27,7 @@ def test_an_affine_map_is_solved_however_steep(seed, rank):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pieces_are_found(seed):
-    """x = max(0, A x + b) with a contracting A has one solution, and few evaluations find it."""
+    """X = max(0, A x + b) with a contracting A has one solution, and few evaluations find it."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=(8, 8))
     a *= 0.9 / np.linalg.norm(a, 2)

@@ -82,8 +82,11 @@ def check(problem) -> None:
     delassus = w @ problem.mobility @ w.T
     values = np.linalg.eigvalsh(delassus) if len(w) else np.zeros(1)
     largest = max(values.max(initial=0.0), 1e-300)
-    # Between what counts as zero and what does not there is no one answer: leave such matrices out.
+    # Between what counts as zero and what does not there is no one answer: leave such matrices out. The kernel asks it
+    # of W and, where points of a foot depend on each other, of the squares of what they can move.
     assume(not ((values > 1e-13 * largest) & (values < 1e-6 * largest)).any())
+    squares = np.linalg.svd(w, compute_uv=False) ** 2
+    assume(not ((squares > 1e-14 * squares.max(initial=0.0)) & (squares < 1e-8 * squares.max(initial=0.0))).any())
     solution = np.linalg.pinv(delassus, rcond=1e-8, hermitian=True) @ wanted if len(w) else wanted
     expected = np.zeros_like(problem.wanted)
     for (p, direction), value in zip(held, solution, strict=True):
