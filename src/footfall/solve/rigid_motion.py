@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 from footfall.solve.cone import solve_3x3
 
 #: Keeps the turn of points on one line solvable; about that line it is zero anyway.
 TRACE = 1e-12
 
 
-@kernel
+@inlined
 def make_rigid(contacts, asked, motion, work):
     """Replace the ``motion`` (P, 3), contact frames, of the ``asked`` (P,) points of each foot by the rigid one nearest
     to it, in the sense of least squares.

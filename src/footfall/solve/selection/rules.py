@@ -13,8 +13,12 @@ Of two states that are equally good, the one with fewer clamped vertices ranks h
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from typing import Any
+
+from footfall.compiled import apart, inlined, kernel
+from footfall.contact.base import coupled_signature
 from footfall.solve.selection.pressure import beyond
+from footfall.solve.selection.soles import desk_type
 from footfall.solve.selection.states import (
     EDGE,
     FACE,
@@ -45,7 +49,15 @@ PRESSURE_UNIT, FRICTION_UNIT = 1 << 48, 1 << 54
 NO_PULL, IN_CONE, INSIDE = 1e-10, 1e-9, 1e-9
 
 
-@inlined
+def evaluate_signature() -> Any:
+    """What :func:`evaluate` takes and gives."""
+    from numba import boolean, float64, int64
+
+    contacts, _, matrix, *_ = coupled_signature().args
+    return boolean(contacts, float64, matrix, desk_type(), int64)
+
+
+@apart(evaluate_signature)
 def evaluate(contacts, dt, memory, desk, rounds):
     """Forces and motions of the states in ``desk.code``. False if sliding friction was not found in so many rounds."""
     rows = assemble(contacts, dt, desk)
@@ -67,7 +79,7 @@ def evaluate(contacts, dt, memory, desk, rounds):
     return agreed
 
 
-@inlined
+@kernel
 def judge(contacts, dt, memory, desk, rules):
     """Rank of the states in ``desk.code``, less is better; what is wrong with each foot goes to ``desk.fault``."""
     feet, rank, largest = contacts.near.size - 1, 0, 0.0

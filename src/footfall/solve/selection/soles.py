@@ -6,7 +6,7 @@ of a polygon if they are those of a convex one; of other points (a grid) the con
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,19 @@ class Desk(NamedTuple):
     queue: np.ndarray  # (Q K,) states, one after the other
     rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
     tried: np.ndarray  # (Q,)
+
+
+def desk_type() -> Any:
+    """What compiled code knows of a desk."""
+    from numba import float64, int64, types
+
+    integers = {"begin", "code", "fault", "worst", "row", "ring", "order", "queue", "rank", "tried"}
+    vectors = {"wanted", "rest", "multiplier", "scale", "half"}
+    fields = [
+        types.Array(int64, 1, "C") if name in integers else types.Array(float64, 1 if name in vectors else 2, "C")
+        for name in Desk._fields
+    ]
+    return types.NamedTuple(fields, Desk)
 
 
 def desk_rows(points: int, bodies: int) -> int:
