@@ -62,3 +62,21 @@ def test_signals_survive_the_disk_and_slicing(run, tmp_path):
     for name in rec.signals:
         np.testing.assert_array_equal(again.signals[name], rec.signals[name])
     assert len(rec.slice(0.005, 0.01).signals["grid"]) == 5
+
+
+def test_a_law_tells_nothing_of_a_robot_in_the_air():
+    sim = ff.Simulation("brick", law="constraint-selection", dt=1e-3)
+    start = sim.place()
+    start[2] += 0.05
+    rec = sim.run(0.2, qpos=start, qvel=[0, 0, 1.0, 0, 0, 0])
+    air = (rec.gap > sim.law.margin).all(axis=1)
+    tried = rec.signals[next(iter(sim.law.signals))]
+    assert air.any() and not tried[air].any()
+
+
+def test_what_is_told_of_a_landing_is_not_told_of_the_flight_after_it():
+    sim = ff.Simulation("brick", law="constraint-selection", dt=1e-3)
+    lift = ff.Push("brick", force=(0.0, 0.0, 30.0), start=0.05, duration=0.1)
+    rec = sim.run(0.2, pushes=[lift])
+    tried = rec.signals[next(iter(sim.law.signals))]
+    assert tried[10] > 0 and tried[140] == 0

@@ -247,7 +247,7 @@ class Run:
         if failure is not None and failure.cause in ("ground", "controller"):
             rows = -(-int(self.outcome[1]) // self.record_every)  # the step that failed was not recorded
         arrays = Tape(*(array[:rows] for array in self.tape))._asdict()
-        signals, units = self._signals(arrays.pop("signals"))
+        signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
         info = {
             "controller": self.controls.name,
             "pushes": [push.to_dict() for push in self.pushes],
@@ -277,9 +277,13 @@ class Run:
             **arrays,
         )
 
-    def _signals(self, flat: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    def _signals(self, flat: np.ndarray, gap: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         """What law and controller told, by name, and the units."""
         law = self.simulation.law
+        if not law.event_driven:
+            unasked = (gap > law.margin).all(axis=1)  # in the air nobody asks the law, and its last words are old
+            flat = flat.copy()
+            flat[unasked, : flat.shape[1] - sum(s.values.size for s in self.controls.signals.values())] = 0.0
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
         shapes |= dict.fromkeys(law.foot_signals, (len(self.simulation.robot.feet),))
         shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}
