@@ -127,9 +127,9 @@ def test_a_claim_that_is_not_reproduced_is_no_failure():
 
 
 def test_the_closed_form_of_the_ball_is_the_one_of_the_notes():
-    """shared/papers/NOTES.md; to the digits printed there."""
+    """To the digits that are known of it."""
     bounce = restitution.closed_form(500.0, 250.0)
-    assert dataclasses.astuple(bounce) == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
+    assert bounce == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
     assert restitution.closed_form(1e4, 10.0).restitution == pytest.approx(0.92669, rel=1e-5)
     assert restitution.closed_form(1e4, 0.0).restitution == pytest.approx(1.0, rel=1e-12)
 

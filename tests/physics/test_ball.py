@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 
 import numpy as np
@@ -10,24 +9,9 @@ import pytest
 from physics.laws import GRAVITY, every_law, expected, log
 
 import footfall as ff
+from footfall.papers.rengifo2009.restitution import closed_form
 
 GAINS = [(500.0, 250.0), (1e4, 10.0), (1e4, 0.0)]  # kp 1/s2, kv 1/s
-
-
-def closed_form(kp: float, kv: float) -> tuple[float, float, float]:
-    """Restitution, deepest point (m per m/s) and when (s) of p'' = -kp p - kv min(0, p') from p = 0, p' = -1.
-
-    On the way down p = -(exp(r t) - exp(s t)) / (r - s) with r, s the roots of z^2 + kv z + kp, deepest where its
-    derivative vanishes; on the way up an undamped oscillator turns that depth into speed.
-    """
-    root = cmath.sqrt(kv * kv / 4.0 - kp)
-    r, s = -kv / 2.0 + root, -kv / 2.0 - root
-    if root.imag:
-        when = math.atan2(root.imag, kv / 2.0) / root.imag
-    else:
-        when = (cmath.log(s / r) / (r - s)).real
-    depth = ((cmath.exp(r * when) - cmath.exp(s * when)) / (r - s)).real
-    return math.sqrt(kp) * depth, depth, when
 
 
 def landed(kp: float, kv: float, mass: float = 1.0, dt: float = 1e-5, duration: float = 0.1) -> ff.Recording:
@@ -35,13 +19,6 @@ def landed(kp: float, kv: float, mass: float = 1.0, dt: float = 1e-5, duration: 
     robot = ff.load_robot("ball", mass=mass)
     law = ff.law("linearizing-penalty", kp=kp, kv=kv, eps=0.0)
     return ff.Simulation(robot, law=law, dt=dt).run(duration, qvel=[0, 0, -1, 0, 0, 0])
-
-
-def test_the_closed_form_is_the_one_of_the_notes():
-    """shared/papers/NOTES.md, Rengifo; to the digits printed there."""
-    assert closed_form(500, 250) == pytest.approx((0.08668, 3.8766e-3, 19.564e-3), rel=5e-5)
-    assert closed_form(1e4, 10)[0] == pytest.approx(0.92669, rel=1e-5)
-    assert closed_form(1e4, 0)[0] == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(("kp", "kv"), GAINS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ PAIRS = ((500.0, 250.0), (1e4, 10.0), (1e4, 0.0))
 MASSES = (1e-3, 1.0, 100.0)  # kg
 
 
-@dataclass(frozen=True)
-class Bounce:
+class Bounce(NamedTuple):
     """Restitution, deepest point in m per m/s, and when in s."""
 
     restitution: float
