@@ -1,6 +1,6 @@
 """Make the table of the human walk that comes with Footfall from the processed recording.
 
-python tools/derive_human_walk.py ../shared/data/human_walk
+python tools/derive_human_walk.py FOLDER
 """
 
 from __future__ import annotations

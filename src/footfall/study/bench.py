@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import mujoco
+import numpy as np
 
+from footfall.contact import law_class
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.engine.controls import Controller
@@ -31,6 +33,9 @@ from footfall.simulation import Simulation
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
+#: Height (m) and forward speed (m/s) with which motions begin, and how many steps they last.
+MOTIONS = {"landing from 5 cm": (0.05, 0.0), "sliding at 1.5 m/s": (0.0, 1.5)}
+MOTION_STEPS = 400
 
 Key = TypeVar("Key")
 Stepper = Callable[[int], object]
@@ -74,6 +79,8 @@ def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: 
     robot = load_robot("spatial-biped", actuators="position")
     say("bench: the speed of every law against MuJoCo's own step")
     yield from law_speeds(robot, all_laws(), effort)
+    say("bench: feet that land and slide")
+    yield from motion_speeds(robot, [law for law in all_laws() if law_class(law).coupled], effort)
     say("bench: the cost of contact points")
     yield from point_costs(robot, effort)
     say("bench: a Python controller at every step")
@@ -103,6 +110,31 @@ def law_speeds(robot: Robot, laws: Sequence[Law | str], effort: Effort) -> Itera
     yield Figure("MuJoCo's own step, contacts", data.ncon, "points")
     for law, seconds in best.items():
         yield LawSpeed(law, 1e6 * seconds, reference / seconds)
+
+
+def motion_speeds(robot: Robot, laws: Sequence[str], effort: Effort) -> Iterator[Figure]:
+    """How many of MuJoCo's own steps a step of each law is worth while feet land and slide."""
+    model, data = mujoco_scene(robot)
+    for motion, (height, speed) in MOTIONS.items():
+        qpos, qvel = robot.home.copy(), np.zeros(model.nv)
+        qpos[2] += height
+        qvel[0] = speed
+        best = dict.fromkeys([*laws, MUJOCO], float("inf"))
+        for _ in range(max(1, effort.rounds // 3)):
+            for law in laws:
+                run = begun(Simulation(robot, law=law, dt=DT), MOTION_STEPS, qpos, qvel)
+                best[law] = min(best[law], _seconds(run.advance, MOTION_STEPS))
+            mujoco.mj_resetData(model, data)
+            data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
+            best[MUJOCO] = min(best[MUJOCO], _seconds(mujoco_stepper(model, data), MOTION_STEPS))
+        for law in laws:
+            yield Figure(f"{law}, {motion}", best[MUJOCO] / best[law], "x MuJoCo's steps")
+
+
+def _seconds(stepper: Callable[[int], object], steps: int) -> float:
+    begin = time.perf_counter()
+    stepper(steps)
+    return (time.perf_counter() - begin) / steps
 
 
 def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -166,17 +198,7 @@ def settled(
 ) -> Stepper:
     """A run that stands still and is ready to take ``length`` more steps, all that ``interleaved`` asks for."""
     steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
-    run = Run(
-        Simulation(robot, law=law, dt=DT),
-        (steps + 1) * DT,
-        controller=controller,
-        qpos=None,
-        qvel=None,
-        control_dt=None,
-        record_dt=1.0,
-        pushes=(),
-        seed=None,
-    )
+    run = begun(Simulation(robot, law=law, dt=DT), steps, controller=controller)
 
     def take(steps: int) -> None:
         if not run.advance(steps):
@@ -186,14 +208,33 @@ def settled(
     return take
 
 
+def begun(
+    sim: Simulation,
+    steps: int,
+    qpos: np.ndarray | None = None,
+    qvel: np.ndarray | None = None,
+    controller: Controller | None = None,
+) -> Run:
+    """A run that is ready to take so many steps."""
+    return Run(
+        sim,
+        (steps + 1) * DT,
+        controller=controller,
+        qpos=qpos,
+        qvel=qvel,
+        control_dt=None,
+        record_dt=1.0,
+        pushes=(),
+        seed=None,
+    )
+
+
 def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dict[Key, float]:
     """Seconds per step of each, best of several rounds in which all take turns."""
     best = dict.fromkeys(steppers, float("inf"))
     for _ in range(rounds):
         for name, stepper in steppers.items():
-            begin = time.perf_counter()
-            stepper(steps)
-            best[name] = min(best[name], (time.perf_counter() - begin) / steps)
+            best[name] = min(best[name], _seconds(stepper, steps))
     return best
 
 
