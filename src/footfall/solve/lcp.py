@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from footfall.errors import SolveError
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED, lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
 from footfall.solve.newton import TOLERANCE, newton_marks, newton_rows, newton_to_solution
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+
+#: Share of the largest q that a solution may miss by before it is mended.
+ROUGH = 1e-11
 
 
 def _problem(M: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +32,8 @@ def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iteratio
 def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
-    Degenerate and rank-deficient problems are no special case. A path that ends in a ray gives the status
+    Degenerate and rank-deficient problems are no special case; where the last basis is nearly singular, Newton's steps
+    mend what rounding left. A path that ends in a ray gives the status
     ``"no solution"``. ``max_pivots`` is ``50 n + 100`` unless given; some problems need 2^n.
 
     >>> lemke([[2, 1], [1, 2]], [-5, -6]).z
@@ -39,7 +44,12 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     limit = pivot_limit(n) if max_pivots is None else as_count(max_pivots, "max_pivots")
     z, work, marks = np.zeros(n), np.zeros((lemke_rows(n), n)), np.zeros(lemke_marks(n), dtype=np.int64)
     status, pivots = pivot_to_solution(M, q, z, limit, work, marks) if n else (SOLVED, 0)
-    return _solution(M, q, z, status, pivots)
+    found = _solution(M, q, z, status, pivots)
+    if found.solved and found.residual > ROUGH * np.abs(q).max(initial=0.0):
+        better = fischer_burmeister(M, q, start=z)
+        if better.solved and better.residual < found.residual:
+            return replace(better, iterations=pivots + better.iterations)
+    return found
 
 
 def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
