@@ -18,6 +18,8 @@ ROUNDS = 100
 AGREEMENT = 1e-10
 #: Growth beyond which they never will.
 RUNAWAY = 1e3
+#: Shortest and longest of the steps that Aitken may take.
+SHORTEST, LONGEST = 0.1, 4.0
 
 
 @inlined
@@ -72,9 +74,12 @@ def take_friction_off(contacts, kind, friction, missing, force, work):
 
 
 @kernel
-def adapt_friction(contacts, kind, force, friction, relaxation):
-    """Move the friction of sliding points to the limit their normal force sets. Gives the largest miss and limit."""
-    worst, largest = 0.0, 0.0
+def miss_friction(contacts, kind, force, friction):
+    """By how much the friction of sliding points misses the limit their normal force sets, kept beside it.
+
+    Gives the largest miss and limit, and Aitken's relaxation: how the last misses would have been avoided best.
+    """
+    worst, largest, along, change = 0.0, 0.0, 0.0, 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if kind[p] != SLIDE:
@@ -83,8 +88,19 @@ def adapt_friction(contacts, kind, force, friction, relaxation):
         limit = contacts.dynamic_friction[p] * max(0.0, n[0] * f[0] + n[1] * f[1] + n[2] * f[2])
         miss = limit - friction[p, 3]
         worst, largest = max(worst, abs(miss)), max(largest, limit)
-        friction[p, 3] += relaxation * miss
-    return worst, largest
+        along += friction[p, 4] * (miss - friction[p, 4])
+        change += (miss - friction[p, 4]) ** 2
+        friction[p, 4] = miss
+    return worst, largest, -along / change if change > 0.0 else 1.0
+
+
+@kernel
+def adapt_friction(contacts, kind, friction, relaxation):
+    """Move the friction of sliding points by its miss."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if kind[p] == SLIDE:
+            friction[p, 3] += relaxation * friction[p, 4]
 
 
 @kernel
@@ -92,21 +108,20 @@ def spread_with_friction(contacts, kind, friction, missing, force, work):
     """Forces (world frame, friction not included) that give the ``missing`` accelerations while sliding points are
     braked by ``friction`` (P, 4: unit vector, size in N), whose size is found. True if they agree.
     """
-    relaxation = 1.0
-    before, bound = math.inf, math.inf
+    relaxation, bound = 1.0, math.inf
     for turn in range(ROUNDS):
         take_friction_off(contacts, kind, friction, missing, force, work)
         spread(contacts, kind, force, work)
-        worst, largest = adapt_friction(contacts, kind, force, friction, relaxation)
+        worst, largest, better = miss_friction(contacts, kind, force, friction)
         if turn == 0:
             bound = RUNAWAY * (largest + worst)
+        else:
+            relaxation = min(LONGEST, max(SHORTEST, relaxation * better))
         if largest > bound:  # they drive each other up without end
             return False
+        adapt_friction(contacts, kind, friction, relaxation)
         if worst <= AGREEMENT * largest:
             return True
-        if worst > 0.9 * before:  # friction and load amplify each other: go more gently
-            relaxation = max(0.1, 0.5 * relaxation)
-        before = worst
     return False
 
 
