@@ -71,7 +71,7 @@ def touching(posture: str, speed: np.ndarray = DOWN, friction: float = 1e6, **op
 
 def wanted_acceleration(run: reference.Run) -> np.ndarray:
     """(n, 3) m/s2, Rengifo 2009 eq. 17, the gain as a step of any length must have it; frames are the world's."""
-    law, dt, points = run.simulation.law, run.plan.dt, reference.near(run)
+    law, dt, points = run.simulation.law, run.simulation.dt, reference.near(run)
     kv = (1.0 - math.exp(-law.kv * dt)) / dt
     velocity = run.contacts.velocity[points]
     wanted = -kv * velocity

@@ -105,7 +105,7 @@ def inertia(run: Run, data: mujoco.MjData) -> np.ndarray:
     """(nv, nv) M + dt D: joint damping acts on the velocity at the end of the step."""
     full = np.zeros((run.model.nv, run.model.nv))
     mujoco.mj_fullM(run.model, data, full)
-    return full + run.plan.dt * np.diag(run.model.dof_damping)
+    return full + run.simulation.dt * np.diag(run.model.dof_damping)
 
 
 def smooth_force(data: mujoco.MjData) -> np.ndarray:

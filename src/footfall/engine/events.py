@@ -84,31 +84,13 @@ def keep_forces(points, contacts, kept):
 
 
 @engine_part
-def forces_now(
-    world,
-    points,
-    contacts,
-    scratch,
-    plan,
-    guard,
-    native,
-    pushes,
-    laws,
-    rough,
-    ground,
-    control,
-    flow,
-    step,
-    act,
-    outcome,
-):
+def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome):
     """Everything that follows from the state and the points in contact. Gives how it ended.
 
     Where MuJoCo's constraints are at work, or ``flow.tally[SOFT]`` says so already, that is a law of time steps.
     """
-    end, constrained = sense_and_act(
-        world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome
-    )
+    dt = conditions.plan.dt
+    end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -119,11 +101,11 @@ def forces_now(
         show_near(points, contacts, flow.margin)
     else:
         show_touching(points, contacts, flow.touching)
-        measure_turning(world, points, contacts, ground, flow.flat)
+        measure_turning(world, points, contacts, conditions.ground, flow.flat)
     if constrained:
-        outcome[3] = constrained_coupled_step(world, points, contacts, scratch, law, values, plan.dt)
+        outcome[3] = constrained_coupled_step(world, points, contacts, scratch, law, values, dt)
     else:
-        outcome[3] = coupled_step(world, points, contacts, scratch, law, values, plan.dt)
+        outcome[3] = coupled_step(world, points, contacts, scratch, law, values, dt)
     return runaway(world, outcome)
 
 
@@ -317,30 +299,12 @@ def record_period(points, flow, tape, row, dt):
 
 
 @kernel
-def advance(
-    world,
-    points,
-    contacts,
-    scratch,
-    plan,
-    guard,
-    native,
-    pushes,
-    laws,
-    rough,
-    ground,
-    control,
-    flow,
-    impact,
-    tape,
-    first,
-    last,
-    outcome,
-):
+def advance(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
     """Integrate the periods ``first`` to ``last`` (exclusive); number ``plan.total`` is the end: only evaluated.
 
     Writes (how it ended, period, dof or point or code, law's status) into ``outcome``.
     """
+    plan = conditions.plan
     dt = plan.dt
     for step in range(first, last):
         time = step * dt
@@ -374,24 +338,7 @@ def advance(
                 start_period(points, flow)
                 write_state(world, flow.opening)
             world.time[0] = time + gone
-            end = forces_now(
-                world,
-                points,
-                contacts,
-                scratch,
-                plan,
-                guard,
-                native,
-                pushes,
-                laws,
-                rough,
-                ground,
-                control,
-                flow,
-                step,
-                act,
-                outcome,
-            )
+            end = forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome)
             act = False
             status = outcome[3]
             if fresh and (kept or end == DIVERGED):

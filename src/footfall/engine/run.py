@@ -109,8 +109,6 @@ class Run:
         if not law.native:
             values = np.array([float(v) for v in law.resolve(sim.setting)])
         self.laws = step.Laws(point, coupled, values)
-        self.guard = make_guard(model, sim.ground.highest)
-        self.ground = step.Surface(*sim.ground.compiled())
         self.controls = make_controls(
             controller, robot, sim.ground, dt * control_every, self.data, self.points, self.contacts
         )
@@ -119,7 +117,7 @@ class Run:
         self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
         self.controls.tell(self.scratch.signals[told:])
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
-        self.plan = step.Plan(
+        plan = step.Plan(
             dt=dt,
             margin=float(law.margin),
             coupled=int(law.coupled),
@@ -132,8 +130,14 @@ class Run:
             control_every=control_every,
             record_every=self.record_every,
         )
-        self.native = sim.scene.native.copy()
-        self.external = make_pushes(model, self.pushes, dt)
+        self.conditions = step.Conditions(
+            plan=plan,
+            guard=make_guard(model, sim.ground.highest),
+            native=sim.scene.native.copy(),
+            pushes=make_pushes(model, self.pushes, dt),
+            ground=step.Surface(*sim.ground.compiled()),
+            control=self.controls.control,
+        )
         if isinstance(law, EventLaw):
             flat = sim.ground.kind in ("plane", "slope")
             rough = law.in_steps()
@@ -147,22 +151,12 @@ class Run:
     def advance(self, steps: int) -> bool:
         """Take up to ``steps`` steps; True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        place = (self.world, self.points, self.contacts, self.scratch, self.plan, self.guard, self.native)
-        law, end = self.simulation.law, (self.tape, self.step, last, self.outcome)
+        law, tape = self.simulation.law, (self.tape, self.step, last, self.outcome)
+        place = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
         if isinstance(law, EventLaw):
-            events.advance(
-                *place,
-                self.external,
-                self.laws,
-                self.rough,
-                self.ground,
-                self.controls.control,
-                self.flow,
-                law.impact_pointer(),
-                *end,
-            )
+            events.advance(*place, self.rough, self.flow, law.impact_pointer(), *tape)
         else:
-            step.advance(*place, self.external, self.laws, self.ground, self.controls.control, *end)
+            step.advance(*place, *tape)
         self.step = last
         return self.outcome[0] == step.DONE and last <= self.total
 

@@ -73,23 +73,35 @@ class Control(NamedTuple):
     gains: Any
 
 
+class Conditions(NamedTuple):
+    """All that a run is set in."""
+
+    plan: Plan
+    guard: Any  # what calls for MuJoCo's constraint solver
+    native: Any  # the contact that MuJoCo is told of
+    pushes: Any
+    ground: Surface
+    control: Control
+
+
 @engine_part
-def sense_and_act(world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome):
+def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
     Gives how it ended, and whether MuJoCo's constraints are at work.
     """
+    plan, ground, control = conditions.plan, conditions.ground, conditions.control
     position_stage(world, plan.rich)
     factor_inertia(world, plan.dt)
     bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad >= 0:
         outcome[2] = bad
         return NO_GROUND, False
-    constrained = needs_constraints(world, guard) or (plan.native == 1 and contacts.number[0] > 0)
+    constrained = needs_constraints(world, conditions.guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
         mj_collision(world.model, world.data)
         if plan.native:
-            tell_mujoco(world, points, contacts, native)
+            tell_mujoco(world, points, contacts, conditions.native)
         mj_make_constraint(world.model, world.data)
         mj_island(world.model, world.data)
         mj_project_constraint(world.model, world.data)
@@ -105,7 +117,7 @@ def sense_and_act(world, points, contacts, plan, guard, native, pushes, ground, 
             outcome[2] = failed
             return STOPPED, constrained
     mj_fwd_actuation(world.model, world.data)
-    smooth_force(world, pushes, step)
+    smooth_force(world, conditions.pushes, step)
     return DONE, constrained
 
 
@@ -120,14 +132,14 @@ def runaway(world, outcome):
 
 
 @engine_part
-def evaluate(world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, step, act, outcome):
+def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
-    end, constrained = sense_and_act(
-        world, points, contacts, plan, guard, native, pushes, ground, control, step, act, outcome
-    )
+    end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
-    outcome[3] = forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained)
+    outcome[3] = forces_and_acceleration(
+        world, points, contacts, scratch, conditions.plan, conditions.native, laws, constrained
+    )
     return runaway(world, outcome)
 
 
@@ -156,13 +168,12 @@ def record(world, points, contacts, signals, tape, row, time, status):
 
 
 @kernel
-def advance(
-    world, points, contacts, scratch, plan, guard, native, pushes, laws, ground, control, tape, first, last, outcome
-):
+def advance(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
     """Take the steps ``first`` to ``last`` (exclusive); step number ``plan.total`` is the end: only evaluated.
 
     Writes (how it ended, step, dof or point or code, law's status) into ``outcome``.
     """
+    plan = conditions.plan
     dt = plan.dt
     nq, nv = world.qpos.size, world.qvel.size
     kept = scratch.runge_kutta
@@ -173,22 +184,7 @@ def advance(
         act = plan.control > 0 and step % plan.control_every == 0
         # The stages of Runge-Kutta 4, of which the first alone is semi-implicit Euler.
         for stage in range(plan.stages):
-            end = evaluate(
-                world,
-                points,
-                contacts,
-                scratch,
-                plan,
-                guard,
-                native,
-                pushes,
-                laws,
-                ground,
-                control,
-                step,
-                act and stage == 0,
-                outcome,
-            )
+            end = evaluate(world, points, contacts, scratch, conditions, laws, step, act and stage == 0, outcome)
             if stage == 0 and (step % plan.record_every == 0 or end == DIVERGED):
                 record(world, points, contacts, scratch.signals, tape, step // plan.record_every, time, outcome[3])
             if end != DONE:
