@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,26 @@ def test_a_kernel_apart_is_called_by_kernels_and_by_python():
     assert twice_weighted(1.0, weights) == 6.0
     assert twice_weighted.py_func(1.0, weights) == 6.0
     assert kernel_stamp(twice_weighted.py_func) != kernel_stamp(outer(kernel(lambda x: x), 1.0))
+
+
+def test_the_stamp_knows_where_a_kernel_apart_is_and_what_it_takes():
+    """Compiled callers hold its symbol and its types: they must not outlive either."""
+
+    def wider():
+        from numba import float64
+
+        return float64(float64, float64[:, ::1])
+
+    def stamp(inner):
+        return kernel_stamp(outer(inner, 1.0))
+
+    same, moved = (apart(pointer_signature)(types.FunctionType(weighted.py_func.__code__, {})) for _ in range(2))
+    same.symbol = moved.symbol = weighted.symbol
+    assert stamp(same) == stamp(moved)
+    moved.symbol = "elsewhere"
+    assert stamp(same) != stamp(moved)
+    moved.symbol, moved.signature = weighted.symbol, wider
+    assert stamp(same) != stamp(moved)
 
 
 def test_a_kernel_apart_takes_its_own_types_alone():

@@ -37,7 +37,7 @@ def kernel_stamp(function: Any) -> str:
     """
     digest = hashlib.sha256(repr(sorted(FAST)).encode())
     for one, used in _reached(function):
-        digest.update(one.__qualname__.encode())
+        digest.update(f"{one.__module__}.{one.__qualname__}".encode())
         for part in _codes(one.__code__):
             digest.update(part.co_code)
             digest.update(repr([c for c in part.co_consts if not isinstance(c, CodeType)]).encode())
@@ -68,6 +68,8 @@ def _reached(function: Any) -> Iterator[tuple[FunctionType, dict[str, Any]]]:
 
 def _flags(value: Any) -> str:
     """How a kernel is compiled, "" for what is none."""
+    if isinstance(value, Apart):
+        return f"{value.symbol} {value.signature()}"
     options = getattr(value, "targetoptions", {})
     return " ".join(sorted(name for name, chosen in options.items() if chosen is True))
 

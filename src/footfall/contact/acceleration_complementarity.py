@@ -20,16 +20,8 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, Setting, check_positive, check_range
 from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
 from footfall.contact.time_stepping import TimeStepping
-from footfall.solve.contact_problem import (
-    DIRECTION,
-    MEMORY_SIZE,
-    MODE,
-    SIZE,
-    conclude,
-    end_motions,
-    motions,
-    solve_contacts,
-)
+from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE, end_motions
+from footfall.solve.contact_problem import conclude, motions, solve_contacts
 from footfall.solve.friction import to_world_frames
 from footfall.solve.lemke_pivoting import RAY, SOLVED
 from footfall.solve.minimum_norm import SCRATCH_ROWS

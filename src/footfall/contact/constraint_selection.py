@@ -19,7 +19,8 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.friction import coulomb
 from footfall.contact.time_stepping import free_velocities
-from footfall.solve.contact_problem import MODE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_guess import MODE
+from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.selection.prediction import predict, tell
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search

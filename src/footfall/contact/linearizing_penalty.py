@@ -24,7 +24,8 @@ from typing import Literal, NamedTuple
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
 from footfall.contact.friction import coulomb
-from footfall.solve.contact_problem import MEMORY_SIZE, MODE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_guess import MEMORY_SIZE, MODE
+from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.delassus import ANY
 from footfall.solve.friction import to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import spread

@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, Setting, check, check_range
-from footfall.solve.contact_problem import MEMORY_SIZE, marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_guess import MEMORY_SIZE
+from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks

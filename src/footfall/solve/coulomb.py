@@ -15,16 +15,9 @@ from footfall.contact.base import Contacts
 from footfall.errors import SolveError
 from footfall.solve.alart_curnier import cone_floats, cone_marks, solve_cone
 from footfall.solve.cone import gauss_seidel
-from footfall.solve.contact_problem import (
-    MEMORY_SIZE,
-    TOLERANCE,
-    guess,
-    marks_size,
-    read_kinds,
-    rooms,
-    solve_from_guess,
-    work_rows,
-)
+from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
+from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
+from footfall.solve.contact_search import read_kinds
 from footfall.solve.lcp import lemke
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square

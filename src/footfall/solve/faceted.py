@@ -6,19 +6,9 @@ from typing import Any
 
 from footfall.compiled import apart, inlined, kernel
 from footfall.contact.base import SLIDE
-from footfall.solve.contact_problem import (
-    MODE,
-    all_held,
-    conclude,
-    dense_rows,
-    end_motions,
-    guess,
-    hold_all,
-    missing_accelerations,
-    problem_signature,
-    rooms,
-    solve_by_newton,
-)
+from footfall.solve.contact_guess import MODE, all_held, end_motions, guess, hold_all, missing_accelerations
+from footfall.solve.contact_problem import conclude, problem_signature, rooms
+from footfall.solve.contact_search import dense_rows, solve_by_newton
 from footfall.solve.delassus import dense_problem, hand_back
 from footfall.solve.friction import to_contact_frames, to_world_frames
 from footfall.solve.lemke_pivoting import SOLVED

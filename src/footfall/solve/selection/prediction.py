@@ -10,7 +10,7 @@ from __future__ import annotations
 from footfall.compiled import inlined
 from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.friction import coulomb
-from footfall.solve.contact_problem import MODE
+from footfall.solve.contact_guess import MODE
 from footfall.solve.selection.rules import FRICTION, PRESSURE, PULL, evaluate, judge
 from footfall.solve.selection.states import EDGE, FACE, INDEX, LOAD, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 

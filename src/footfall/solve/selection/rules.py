@@ -18,6 +18,7 @@ from typing import Any
 from footfall.compiled import apart, inlined, kernel
 from footfall.contact.base import coupled_signature
 from footfall.solve.selection.pressure import beyond
+from footfall.solve.selection.sliding import slide
 from footfall.solve.selection.soles import desk_type
 from footfall.solve.selection.states import (
     EDGE,
@@ -35,7 +36,6 @@ from footfall.solve.selection.states import (
     load_vertices,
     move_feet,
     read_joint,
-    slide,
     solve_rows,
     vertex,
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge
-from footfall.solve.selection.states import EDGE, INDEX, NONE, ROUNDS, SLIDING, SLOW, VERTEX, clamped, vertex
+from footfall.solve.selection.sliding import ROUNDS
+from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
 #: Places in the queue. A search that fills it has failed, and says so.
 PLACES = 512

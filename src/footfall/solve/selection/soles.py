@@ -12,7 +12,7 @@ import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.contact.base import OPEN, STICK
-from footfall.solve.contact_problem import MODE
+from footfall.solve.contact_guess import MODE
 from footfall.solve.dense import cholesky, cholesky_solve
 
 #: Ground under a foot counts as one plane if its normals and heights (m) differ by less.

@@ -1,0 +1,194 @@
+"""Solving the contact problem by guessing what each point does, and mending the guess.
+
+See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from footfall.compiled import apart, inlined, kernel
+from footfall.contact.base import OPEN, SLIDE, STICK, coupled_signature
+from footfall.solve.delassus import ANY
+from footfall.solve.friction import add_friction, spread_with_friction
+from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
+
+#: Guesses that may be mended before Newton takes over.
+GUESSES = 40
+#: Share of the largest force that may still change.
+TOLERANCE = 1e-10
+# What a point remembers: what it did, and the size and direction of its friction.
+MODE, SIZE, DIRECTION = 0, 1, 2
+MEMORY_SIZE = 5
+
+
+@inlined
+def guess(contacts, memory, free, target, kind, friction):
+    """What each point will do: what it did, unless it was open and would now go into the ground."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        last = int(memory[p, MODE])
+        kind[p] = last
+        if last == OPEN and free[p, 2] < target[p]:
+            kind[p] = STICK
+        elif target[p] == ANY:
+            kind[p] = OPEN
+        if last == SLIDE:
+            friction[p, 3] = memory[p, SIZE]
+            for k in range(3):
+                friction[p, k] = memory[p, DIRECTION + k]
+
+
+@inlined
+def missing_accelerations(contacts, step, free, target, missing):
+    """What would stop every point: no slip, and the least normal motion allowed, world frame."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame = contacts.frame[p]
+        x, y, z = -free[p, 0] / step, -free[p, 1] / step, (target[p] - free[p, 2]) / step
+        for k in range(3):
+            missing[p, k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
+
+
+@kernel
+def end_motions(contacts, step, free, force, end, work):
+    """Motions (P, 3) under forces in the world frame, in contact frames."""
+    wrench, moved = work[0], work[1]
+    feet = contacts.near.size - 1
+    for b in range(feet):
+        resultant(contacts, b, force, wrench[6 * b : 6 * b + 6])
+    for b in range(feet):
+        if contacts.near[b + 1] == contacts.near[b]:
+            continue
+        for k in range(6):
+            value = 0.0
+            for c in range(6 * feet):
+                if wrench[c] != 0.0:
+                    value += contacts.mobility[6 * b + k, c] * wrench[c]
+            moved[k] = value
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            r, frame = contacts.arm[p], contacts.frame[p]
+            x = moved[0] + moved[4] * r[2] - moved[5] * r[1]
+            y = moved[1] + moved[5] * r[0] - moved[3] * r[2]
+            z = moved[2] + moved[3] * r[1] - moved[4] * r[0]
+            for k in range(3):
+                end[p, k] = free[p, k] + step * (frame[k, 0] * x + frame[k, 1] * y + frame[k, 2] * z)
+
+
+@inlined
+def mend(contacts, still, memory, target, end, kind, friction, force):
+    """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
+
+    A point that would go in is held, one that is pulled is let go (the worst first), one that would need more friction
+    than there is slides, one that would slide the way its friction pushes sticks, and friction turns against the slip.
+    """
+    wrong = False
+    hardest, pull = -1, 0.0
+    largest = 0.0
+    for i in range(contacts.number[0]):
+        f = force[contacts.points[i]]
+        largest = max(largest, abs(f[0]), abs(f[1]), abs(f[2]))
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, f, u = contacts.frame[p], force[p], end[p]
+        if kind[p] == OPEN:
+            if u[2] < target[p] - still:
+                kind[p] = STICK
+                wrong = True
+            continue
+        x = frame[0, 0] * f[0] + frame[0, 1] * f[1] + frame[0, 2] * f[2]
+        y = frame[1, 0] * f[0] + frame[1, 1] * f[1] + frame[1, 2] * f[2]
+        z = frame[2, 0] * f[0] + frame[2, 1] * f[1] + frame[2, 2] * f[2]
+        if z < -TOLERANCE * largest:
+            if z < pull:
+                hardest, pull = p, z
+        elif kind[p] == STICK:
+            limit = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
+            if x * x + y * y > (limit * z + TOLERANCE * largest) ** 2:
+                size = (x * x + y * y) ** 0.5
+                kind[p] = SLIDE
+                wrong = True
+                friction[p, 3] = contacts.dynamic_friction[p] * z
+                for k in range(3):
+                    friction[p, k] = (x * frame[0, k] + y * frame[1, k]) / size
+        else:
+            speed = (u[0] * u[0] + u[1] * u[1]) ** 0.5
+            if speed <= still:
+                continue
+            turn, along = 0.0, 0.0
+            for k in range(3):
+                against = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
+                along += against * friction[p, k]
+                turn = max(turn, abs(against - friction[p, k]))
+            if along < 0.0:
+                kind[p] = STICK
+                wrong = True
+            elif turn > 1e-9:
+                wrong = True
+                for k in range(3):
+                    friction[p, k] = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
+    if hardest >= 0:
+        kind[hardest] = OPEN
+        wrong = True
+    return wrong
+
+
+@inlined
+def all_held(contacts, kind):
+    for i in range(contacts.number[0]):
+        if kind[contacts.points[i]] != STICK:
+            return False
+    return True
+
+
+@inlined
+def hold_all(contacts, still, memory, target, missing, kind, friction, force, end, work):
+    """Forces (world frame) of flat feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
+
+    The common case, kept short: there is no friction to adapt, and the points move as they are told to.
+    """
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] = missing[p, k]
+        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
+    if not spread_over_flat_feet(contacts, force, work):
+        return False
+    return not mend(contacts, still, memory, target, end, kind, friction, force)
+
+
+def solver_signature() -> Any:
+    """The common signature of the ways to solve."""
+    from numba import boolean, float64, int64, types
+
+    contacts, _, matrix, _, integers, *_ = coupled_signature().args
+    target = types.Array(float64, 1, "A")
+    result = types.Tuple([boolean, int64])
+    return result(
+        contacts,
+        float64,
+        float64,
+        matrix,
+        matrix,
+        target,
+        matrix,
+        matrix,
+        integers,
+        matrix,
+        matrix,
+        matrix,
+    )
+
+
+@apart(solver_signature)
+def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
+    for count in range(1, GUESSES + 1):
+        if not spread_with_friction(contacts, kind, friction, missing, force, work):
+            return False, count
+        add_friction(contacts, kind, friction, force)
+        end_motions(contacts, step, free, force, end, work)
+        if not mend(contacts, still, memory, target, end, kind, friction, force):
+            return True, count
+    return False, GUESSES

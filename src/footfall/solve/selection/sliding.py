@@ -1,0 +1,234 @@
+"""Sliding feet: friction at the vertices, where each has its load and its own direction.
+
+The paper's friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here it is a damper
+at each vertex, whose strength is adapted to load and speed until they agree, so that a vertex which stops may stay.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.selection.states import (
+    LOAD,
+    SLIDING,
+    SLOW,
+    SPEED,
+    STILL,
+    clamped,
+    copy_rows,
+    level,
+    load_vertices,
+    move_feet,
+    read_joint,
+    solve_rows,
+    vertex,
+)
+
+#: Rounds in which friction, load and slip may be adapted to one another, and the share of friction that may be missed.
+ROUNDS, AGREEMENT = 84, 1e-9
+#: The first of them take Newton's tangent; what they do not solve, dampers and extrapolation may.
+NEWTON = 24
+#: Share of a damper that Newton's tangent makes constant; not all, for compliances must be finite.
+TANGENT = 1.0 - 1e-5
+
+
+@inlined
+def damper(contacts, desk, p):
+    """Sliding friction at a vertex made linear: the strength of its damper (N s/m), what share of it is a constant
+    force instead, and the direction of the slip.
+
+    About a slip velocity v it is ``-mu f (v / |v|)``: Newton's tangent damps what is across v and keeps the rest. A
+    damper that works in all directions ends nearer to the truth where the slip may stop.
+    """
+    f = desk.push[p]
+    speed = max(f[3], STILL)
+    return contacts.dynamic_friction[p] * f[2] / speed, desk.end[p, 5], f[4] / speed, f[5] / speed
+
+
+@inlined
+def soften(contacts, desk, b):
+    """Put sliding friction into the rows of a foot that slides: the inverse of its dampers' sum, and constant forces.
+
+    They are summed up about the vertex with the strongest, which may be so strong that others would be lost beside it.
+    """
+    code, row, joint = desk.code[b], desk.row[b], desk.joint[b]
+    count = clamped(code, desk.begin[b + 1] - desk.begin[b])
+    strongest, ox, oy = -1.0, joint[0], joint[1]
+    for j in range(count):
+        p = vertex(desk, b, code, j)
+        k, _, _, _ = damper(contacts, desk, p)
+        if k > strongest:
+            strongest, ox, oy = k, desk.place[p, 0], desk.place[p, 1]
+    # Friction that is next to none, for compliances must be finite.
+    xx = 1e-12 / max(1e-300, desk.matrix[row, row], desk.matrix[row + 1, row + 1])
+    yy, xy, xr, yr, rr = xx, 0.0, 0.0, 0.0, 0.0
+    fx, fy, fr = 0.0, 0.0, 0.0
+    for j in range(count):
+        p = vertex(desk, b, code, j)
+        k, fixed, dx, dy = damper(contacts, desk, p)
+        x, y = desk.place[p, 0] - ox, desk.place[p, 1] - oy
+        a, c, d = k * (1.0 - fixed * dx * dx), -k * fixed * dx * dy, k * (1.0 - fixed * dy * dy)
+        xx += a
+        xy += c
+        yy += d
+        xr += c * x - a * y
+        yr += d * x - c * y
+        rr += d * x * x - 2.0 * c * x * y + a * y * y
+        force = k * fixed * max(desk.push[p, 3], STILL)
+        fx -= force * dx
+        fy -= force * dy
+        fr -= force * (x * dy - y * dx)
+    if count == 1:
+        d = 1.0 / (xx * yy - xy * xy)
+        desk.system[row, row] += yy * d
+        desk.system[row + 1, row] -= xy * d
+        desk.system[row + 1, row + 1] += xx * d
+        desk.rest[row] += (yy * fx - xy * fy) * d
+        desk.rest[row + 1] += (xx * fy - xy * fx) * d
+        return
+    last = desk.row[b + 1] - 1
+    rr += 1e-12 / max(1e-300, desk.matrix[last, last])
+    cxx, cxy, cxr = yy * rr - yr * yr, xr * yr - xy * rr, xy * yr - yy * xr
+    d = 1.0 / (xx * cxx + xy * cxy + xr * cxr)
+    cxx, cxy, cxr = cxx * d, cxy * d, cxr * d
+    cyy, cyr, crr = (xx * rr - xr * xr) * d, (xy * xr - xx * yr) * d, (xx * yy - xy * xy) * d
+    # From that vertex to the virtual joint.
+    hx, hy = oy - joint[1], joint[0] - ox
+    desk.system[row, row] += cxx + hx * (2.0 * cxr + hx * crr)
+    desk.system[row + 1, row] += cxy + hx * cyr + hy * (cxr + hx * crr)
+    desk.system[row + 1, row + 1] += cyy + hy * (2.0 * cyr + hy * crr)
+    desk.system[last, row] += cxr + hx * crr
+    desk.system[last, row + 1] += cyr + hy * crr
+    desk.system[last, last] += crr
+    turn = cxr * fx + cyr * fy + crr * fr
+    desk.rest[row] += cxx * fx + cxy * fy + cxr * fr + hx * turn
+    desk.rest[row + 1] += cxy * fx + cyy * fy + cyr * fr + hy * turn
+    desk.rest[last] += turn
+
+
+@inlined
+def balance(contacts, desk, b):
+    """Hand what rounding left of a foot's friction to the vertex with the strongest damper."""
+    code, found = desk.code[b], desk.pressure[b]
+    x, y, strongest, which = found[3], found[4], -1.0, 0
+    for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
+        p = vertex(desk, b, code, j)
+        k, _, _, _ = damper(contacts, desk, p)
+        x, y = x - desk.push[p, 0], y - desk.push[p, 1]
+        if k > strongest:
+            strongest, which = k, p
+    if strongest >= 0.0:
+        desk.push[which, 0] += x
+        desk.push[which, 1] += y
+
+
+@inlined
+def begin_sliding(contacts, memory, desk, b):
+    """A first guess of loads and slip velocities of a foot that slides."""
+    code, row = desk.code[b], desk.row[b]
+    count = clamped(code, desk.begin[b + 1] - desk.begin[b])
+    known = True
+    for j in range(count):
+        known = known and memory[vertex(desk, b, code, j), SPEED] > 0.0
+    share = max(0.0, desk.wanted[row + 2] / max(1e-300, desk.matrix[row + 2, row + 2])) / count
+    for j in range(count):
+        p = vertex(desk, b, code, j)
+        v, f = contacts.velocity[p], desk.push[p]
+        f[2] = memory[p, LOAD] if known else share
+        f[3] = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        f[4], f[5] = v[0], v[1]
+        desk.end[p, 5] = TANGENT if known else 0.0
+        if f[3] < SLOW:
+            f[3], desk.end[p, 5] = SLOW, 0.0
+
+
+@inlined
+def adapt_sliding(contacts, desk, b, newton):
+    """Move loads and slip velocities of a foot that slides to what they turned out to be.
+
+    Gives the friction missed and the friction there should be, N.
+    """
+    code = desk.code[b]
+    missed, whole = 0.0, 0.0
+    count = clamped(code, desk.begin[b + 1] - desk.begin[b])
+    for j in range(count):  # what the dampers gave, before their loads change
+        p = vertex(desk, b, code, j)
+        v, f = desk.end[p], desk.push[p]
+        k, fixed, dx, dy = damper(contacts, desk, p)
+        along = fixed * (max(f[3], STILL) - dx * v[0] - dy * v[1])
+        f[0], f[1] = -k * (v[0] + along * dx), -k * (v[1] + along * dy)
+    load_vertices(desk, b)
+    for j in range(count):
+        p = vertex(desk, b, code, j)
+        v, f = desk.end[p], desk.push[p]
+        speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        limit = contacts.dynamic_friction[p] * f[2]
+        whole += limit
+        if speed > STILL:
+            x, y = f[0] + limit * v[0] / speed, f[1] + limit * v[1] / speed
+            missed += (x * x + y * y) ** 0.5
+        else:
+            missed += max(0.0, (f[0] * f[0] + f[1] * f[1]) ** 0.5 - limit)
+        if not newton:
+            f[3], v[5] = max(speed, STILL), 0.0
+        elif v[5] > 0.0 and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
+            f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], 0.0
+        else:
+            v[5] = TANGENT if speed > 0.3 * f[3] and speed > STILL else 0.0
+            f[3], f[4], f[5] = max(speed, STILL), v[0], v[1]
+    return missed, whole
+
+
+@inlined
+def extrapolate(desk, b, turn, newton):
+    """Aitken's extrapolation, every third turn, of loads and, where Newton does not see to them, of slip speeds."""
+    code = desk.code[b]
+    for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
+        p = vertex(desk, b, code, j)
+        f, kept = desk.push[p], desk.end[p]
+        if turn < 2:
+            kept[3 + turn] = f[2]
+            if not newton:
+                f[4 + turn] = f[3]
+            continue
+        f[2] = max(limit_of(kept[3], kept[4], f[2]), 0.0)
+        if not newton:  # a speed that would be negative is that of a vertex which stops
+            f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
+
+
+@inlined
+def limit_of(a, b, c):
+    """Where three numbers lead that approach it geometrically or swing about it; the last if they do neither."""
+    bend = (c - b) - (b - a)
+    return c - (c - b) ** 2 / bend if abs(c - b) < abs(b - a) or (c - b) * (b - a) < 0.0 else c
+
+
+@kernel
+def slide(contacts, memory, desk, rows, rounds):
+    """Solve the states in ``desk.code`` where feet slide. True if friction, load and slip agree."""
+    feet = contacts.near.size - 1
+    for b in range(feet):
+        if desk.code[b] & SLIDING:
+            begin_sliding(contacts, memory, desk, b)
+    for turn in range(rounds):
+        copy_rows(desk, rows)
+        for b in range(feet):
+            if desk.code[b] & SLIDING:
+                soften(contacts, desk, b)
+        solve_rows(desk, rows)
+        move_feet(contacts, desk, rows)
+        missed, whole = 0.0, 0.0
+        for b in range(feet):
+            read_joint(desk, b)
+            if desk.code[b] & SLIDING:
+                level(desk, b)
+                short, limit = adapt_sliding(contacts, desk, b, turn < NEWTON)
+                missed, whole = missed + short, whole + limit
+        if missed <= AGREEMENT * whole:
+            for b in range(feet):
+                if desk.code[b] & SLIDING:
+                    balance(contacts, desk, b)
+            return True
+        for b in range(feet):
+            if desk.code[b] & SLIDING:
+                extrapolate(desk, b, turn % 3, turn < NEWTON)
+    return False
