@@ -7,6 +7,7 @@ import csv
 import json
 import math
 from dataclasses import replace
+from importlib import import_module
 
 import mujoco
 import numpy as np
@@ -16,6 +17,9 @@ from test_recording import blank
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import FootfallError, RecordingError
+from footfall.export import FORMATS
+from footfall.files.c3d import read_c3d
+from footfall.files.force_plates import force_plates
 from footfall.measure import grf, overall_cop
 
 PUSH = ff.Push("trunk", force=(40.0, 25.0, 0.0), torque=(0.0, 0.0, 8.0), start=0.05, duration=0.1)
@@ -156,9 +160,8 @@ def test_what_an_opensim_file_holds_can_be_chosen(rec, tmp_path):
 
 
 def plates_of(path):
-    ezc3d = pytest.importorskip("ezc3d")
-    file = ezc3d.c3d(str(path), extract_forceplat_data=True)
-    return file, file["data"]["platform"]
+    file = read_c3d(path)
+    return file, force_plates(file)
 
 
 def test_c3d_plates_measure_the_force_under_each_foot(rec, tmp_path):
@@ -166,27 +169,39 @@ def test_c3d_plates_measure_the_force_under_each_foot(rec, tmp_path):
     assert len(plates) == 2
     single = 1e-6 * rec.robot.weight * 1e3  # the format holds single precision, moments in N mm
     for f, plate in enumerate(plates):
-        assert pytest.approx(rec.foot_force[:, f], abs=single) == plate["force"].T
+        assert plate.force == pytest.approx(rec.foot_force[:, f], abs=single)
         loaded = rec.foot_force[:, f, 2] > 0.1 * rec.robot.weight
-        # ezc3d derives the centre of pressure by itself, in the plate: off ours by depth times friction at most.
-        centre = plate["center_of_pressure"].T[loaded]
+        # The centre of pressure is derived from the plate's moments: off ours by depth times friction at most.
+        centre = plate.cop[loaded]
         assert centre[:, :2] == pytest.approx(1e3 * rec.cop[loaded, f, :2], abs=0.05)
         assert centre[:, 2] == pytest.approx(100.0)  # mm, the ground's height
         free = np.nan_to_num(grf(rec).moment_at_cop[:, f, 2])
-        assert plate["Tz"][2][loaded] == pytest.approx(1e3 * free[loaded], abs=1.0)
-    assert file["parameters"]["POINT"]["RATE"]["value"][0] == pytest.approx(1000.0)
-    assert file["data"]["points"][:3].transpose(2, 1, 0) == pytest.approx(1e3 * rec.position, abs=1e-3)
-    assert file["parameters"]["POINT"]["LABELS"]["value"][4] == "right_0"
-    assert file["parameters"]["FORCE_PLATFORM"]["USED"]["value"][0] == 2
+        arm = plate.cop - plate.corners.mean(axis=0)
+        assert (plate.moment - np.cross(arm, plate.force))[loaded, 2] == pytest.approx(1e3 * free[loaded], abs=1.0)
+    assert file.rate == pytest.approx(1000.0)
+    assert file.points == pytest.approx(1e3 * rec.position, abs=1e-3)
+    assert file.labels[4] == "right_0"
+
+
+def test_another_program_finds_the_same_plates(rec, tmp_path):
+    """Where ezc3d works: it derives force, moment and pressure centre by itself."""
+    ezc3d = pytest.importorskip("ezc3d", exc_type=ImportError)
+    path = rec.export(tmp_path / "a.c3d")
+    theirs = ezc3d.c3d(str(path), extract_forceplat_data=True)["data"]["platform"]
+    for ours, other in zip(plates_of(path)[1], theirs, strict=True):
+        loaded = ours.force[:, 2] > 0.1 * rec.robot.weight
+        assert pytest.approx(ours.force, abs=1e-3) == other["force"].T
+        assert pytest.approx(ours.moment, abs=1.0) == other["moment"].T  # N mm
+        assert other["center_of_pressure"].T[loaded] == pytest.approx(ours.cop[loaded], abs=1e-2)  # mm
 
 
 def test_c3d_plates_lie_in_a_slope(ramp, tmp_path):
     _, (plate,) = plates_of(ramp.export(tmp_path / "ramp.c3d"))
-    assert pytest.approx(ramp.foot_force[:, 0], abs=1e-3) == plate["force"].T
-    gap, _ = ramp.ground.gap(1e-3 * plate["corners"].T)
+    assert plate.force == pytest.approx(ramp.foot_force[:, 0], abs=1e-3)
+    gap, _ = ramp.ground.gap(1e-3 * plate.corners)
     assert gap == pytest.approx(0.0, abs=1e-6)
     loaded = ramp.foot_force[:, 0, 2] > 1.0
-    assert plate["center_of_pressure"].T[loaded] == pytest.approx(1e3 * overall_cop(ramp)[loaded], abs=0.05)
+    assert plate.cop[loaded] == pytest.approx(1e3 * overall_cop(ramp)[loaded], abs=0.05)
 
 
 def test_c3d_needs_evenly_spaced_samples(rec, tmp_path):
@@ -262,19 +277,52 @@ def test_wrong_endings_and_places_are_told(rec, tmp_path):
         rec.slice(5.0, 6.0).export(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize("ending", ["c3d", "mcap"])
-def test_a_missing_extra_says_what_to_install(rec, tmp_path, monkeypatch, ending):
-    missing = {"c3d": "ezc3d", "mcap": "mcap"}[ending]
+def without(monkeypatch, module, error):
+    """As if importing ``module`` raised ``error``."""
     real = builtins.__import__
 
-    def without(name, *args, **options):
-        if name.split(".")[0] == missing:
-            raise ModuleNotFoundError(name, name=missing)
+    def importing(name, *args, **options):
+        if name.split(".")[0] == module:
+            raise error
         return real(name, *args, **options)
 
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(FootfallError, match=rf'\.{ending} files need {missing}: pip install "footfall\[export\]"'):
-        rec.export(tmp_path / f"a.{ending}")
+    monkeypatch.setattr(builtins, "__import__", importing)
+
+
+def test_a_missing_extra_says_what_to_install(rec, tmp_path, monkeypatch):
+    without(monkeypatch, "mcap", ModuleNotFoundError("No module named 'mcap'", name="mcap"))
+    with pytest.raises(FootfallError, match=r'\.mcap files need mcap: pip install "footfall\[export\]"'):
+        rec.export(tmp_path / "a.mcap")
+
+
+def test_what_is_installed_and_broken_is_not_to_be_installed(rec, tmp_path, monkeypatch):
+    without(monkeypatch, "mcap", ImportError("libmcap.so: cannot open shared object file", name="mcap"))
+    with pytest.raises(FootfallError, match="which is installed but does not work: libmcap") as told:
+        rec.export(tmp_path / "a.mcap")
+    assert "pip install" not in str(told.value)
+
+
+def test_c3d_needs_nothing_to_be_installed(rec, tmp_path, monkeypatch):
+    without(monkeypatch, "ezc3d", ImportError("libezc3d.so is missing", name="ezc3d"))
+    assert rec.export(tmp_path / "a.c3d").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "mot", "sto", "c3d", "mcap"])
+def test_an_export_that_is_interrupted_leaves_what_was_there(rec, tmp_path, monkeypatch, ending):
+    target = tmp_path / f"a.{ending}"
+    target.write_text("before")
+    module = import_module(f"footfall.export.{FORMATS['.' + ending][0]}")
+    real = module.write
+
+    def interrupted(*args, **options):
+        real(*args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rec.export(target)
+    assert target.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, capsys):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -38,7 +36,6 @@ def test_ground_forces_come_back(rec, tmp_path):
 
 
 def test_markers_and_plates_of_c3d_come_back(rec, tmp_path):
-    pytest.importorskip("ezc3d")
     motion = load_motion(rec.export(tmp_path / "walk.c3d"))
     assert np.allclose(motion.time, rec.time)
     assert np.allclose(motion.vector(f"{rec.robot.feet[0].name}_0"), rec.position[:, 0], atol=1e-6)  # 4-byte numbers
@@ -91,7 +88,7 @@ def test_what_is_wrong_with_a_file_is_told(name, text, message, tmp_path):
         load_motion(tmp_path / name)
 
 
-def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec, monkeypatch):
+def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
     with pytest.raises(FootfallError, match=r"cannot read a motion from .*: known: \.c3d, \.mot, \.sto, \.trc"):
         load_motion(tmp_path / "walk.xlsx")
     with pytest.raises(FootfallError, match="there is no such file"):
@@ -102,6 +99,5 @@ def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec, monk
     with pytest.raises(FootfallError, match="has no vector 'Heel'"):
         motion.vector("Heel")
     (tmp_path / "x.c3d").write_bytes(b"")
-    monkeypatch.setitem(sys.modules, "ezc3d", None)
-    with pytest.raises(FootfallError, match=r'\.c3d files need ezc3d: pip install "footfall\[export\]"'):
+    with pytest.raises(FootfallError, match=r"x\.c3d' is no \.c3d file that can be read: it does not begin as"):
         load_motion(tmp_path / "x.c3d")

@@ -4,10 +4,11 @@
     rec.export("walk.npz")            # arrays for NumPy
     rec.export("walk_grf.mot")        # ground reaction forces for OpenSim
     rec.export("walk.sto")            # joint motion for OpenSim
-    rec.export("walk.c3d")            # force plates and markers for gait laboratories, needs the extra "export"
+    rec.export("walk.c3d")            # force plates and markers for gait laboratories
     rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
 
-To add a format: write a file with ``write(rec, path, **options)`` and add its line to ``FORMATS``.
+A file appears at once, when it is whole. To add a format: write a file with ``write(rec, path, **options)`` and add its
+line to ``FORMATS``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
+from footfall.files.aside import written_aside
 
 if TYPE_CHECKING:
     from footfall.recording import Recording
@@ -50,9 +52,14 @@ def export(rec: Recording, path: str | os.PathLike[str], **options: Any) -> Path
     module = import_module(f"footfall.export.{FORMATS[ending][0]}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        module.write(rec, target, **options)
+        with written_aside(target) as part:
+            module.write(rec, part, **options)
     except OSError as error:
         raise FootfallError(f"cannot write '{target}': {error.strerror or error}") from error
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise FootfallError(f'{ending} files need {error.name}: pip install "footfall[export]"') from error
+    except ImportError as error:
+        raise FootfallError(
+            f"{ending} files need {error.name}, which is installed but does not work: {error}"
+        ) from error
     return target

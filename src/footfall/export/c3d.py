@@ -8,12 +8,15 @@ that a reader derives lies in that plane.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from footfall.errors import RecordingError
+from footfall.files.c3d import C3D
+from footfall.files.c3d_writer import write_c3d
 from footfall.measure.common import feet, flat, load_centre
 
 if TYPE_CHECKING:
@@ -38,58 +41,48 @@ class Plate(NamedTuple):
 
 
 def write(rec: Recording, path: Path) -> None:
-    """Markers in mm, forces in N, moments in N mm, as the format has it. Needs ``ezc3d``."""
-    import ezc3d
-
+    """Markers in mm, forces in N, moments in N mm, as the format has it."""
     step = np.diff(rec.time)
     if len(step) and not np.allclose(step, step[0], rtol=1e-3):
         raise RecordingError("C3D has one frame rate, and the samples of this recording are not evenly spaced")
     rate = 1.0 / step[0] if len(step) else 1.0 / rec.dt
-    file = ezc3d.c3d()
-    _markers(file, rec, rate)
-    _plates(file, rec, rate)
-    file.write(str(path))
-
-
-def _markers(file: Any, rec: Recording, rate: float) -> None:
-    points = np.ones((4, rec.robot.point_count, len(rec)))
-    points[:3] = 1e3 * rec.position.transpose(2, 1, 0)
-    labels = [f"{foot.name}_{i}" for foot in rec.robot.feet for i in range(len(foot.points))]
-    parameters = file["parameters"]["POINT"]
-    parameters["RATE"]["value"] = [rate]
-    parameters["LABELS"]["value"] = labels
-    parameters["UNITS"]["value"] = ["mm"]
-    file["data"]["points"] = points
-
-
-def _plates(file: Any, rec: Recording, rate: float) -> None:
     plates = [_plate(rec, points) for points in feet(rec)]
-    wrenches = []
+    count = len(plates)
+    file = C3D(
+        rate=float(rate),
+        labels=tuple(f"{foot.name}_{i}" for foot in rec.robot.feet for i in range(len(foot.points))),
+        points=1e3 * rec.position,
+        channels=tuple(f"{kind}{axis}{i + 1}" for i in range(count) for kind, _ in CHANNELS for axis in "xyz"),
+        channel_units=tuple(unit for _ in range(count) for _, unit in CHANNELS for _ in range(3)),
+        analog=_wrenches(rec, plates),
+        parameters={"FORCE_PLATFORM": _platform(plates)},
+    )
+    try:
+        write_c3d(path, file)
+    except ValueError as error:
+        raise RecordingError(f"C3D cannot hold this recording: {error}") from error
+
+
+def _wrenches(rec: Recording, plates: Sequence[Plate]) -> np.ndarray:
+    """(T, 6 plates) force (N) and moment (N mm) about the middle of each plate, in its axes."""
+    found = []
     for plate, points in zip(plates, feet(rec), strict=True):
         force = rec.force[:, points]
         moment = np.cross(rec.position[:, points] - plate.middle, force).sum(axis=1)
-        wrenches.append(np.hstack([force.sum(axis=1) @ plate.axes.T, 1e3 * moment @ plate.axes.T]))
+        found.append(np.hstack([force.sum(axis=1) @ plate.axes.T, 1e3 * moment @ plate.axes.T]))
+    return np.hstack(found)
+
+
+def _platform(plates: Sequence[Plate]) -> dict[str, np.ndarray]:
     count = len(plates)
-    analog = np.hstack(wrenches).T[None]  # (1, channels, frames)
-    parameters = file["parameters"]
-    parameters["ANALOG"]["RATE"]["value"] = [rate]
-    parameters["ANALOG"]["LABELS"]["value"] = [
-        f"{kind}{axis}{i + 1}" for i in range(count) for kind, _ in CHANNELS for axis in "xyz"
-    ]
-    parameters["ANALOG"]["UNITS"]["value"] = [unit for _ in range(count) for _, unit in CHANNELS for _ in range(3)]
-    parameters["ANALOG"]["SCALE"]["value"] = [1.0] * (6 * count)
-    parameters["ANALOG"]["OFFSET"]["value"] = [0] * (6 * count)
-    file["data"]["analogs"] = analog
-    given = {
-        "USED": [count],
-        "TYPE": [2] * count,
-        "ZERO": [1, 0],
+    return {
+        "USED": np.array(count, np.int16),
+        "TYPE": np.full(count, 2, np.int16),
+        "ZERO": np.array([1, 0], np.int16),
         "CORNERS": np.stack([plate.corners() for plate in plates], axis=2),
         "ORIGIN": np.zeros((3, count)),
-        "CHANNEL": np.arange(1, 6 * count + 1).reshape(count, 6).T,
+        "CHANNEL": np.arange(1, 6 * count + 1, dtype=np.int16).reshape(count, 6).T,
     }
-    for name, value in given.items():
-        parameters["FORCE_PLATFORM"][name]["value"] = value
 
 
 def _plate(rec: Recording, points: slice) -> Plate:

@@ -17,11 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
+from footfall.files.c3d import read_c3d
+from footfall.files.force_plates import force_plates
 
 #: What a unit of a file is in SI.
 SCALES = {
@@ -33,6 +34,8 @@ SCALES = {
     "n": (1.0, "N"),
     "nmm": (1e-3, "N m"),
     "nm": (1.0, "N m"),
+    "n*mm": (1e-3, "N m"),
+    "n*m": (1.0, "N m"),
     "v": (1.0, "V"),
     "": (1.0, ""),
 }
@@ -100,7 +103,7 @@ class Motion:
 
 
 def load_motion(path: str | os.PathLike[str]) -> Motion:
-    """Read a motion file by its ending: .mot, .sto, .trc or .c3d (which needs the extra "export")."""
+    """Read a motion file by its ending: .mot, .sto, .trc or .c3d."""
     source = Path(path).expanduser()
     readers: dict[str, Callable[[Path], Motion]] = {
         ".mot": _read_storage,
@@ -115,8 +118,6 @@ def load_motion(path: str | os.PathLike[str]) -> Motion:
         raise FootfallError(f"cannot read '{source}': there is no such file")
     try:
         return readers[ending](source)
-    except ImportError as error:
-        raise FootfallError(f'{ending} files need {error.name}: pip install "footfall[export]"') from error
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError) as error:
         raise FootfallError(f"'{source}' is no {ending} file that can be read: {error}") from error
 
@@ -193,33 +194,23 @@ def _read_c3d(path: Path) -> Motion:
 
     Plates sample faster: of their samples those at the frames of the markers are kept.
     """
-    import ezc3d
-
-    file = ezc3d.c3d(str(path), extract_forceplat_data=True)
-    parameters = file["parameters"]
-    rate = float(parameters["POINT"]["RATE"]["value"][0])
-    points = file["data"]["points"]
-    scale, unit = _scale((_first(parameters["POINT"], "UNITS") or "mm").strip())
+    file = read_c3d(path)
     columns: dict[str, np.ndarray] = {}
     units: dict[str, str] = {}
-    for i, name in enumerate(parameters["POINT"]["LABELS"]["value"]):
+
+    def put(name: str, values: np.ndarray, unit: str) -> None:
+        scale, units_name = _scale(unit)
         for k, axis in enumerate("xyz"):
-            columns[f"{name}.{axis}"], units[f"{name}.{axis}"] = scale * points[k, i], unit
-    frames = points.shape[2]
-    for number, plate in enumerate(file["data"]["platform"], start=1):
-        every = max(1, plate["force"].shape[1] // max(1, frames))
-        parts = (("force", "unit_force"), ("moment", "unit_moment"), ("center_of_pressure", "unit_position"))
-        for (part, told), name in zip(parts, ("force", "moment", "cop"), strict=True):
-            factor, of = _scale(plate[told])
-            for k, axis in enumerate("xyz"):
-                columns[f"plate{number}.{name}.{axis}"] = factor * plate[part][k, ::every][:frames]
-                units[f"plate{number}.{name}.{axis}"] = of
-    return Motion(np.arange(frames) / rate, columns, units, "z", path.name)
+            columns[f"{name}.{axis}"], units[f"{name}.{axis}"] = scale * values[:, k], units_name
 
-
-def _first(group: Any, name: str) -> str | None:
-    values = group[name]["value"] if name in group else []
-    return str(values[0]) if len(values) else None
+    for i, name in enumerate(file.labels):
+        put(name, file.points[:, i], file.unit)
+    frames, every = len(file.points), max(1, file.samples_per_frame)
+    for number, plate in enumerate(force_plates(file), start=1):
+        put(f"plate{number}.force", plate.force[::every], plate.force_unit)
+        put(f"plate{number}.moment", plate.moment[::every], plate.moment_unit)
+        put(f"plate{number}.cop", plate.cop[::every], file.unit)
+    return Motion(np.arange(frames) / file.rate, columns, units, "z", path.name)
 
 
 def _scale(unit: str) -> tuple[float, str]:

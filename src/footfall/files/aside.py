@@ -1,0 +1,87 @@
+"""Files that appear at once: written under another name beside their place, forced to the disk, then renamed.
+
+Whoever looks finds the old file or the new one, whole, whatever ends the process in between. What a killed process
+left behind is removed when something is next written to the same place.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from platform import node
+
+PART = ".part"
+STALE = 86400.0  # s after which what another machine left is taken for litter
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """A path to write to, with the ending of ``path``; when the block ends well, what is there is renamed to ``path``.
+
+    A device or a pipe is written to directly. Litter of earlier attempts is removed.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        yield path
+        return
+    target = path.resolve() if path.is_symlink() else path
+    remove_litter(target)
+    part = target.with_name(f".{target.name}.{_here()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PART}{target.suffix}")
+    try:
+        yield part
+        synced(part)
+        os.replace(part, target)
+        synced(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_litter(target: Path) -> None:
+    """Remove what processes that no longer run left beside ``target``."""
+    begin = f".{target.name}."
+    with suppress(OSError):
+        for other in target.parent.iterdir():
+            if other.name.startswith(begin) and other.name.endswith(PART + target.suffix) and _is_litter(other, begin):
+                with suppress(OSError):
+                    other.unlink()
+
+
+def synced(path: Path) -> None:
+    """Force a file or the entries of a directory to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot sync a directory, and need not
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _is_litter(part: Path, begin: str) -> bool:
+    machine, _, rest = part.name.removeprefix(begin).partition("-")
+    number = rest.partition("-")[0]
+    if machine == _here() and number.isdecimal():
+        return not _runs(int(number))
+    with suppress(OSError):
+        return time.time() - part.stat().st_mtime > STALE
+    return False
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it is another user's
+    return True
+
+
+def _here() -> str:
+    """This machine, for folders that several share."""
+    return f"{zlib.crc32(node().encode()):08x}"
