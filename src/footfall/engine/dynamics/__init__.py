@@ -1,0 +1,9 @@
+"""Rigid-body dynamics of a kinematic tree in plain kernels: what a thread of a GPU and a core of a CPU both run.
+
+The same quantities under the same names as MuJoCo's (``cdof``, ``cvel``, ``qLD``, spatial vectors about the tree's
+centre of mass with the rotation first), so that the kernels of :mod:`footfall.engine` read either. Order of a step:
+
+    kinematics -> bias -> composite_inertia -> joint and contact forces -> factor -> solve -> integrate
+
+``bias`` comes before ``composite_inertia``, which overwrites the bodies' inertias by those of their subtrees.
+"""

@@ -1,0 +1,62 @@
+"""The joint-space inertia: composite bodies, its sparse factors, and motions from forces."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+
+
+@inlined
+def momentum(i, v0, v1, v2, v3, v4, v5):
+    """A spatial inertia ``i`` (10,) times a spatial velocity."""
+    return (
+        i[0] * v0 + i[3] * v1 + i[4] * v2 - i[8] * v4 + i[7] * v5,
+        i[3] * v0 + i[1] * v1 + i[5] * v2 + i[8] * v3 - i[6] * v5,
+        i[4] * v0 + i[5] * v1 + i[2] * v2 - i[7] * v3 + i[6] * v4,
+        i[8] * v1 - i[7] * v2 + i[9] * v3,
+        i[6] * v2 - i[8] * v0 + i[9] * v4,
+        i[7] * v0 - i[6] * v1 + i[9] * v5,
+    )
+
+
+@inlined
+def composite_inertia(tree, bodies, dt):
+    """The inertia matrix, with armature and the joint damping of a step, into ``qLD``.
+
+    Row j holds the dofs between the root and j, the diagonal last. Overwrites ``cinert`` by the inertias of subtrees.
+    Damping acts on the velocity at the end of the step: M + dt D.
+    """
+    crb, cdof = bodies.cinert, bodies.cdof
+    for b in range(tree.body_parentid.size - 1, 0, -1):
+        p = tree.body_parentid[b]
+        # A body on the world is the root of its tree, and the world carries no inertia.
+        if p > 0:
+            for k in range(10):
+                crb[p, k] += crb[b, k]
+    for j in range(tree.dof_bodyid.size):
+        s = cdof[j]
+        f0, f1, f2, f3, f4, f5 = momentum(crb[tree.dof_bodyid[j]], s[0], s[1], s[2], s[3], s[4], s[5])
+        first = tree.M_rowadr[j]
+        last = first + tree.M_rownnz[j] - 1
+        for e in range(first, last + 1):
+            t = cdof[tree.M_colind[e]]
+            bodies.qLD[e] = t[0] * f0 + t[1] * f1 + t[2] * f2 + t[3] * f3 + t[4] * f4 + t[5] * f5
+        bodies.qLD[last] += tree.dof_armature[j] + dt * tree.dof_damping[j]
+
+
+@inlined
+def factor(tree, bodies):
+    """Factor ``qLD`` in place, M = U^T D U with the unit triangle U stored by rows and D on its diagonal."""
+    m, address, count = bodies.qLD, tree.M_rowadr, tree.M_rownnz
+    for k in range(tree.dof_bodyid.size - 1, -1, -1):
+        first = address[k]
+        last = first + count[k] - 1
+        inverse = 1.0 / m[last]
+        bodies.qLDiagInv[k] = inverse
+        for e in range(last - 1, first - 1, -1):
+            i = tree.M_colind[e]
+            share, row = m[e] * inverse, address[i]
+            # The ancestors of i stand at the head of row k as they do in row i.
+            for c in range(count[i]):
+                m[row + c] -= share * m[first + c]
+        for e in range(first, last):
+            m[e] *= inverse
