@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from footfall.simulation import Simulation
     from footfall.study.compare import compare
     from footfall.study.identify import identify_friction
+    from footfall.study.sweep import sweep
 
 # Where each public name lives; imported on first use, so that `import footfall` is quick.
 _HOMES = {
@@ -41,6 +42,7 @@ _HOMES = {
     "load_robot": "robot",
     "point_law": "contact",
     "robots": "robot",
+    "sweep": "study.sweep",
 }
 _ROOMS = ("contact", "control", "errors", "gait", "measure")
 

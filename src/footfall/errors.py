@@ -45,6 +45,10 @@ class ControllerError(SimulationError):
     """A controller raised, or returned something that is no set of controls."""
 
 
+class StudyError(FootfallError):
+    """A study cannot be run: its inputs, its data or its folder are not what it needs."""
+
+
 class GaitError(FootfallError):
     """A gait cannot be found, read or walked."""
 

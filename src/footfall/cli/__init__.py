@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "the same robot, ground, controller and push under several laws",
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
+    "sweep": "thousands of simulations from one study file, to one table",
     "identify": "friction coefficients from pull data",
     "gait": "find the walk of least torque of a planar biped",
     "view": "show recordings in the browser",

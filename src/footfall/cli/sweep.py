@@ -1,0 +1,132 @@
+"""`footfall sweep`: thousands of simulations from one study file, to one table."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from footfall.cli.output import print_json, print_table, progress_bar, say, seconds
+from footfall.cli.usage import UsageError
+from footfall.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from footfall.study.sweep import SweepTable
+
+SECTIONS = ("simulation", "grid", "samples", "table", "measures", "seed")
+SAMPLES = ("number", "method", "bounds")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Run every case of a study file and write one Parquet table with a row per case.
+
+    footfall sweep pushes.toml --out pushes
+
+    The file has a table [simulation] (robot, law, ground, controller, push, duration, ...), inputs in [grid] (lists,
+    every combination) or [samples] (number, method = "sobol" or "random", and [samples.bounds] with lower and upper
+    bounds) or table = "cases.csv", and measures = [...]. An input is the path of a setting, as in "law.k",
+    "ground.friction" or "push.size". Each finished case is on disk at once: killed and started again, the study goes
+    on.
+    """
+
+    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
+    """the study file"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: beside the file)")] = None
+    """folder of the study and its table"""
+    workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
+    """processes at a time"""
+    scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
+    """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
+    plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """draw the first measure over the first input: .png, .svg or .pdf"""
+    json: bool = False
+    """print one JSON object"""
+
+    def run(self) -> int:
+        from time import perf_counter
+
+        from footfall.study.sweep import Samples, sweep
+        from footfall.study.sweep.cases import make_cases
+        from footfall.study.sweep.measures import DEFAULT
+
+        given = _read(self.study)
+        out = self.out or self.study.with_suffix("")
+        samples = None if "samples" not in given else Samples(**given["samples"])
+        seed = given.get("seed", 0)
+        cases = make_cases(given.get("grid"), samples, _beside(self.study, given.get("table")), seed)
+        started = perf_counter()
+        with progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
+            table = sweep(
+                given["simulation"],
+                table=cases,
+                measures=given.get("measures", DEFAULT),
+                seed=seed,
+                out=out,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                progress=None if bar is None else lambda done, total: bar(done),
+            )
+        took = perf_counter() - started
+        if self.plot is not None:
+            from footfall.show.plots import save_plot
+
+            say(f"wrote {save_plot(table.plot(table.outputs[0]), self.plot)}")
+        about = {"cases": len(table), "failed": table.failed, "table": str(out / "table.parquet"), "seconds": took}
+        if self.json:
+            print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
+        else:
+            _show(table)
+            say(f"{len(table)} cases in {seconds(took)}; the table is {about['table']}")
+        return 0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
+    _check(str(path), given, SECTIONS)
+    if not isinstance(given.get("simulation"), dict):
+        raise UsageError(f"{path} has no table [simulation]")
+    if "samples" in given:
+        _check(f"{path}, [samples]", given["samples"], SAMPLES)
+        for owed in ("number", "bounds"):
+            if owed not in given["samples"]:
+                raise UsageError(f"{path}: [samples] needs '{owed}'")
+    return given
+
+
+def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in table:
+        if name not in known:
+            raise UsageError(f"{where} has a key '{name}' that means nothing: {did_you_mean(name, known)}")
+
+
+def _beside(study: Path, table: str | None) -> Path | None:
+    """A table of cases, named from where the study file is."""
+    return None if table is None else study.parent / table
+
+
+def _show(table: SweepTable) -> None:
+    rows = []
+    for name in table.outputs:
+        values = table[name]
+        if values.dtype.kind in "ifb":
+            numbers = values.astype(float)[~_nan(values)]
+            if numbers.size:
+                rows.append([name, *(f"{x:.4g}" for x in (numbers.min(), numbers.mean(), numbers.max()))])
+                continue
+        found = sorted(set(map(str, values)))
+        rows.append([name, ", ".join(found[:4]) + (", ..." if len(found) > 4 else ""), "", ""])
+    print_table(("output", "least>", "mean>", "largest>"), rows, title=f"{len(table)} cases, {table.failed} failed")
+    for message in sorted({str(m) for m in table.columns["message"] if m})[:5]:
+        say(message)
+
+
+def _nan(values: Any) -> Any:
+    return values != values

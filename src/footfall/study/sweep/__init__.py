@@ -1,0 +1,93 @@
+"""Sweeps: thousands of cases of one function or one simulation, to one table with a row per case.
+
+    table = ff.sweep(
+        {"robot": "spatial-biped", "controller": "posture", "push": {"body": "trunk", "duration": 0.1}},
+        samples=ff.study.Samples(1000, {"push.size": (20, 200), "push.angle": (0, 360)}),
+        grid={"law": ["spring-damper", "time-stepping"]},
+        out="pushes",
+    )
+    table["fell"], table.to_pandas()
+
+Each finished case is on disk at once: what is killed and started again goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from footfall.errors import StudyError
+from footfall.study.sweep import executors
+from footfall.study.sweep import work as working
+from footfall.study.sweep.cases import Samples, make_cases
+from footfall.study.sweep.journal import finished_rows
+from footfall.study.sweep.measures import DEFAULT, check_measures
+from footfall.study.sweep.plan import TABLE, make_plan, open_folder, write_columns
+from footfall.study.sweep.table import SweepTable, from_rows, load_table
+
+__all__ = ["Samples", "SweepTable", "load_table", "sweep"]
+
+
+def sweep(
+    work: Callable[..., Any] | Mapping[str, Any],
+    *,
+    grid: Mapping[str, Iterable[Any]] | None = None,
+    samples: Samples | None = None,
+    table: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] | str | os.PathLike[str] | None = None,
+    measures: Iterable[str] = DEFAULT,
+    out: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SweepTable:
+    """Run every case and give the table, one row per case: inputs, outputs, status, message, seed, versions.
+
+    ``work`` is a function of the inputs that returns a mapping of numbers and texts, one number, or a ``Recording``;
+    or the settings of a simulation (see ``footfall.study.sweep.settings``). Of recordings the ``measures`` are taken.
+    A function that has an argument ``seed`` is given the case's own. Inputs come from a ``grid`` (every combination),
+    ``samples`` between bounds, or a ``table`` (columns, rows, or a CSV or Parquet file); a grid is crossed with either.
+
+    ``out`` is the folder that keeps the study: the same call again goes on with what is not finished, another study
+    over it is refused. Left out, nothing is kept but the table that is given back. Cases run in ``workers`` processes
+    (one per core), a function that other processes cannot import in as many threads, and with ``scheduler``, the
+    address of a Dask scheduler, on its cluster. A case that fails is a row with status "failed" and its sentence. The
+    table is the same for any number of workers. ``progress`` is called with the cases finished and their number.
+    """
+    wanted = check_measures(measures)
+    inputs = make_cases(grid, samples, Path(table) if isinstance(table, os.PathLike) else table, seed)
+    number = len(next(iter(inputs.values())))
+    working.check(work, {name: values[0] for name, values in inputs.items()})
+    workers = _workers(workers)
+    plan = make_plan(work, wanted, inputs, seed)
+    report = progress or (lambda done, total: None)
+    with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
+        folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
+        open_folder(folder, plan)
+        missing = number - len(finished_rows(folder))
+        if missing and scheduler is not None:
+            if not working.travels(work):
+                raise StudyError("a function on a cluster must be importable: put it at the top of a module")
+            executors.by_dask(folder, plan, scheduler, report)
+        elif missing and working.travels(work) and workers > 1:
+            executors.by_processes(folder, plan, workers, report)
+        elif missing:
+            executors.by_threads(folder, plan, workers, work, report)
+        rows = finished_rows(folder)
+        if len(rows) < number:
+            raise StudyError(f"{len(rows)} of {number} cases are finished and kept in {folder}; the same call goes on")
+        report(number, number)
+        found = from_rows(plan, [rows[case] for case in range(number)])
+        write_columns(folder / TABLE, found.columns)
+    return found
+
+
+def _workers(asked: int | None) -> int:
+    if asked is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if asked < 1:
+        raise StudyError(f"workers = {asked}, but a study needs at least one")
+    return asked

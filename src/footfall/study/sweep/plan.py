@@ -1,0 +1,165 @@
+"""A study on disk: a folder with what is to be done, what is finished, and, at the end, the table.
+
+``study.json`` says what the study is, ``inputs.parquet`` has its cases, ``cases/`` what is finished, ``table.parquet``
+the table. The same study again goes on where it ended; another one over it is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import StudyError
+from footfall.study.sweep import work as working
+
+FORMAT = 1
+STUDY, INPUTS, TABLE = "study.json", "inputs.parquet", "table.parquet"
+#: Cases of a batch at most, and batches that a study is cut into at least.
+LARGEST_BATCH, FEWEST_BATCHES = 50, 64
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a study does: its work, the inputs of its cases, the seed and the size of a batch."""
+
+    work: Mapping[str, Any]
+    inputs: Mapping[str, Sequence[Any]]
+    seed: int
+    batch: int
+    key: str
+
+    @property
+    def number(self) -> int:
+        return len(next(iter(self.inputs.values())))
+
+    @property
+    def batches(self) -> int:
+        return -(-self.number // self.batch)
+
+    def cases(self, batch: int) -> range:
+        return range(batch * self.batch, min((batch + 1) * self.batch, self.number))
+
+    def case_inputs(self, case: int) -> dict[str, Any]:
+        return {name: values[case] for name, values in self.inputs.items()}
+
+    def case_seed(self, case: int) -> int:
+        """A seed of its own for each case, that depends on nothing but the study's and its number."""
+        return int(np.random.SeedSequence(self.seed, spawn_key=(case,)).generate_state(1)[0])
+
+
+def make_plan(
+    work: Callable[..., Any] | Mapping[str, Any],
+    measures: tuple[str, ...],
+    inputs: Mapping[str, Sequence[Any]],
+    seed: int,
+) -> Plan:
+    described = working.describe(work, measures)
+    number = len(next(iter(inputs.values())))
+    batch = min(LARGEST_BATCH, max(1, number // FEWEST_BATCHES))
+    same = {name: value for name, value in described.items() if name != "file"}  # a study may move to another folder
+    content = json.dumps([same, {name: list(values) for name, values in inputs.items()}, seed], sort_keys=True)
+    return Plan(described, inputs, seed, batch, hashlib.sha256(content.encode()).hexdigest())
+
+
+def open_folder(folder: Path, plan: Plan) -> None:
+    """Make the study's folder, or go on with the one that is there if it is of the same study."""
+    known = folder / STUDY
+    if known.exists():
+        old = _read_study(known)
+        if old["key"] != plan.key:
+            what = _difference(old, plan)
+            raise StudyError(f"{folder} holds another study ({what}): choose another folder, or remove that one")
+        return
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StudyError(f"{folder} is there already and holds no study: choose another folder")
+    try:
+        (folder / "cases").mkdir(parents=True)
+        write_columns(folder / INPUTS, plan.inputs)
+        about = {
+            "format": FORMAT,
+            "key": plan.key,
+            "work": plan.work,
+            "inputs": list(plan.inputs),
+            "cases": plan.number,
+            "seed": plan.seed,
+            "batch": plan.batch,
+            "versions": versions(),
+        }
+        _write_text(known, json.dumps(about, indent=1))
+    except OSError as error:
+        raise StudyError(f"cannot write the study to '{folder}': {error.strerror or error}") from error
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan that a folder holds."""
+    about = _read_study(folder / STUDY)
+    import pyarrow.parquet as parquet
+
+    inputs = parquet.read_table(folder / INPUTS).to_pydict()
+    return Plan(about["work"], inputs, about["seed"], about["batch"], about["key"])
+
+
+def versions() -> dict[str, str]:
+    """What the rows of a study were made with."""
+    import mujoco
+    import numba
+
+    import footfall
+
+    return {
+        "footfall": footfall.__version__,
+        "mujoco": mujoco.__version__,
+        "numba": numba.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns as Parquet, aside first and then at once."""
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    made = {}
+    for name, values in columns.items():
+        try:
+            made[name] = arrow.array(values)
+        except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # a column of numbers and texts
+            made[name] = arrow.array([None if value is None else str(value) for value in values])
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    parquet.write_table(arrow.table(made), aside)
+    os.replace(aside, path)
+
+
+def _write_text(path: Path, text: str) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="utf-8")
+    os.replace(aside, path)
+
+
+def _read_study(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        if about["format"] != FORMAT:
+            raise StudyError(f"{path} is a study of format {about['format']}; this version reads format {FORMAT}")
+        return about
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StudyError(f"{path} is no study that can be read: {error}") from error
+
+
+def _difference(old: Mapping[str, Any], plan: Plan) -> str:
+    if old["inputs"] != list(plan.inputs) or old["cases"] != plan.number:
+        return f"{old['cases']} cases of {', '.join(old['inputs'])}"
+    if old["seed"] != plan.seed:
+        return f"seed {old['seed']}"
+    now = {name: value for name, value in plan.work.items() if name != "file"}
+    was = {name: value for name, value in old["work"].items() if name != "file"}
+    return "the values of its inputs differ" if was == now else "what its cases do has changed"

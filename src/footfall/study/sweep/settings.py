@@ -1,0 +1,151 @@
+"""A simulation described by settings, as a study file has them, and the inputs of a case put into them.
+
+    {"robot": "spatial-biped", "law": {"name": "spring-damper", "k": 1e5}, "ground": {"kind": "slope", "angle": 0.05},
+     "controller": "posture", "duration": 1.0, "push": {"body": "trunk", "size": 60.0, "angle": 90.0, "duration": 0.1}}
+
+An input names a setting by its path: ``law`` (the name), ``law.k``, ``ground.friction``, ``push.size``,
+``robot.foot_length``. The size of a push is in N, its angle in degrees in the ground's plane, from x towards y.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from footfall.contact import law as make_law
+from footfall.control import controller_class
+from footfall.engine.push import Push
+from footfall.errors import StudyError, did_you_mean
+from footfall.ground import Ground
+from footfall.recording import Recording
+from footfall.robot import load_robot
+from footfall.simulation import Simulation
+
+#: What a setting that may be a name alone calls that name.
+NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
+SIMULATION = ("dt", "integrator", "body_contacts")
+RUN = ("duration", "record_dt")
+KNOWN = (*NAMED, *SIMULATION, *RUN, "push")
+DURATION = 1.0  # s
+PUSH = ("body", "size", "angle", "force", "torque", "start", "duration")
+GROUNDS = ("plane", "slope", "stairs", "heightfield")
+
+
+def check_inputs(settings: Mapping[str, Any], first: Mapping[str, Any]) -> None:
+    """Refuse settings and inputs that make no simulation: the first case is made ready, but not run."""
+    for name in settings:
+        if name not in KNOWN:
+            raise StudyError(f"a simulation has no setting '{name}': {did_you_mean(name, KNOWN)}")
+    if "robot" not in settings and "robot" not in first and "robot.name" not in first:
+        raise StudyError("the settings of the simulation name no robot")
+    prepare(settings, first)
+
+
+def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any], seed: int) -> Recording:
+    """Run one case."""
+    sim, options = prepare(settings, inputs)
+    return sim.run(seed=seed, **options)
+
+
+def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Simulation, dict[str, Any]]:
+    """The simulation of a case and what its run is given. Cases that differ in the run alone share the simulation."""
+    full = put_in(settings, inputs)
+    setup = {name: full[name] for name in ("robot", "law", "ground", *SIMULATION) if name in full}
+    sim = _simulation(json.dumps(setup, sort_keys=True))
+    controller = full.get("controller")
+    if controller is not None:
+        controller = controller_class(controller["name"])(**_without(controller, "name"))
+    options: dict[str, Any] = {"controller": controller, "pushes": [_push(one) for one in _pushes(full)]}
+    options["duration"] = float(full.get("duration", getattr(controller, "duration", DURATION)))
+    if "record_dt" in full:
+        options["record_dt"] = full["record_dt"]
+    return sim, options
+
+
+@lru_cache(maxsize=32)
+def _simulation(text: str) -> Simulation:
+    setup = json.loads(text)
+    robot = load_robot(setup["robot"]["name"], **_without(setup["robot"], "name"))
+    law = setup.get("law", {"name": "linearizing-penalty"})
+    ground = setup.get("ground", {"kind": "plane"})
+    others = {name: setup[name] for name in SIMULATION if name in setup}
+    if ground["kind"] not in GROUNDS:
+        raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], GROUNDS)}")
+    try:
+        made = getattr(Ground, ground["kind"])(**_without(ground, "kind"))
+    except TypeError as error:
+        raise StudyError(f"ground {ground['kind']}: {str(error).partition(') ')[2] or error}") from error
+    return Simulation(robot, ground=made, law=make_law(law["name"], **_without(law, "name")), **others)
+
+
+def put_in(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the inputs of a case at their places; names alone become tables."""
+    full = copy.deepcopy(dict(settings))
+    for path in sorted(inputs, key=lambda path: path.count(".")):  # "law" before "law.k"
+        head, *rest = path.split(".")
+        if head not in KNOWN:
+            raise StudyError(
+                f"an input is called '{path}', but a simulation has no setting '{head}': {did_you_mean(head, KNOWN)}"
+            )
+        if not rest:
+            full[head] = inputs[path]
+            continue
+        full.setdefault(head, {})
+        if isinstance(full[head], str):
+            full[head] = {NAMED[head]: full[head]}
+        place = full[head]
+        for part in rest[:-1]:
+            place = _inside(place, part, path)
+        if isinstance(place, list):
+            _inside(place, rest[-1], path)
+            place[int(rest[-1])] = inputs[path]
+        elif isinstance(place, dict):
+            place[rest[-1]] = inputs[path]
+        else:
+            raise StudyError(f"the input '{path}' names a part of '{head}', which has none")
+    for head, key in NAMED.items():
+        if isinstance(full.get(head), str):
+            full[head] = {key: full[head]}
+        if head in full and key not in full[head]:
+            raise StudyError(f"the settings give options of the {head} but not its {key}")
+    return full
+
+
+def _inside(place: Any, part: str, path: str) -> Any:
+    if isinstance(place, dict) and part in place:
+        return place[part]
+    if isinstance(place, list) and part.isdigit() and int(part) < len(place):
+        return place[int(part)]
+    raise StudyError(f"the input '{path}' names '{part}', which the settings do not have")
+
+
+def _pushes(full: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = full.get("push", [])
+    return given if isinstance(given, list) else [given]
+
+
+def _push(given: Mapping[str, Any]) -> Push:
+    """A push by force and torque, or by size (N) and angle (degrees from x) in the ground's plane."""
+    for name in given:
+        if name not in PUSH:
+            raise StudyError(f"a push has no '{name}': {did_you_mean(name, PUSH)}")
+    if "body" not in given:
+        raise StudyError("a push needs the name of the body it acts on")
+    options = {name: given[name] for name in ("start", "duration") if name in given}
+    if "size" in given or "angle" in given:
+        if "force" in given or "torque" in given:
+            raise StudyError("a push is given by size and angle or by force and torque, not by both")
+        angle = math.radians(given.get("angle", 0.0))
+        size = float(given.get("size", 0.0))
+        force = (size * math.cos(angle), size * math.sin(angle), 0.0)
+        return Push(given["body"], force=force, **options)
+    vectors = {name: tuple(float(x) for x in given[name]) for name in ("force", "torque") if name in given}
+    return Push(given["body"], **vectors, **options)  # type: ignore[arg-type]
+
+
+def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != key}

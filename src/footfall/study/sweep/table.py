@@ -1,0 +1,111 @@
+"""The table of a sweep: a row per case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from footfall.errors import StudyError, did_you_mean
+from footfall.study.sweep.plan import TABLE, Plan
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+#: What each row has beside its inputs and outputs.
+OWN = ("case", "status", "message", "seed")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepTable:
+    """Columns by name, each with one entry per case; ``table["fell"]`` is an array.
+
+    Attributes:
+        columns: all of them: case, inputs, outputs, status, message, seed, versions.
+        inputs, outputs: which of them are what.
+        seconds: computing time of each case, s; not part of the table, which is the same on any machine.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    seconds: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __len__(self) -> int:
+        return len(self.columns["case"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise StudyError(f"the table has no column '{name}': {did_you_mean(name, self.columns)}")
+        values = self.columns[name]
+        numbers = all(
+            value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
+        )
+        if numbers and any(isinstance(value, float) or value is None for value in values):
+            return np.array([np.nan if value is None else value for value in values], dtype=float)
+        return np.array(values)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        for case in range(len(self)):
+            yield {name: values[case] for name, values in self.columns.items()}
+
+    @property
+    def failed(self) -> int:
+        """Cases that failed."""
+        return sum(status == "failed" for status in self.columns["status"])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas table."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise StudyError("this needs pandas: pip install pandas") from error
+        return pandas.DataFrame(dict(self.columns))
+
+    def plot(self, output: str, over: str | None = None) -> Figure:
+        """One output over one input, a colour for each value of an input that is a text."""
+        from footfall.study.sweep.plot import scatter
+
+        return scatter(self, output, over)
+
+    def __repr__(self) -> str:
+        return (
+            f"SweepTable({len(self)} cases, {self.failed} failed; inputs {', '.join(self.inputs)}; "
+            f"outputs {', '.join(self.outputs)})"
+        )
+
+
+def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
+    """The table of all rows of a plan, in the order of the cases."""
+    outputs = list(dict.fromkeys(name for row in rows for name in row["outputs"]))
+    titles = {name: f"{name}_out" if name in plan.inputs or name in OWN else name for name in outputs}
+    columns: dict[str, Sequence[Any]] = {"case": [row["case"] for row in rows]}
+    columns |= {name: list(values) for name, values in plan.inputs.items()}
+    columns |= {titles[name]: [row["outputs"].get(name) for row in rows] for name in outputs}
+    for name in OWN[1:]:
+        columns[name] = [row[name] for row in rows]
+    columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in ("footfall", "mujoco", "numpy")}
+    seconds = np.array([row.get("seconds", np.nan) for row in rows])
+    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds)
+
+
+def load_table(path: str | os.PathLike[str]) -> SweepTable:
+    """The table of a finished study, from its folder."""
+    from footfall.study.sweep.journal import finished_rows
+    from footfall.study.sweep.plan import read_plan
+
+    folder = Path(path).expanduser()
+    if not (folder / TABLE).exists():
+        raise StudyError(f"{folder} holds no finished study: there is no {TABLE} in it")
+    plan = read_plan(folder)
+    rows = finished_rows(folder)
+    return from_rows(plan, [rows[case] for case in range(plan.number)])

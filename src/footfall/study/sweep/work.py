@@ -1,0 +1,150 @@
+"""What a case does: a function of its inputs, or a simulation described by settings.
+
+Work travels to other processes as text: a function as the module or file that defines it and its name, settings as
+they are. What comes out of a case is a row: numbers and texts by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import FootfallError, FootfallWarning, StudyError
+from footfall.recording import Recording
+from footfall.study.sweep.settings import check_inputs, simulate
+
+#: Longest message of a case that failed, characters.
+LONGEST = 500
+
+
+def describe(work: Callable[..., Any] | Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, Any]:
+    """Work as JSON can hold it, with all that decides what comes out."""
+    if isinstance(work, Mapping):
+        return {"settings": dict(work), "measures": list(measures)}
+    if not callable(work):
+        raise StudyError(f"a study runs a function or settings of a simulation, not {work!r}")
+    name = getattr(work, "__qualname__", type(work).__qualname__)
+    home = getattr(work, "__module__", "")
+    try:
+        source = inspect.getsource(work)
+        file = str(Path(inspect.getsourcefile(work) or "").resolve())
+    except (OSError, TypeError):
+        source, file = "", ""
+    return {
+        "function": name,
+        "module": home,
+        "file": file,
+        "source": hashlib.sha256(source.encode()).hexdigest() if source else "",
+        "measures": list(measures),
+    }
+
+
+def travels(work: Callable[..., Any] | Mapping[str, Any]) -> bool:
+    """Whether another process can find this work: a function at the top of a module or file, or settings."""
+    if isinstance(work, Mapping):
+        return True
+    if "<" in getattr(work, "__qualname__", "<") or getattr(work, "__module__", "__main__") == "__main__":
+        return False  # local to a function, or of a script that would run once more
+    return hasattr(sys.modules.get(work.__module__), work.__qualname__)
+
+
+def fetch(described: Mapping[str, Any]) -> Callable[..., Any] | Mapping[str, Any]:
+    """The work that was described, in another process."""
+    if "settings" in described:
+        return described["settings"]
+    return _function(described["module"], described["file"], described["function"])
+
+
+@cache
+def _function(module: str, file: str, name: str) -> Callable[..., Any]:
+    try:
+        home: Any = import_module(module)
+    except ImportError:
+        spec = spec_from_file_location(module.rpartition(".")[2], file) if file else None
+        if spec is None or spec.loader is None:
+            raise StudyError(f"function {name} cannot be found by other processes: {module} does not import") from None
+        home = module_from_spec(spec)
+        spec.loader.exec_module(home)
+    for part in name.split("."):
+        home = getattr(home, part)
+    return home
+
+
+def check(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Refuse inputs (those of the first case) that the work does not take, before it is run."""
+    if isinstance(work, Mapping):
+        check_inputs(work, inputs)
+        return
+    try:
+        signature = inspect.signature(work)
+    except (TypeError, ValueError):
+        return
+    kinds = {one.kind for one in signature.parameters.values()}
+    named = {
+        name for name, one in signature.parameters.items() if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    }
+    unknown = [name for name in inputs if name not in named]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        raise StudyError(f"function {work.__qualname__} takes {', '.join(sorted(named))} and no '{unknown[0]}'")
+    owed = [
+        name
+        for name, one in signature.parameters.items()
+        if name in named and one.default is one.empty and name not in inputs and name != "seed"
+    ]
+    if owed:
+        raise StudyError(f"function {work.__qualname__} needs '{owed[0]}', which is no input of the study")
+
+
+def run_case(
+    work: Callable[..., Any] | Mapping[str, Any], measures: list[str], case: int, inputs: dict[str, Any], seed: int
+) -> dict[str, Any]:
+    """The row of one case. Whatever goes wrong in it is a sentence in its row."""
+    row: dict[str, Any] = {"case": case, "seed": seed, "status": "done", "message": "", "outputs": {}}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FootfallWarning)  # the row says the same
+            if isinstance(work, Mapping):
+                result: Any = simulate(work, inputs, seed)
+            else:
+                takes_seed = "seed" in inspect.signature(work).parameters and "seed" not in inputs
+                result = work(**inputs, seed=seed) if takes_seed else work(**inputs)
+            row["outputs"] = _outputs(result, measures)
+        if isinstance(result, Recording) and result.failure is not None:
+            row["status"], row["message"] = "failed", result.failure.message
+    except FootfallError as error:
+        row["status"], row["message"] = "failed", str(error)[:LONGEST]
+    except Exception as error:
+        row["status"], row["message"] = "failed", f"{type(error).__name__}: {error}"[:LONGEST]
+    return row
+
+
+def _outputs(result: Any, measures: list[str]) -> dict[str, Any]:
+    if isinstance(result, Recording):
+        from footfall.study.sweep.measures import measured
+
+        return {name: plain(name, value) for name, value in measured(result, measures).items()}
+    if not isinstance(result, Mapping):
+        result = {"value": result}
+    return {str(name): plain(str(name), value) for name, value in result.items()}
+
+
+def plain(name: str, value: Any) -> Any:
+    """A number, text or truth value as JSON holds it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    raise StudyError(f"a case gave '{name}' = {value!r}: what comes out is a number, a text, true, false or None")

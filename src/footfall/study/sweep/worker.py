@@ -1,0 +1,55 @@
+"""One process that works on a study: ``python -m footfall.study.sweep.worker FOLDER``.
+
+Workers need no one to hand out work: each takes the next batch that is not finished and that nobody holds the lock of.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from footfall.study.sweep.journal import open_batch
+from footfall.study.sweep.plan import Plan, read_plan, versions
+from footfall.study.sweep.work import fetch, run_case
+
+#: A case during which this many processes died is not tried again.
+DEATHS = 2
+
+
+def do_batch(folder: Path, plan: Plan, number: int, work: Any = None, *, wait: bool = True) -> list[dict[str, Any]]:
+    """Do what is not finished of a batch and give the rows of all of it.
+
+    If another process holds it: wait for that one, or give nothing if not ``wait``.
+    """
+    work = fetch(plan.work) if work is None else work
+    made_with = versions()
+    with open_batch(folder, number, wait=wait) as batch:
+        if batch is None:
+            return []
+        for case in plan.cases(number):
+            if case in batch.rows:
+                continue
+            seed = plan.case_seed(case)
+            if batch.begun.get(case, 0) >= DEATHS:
+                row = {"case": case, "seed": seed, "status": "failed", "outputs": {}}
+                row["message"] = f"the process died in this case, {DEATHS} times"
+            else:
+                batch.begin(case)
+                start = time.perf_counter()
+                row = run_case(work, plan.work["measures"], case, plan.case_inputs(case), seed)
+                row["seconds"] = time.perf_counter() - start
+            batch.finish(row | {"versions": made_with})
+        return [batch.rows[case] for case in plan.cases(number)]
+
+
+def main(folder: Path) -> None:
+    """Do batches until none is left that nobody works on."""
+    plan = read_plan(folder)
+    for number in range(plan.batches):
+        do_batch(folder, plan, number, wait=False)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

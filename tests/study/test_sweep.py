@@ -1,0 +1,247 @@
+"""Sweeps: the right cases, one row each, nothing lost and nothing done twice, the same table by whoever did it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+import sweep_work
+
+import footfall as ff
+from footfall.cli import main
+from footfall.errors import StudyError
+from footfall.study.sweep import Samples, load_table
+from footfall.study.sweep.cases import make_cases
+
+
+def same(a, b):
+    return all(list(a.columns[name]) == list(b.columns[name]) for name in a.columns) and list(a.columns) == list(
+        b.columns
+    )
+
+
+def test_a_grid_is_every_combination_and_crosses_a_table():
+    columns = make_cases(grid={"a": [1, 2], "b": ["x", "y"]}, table=[{"c": 0.5}, {"c": 0.25}])
+    rows = list(zip(columns["a"], columns["b"], columns["c"], strict=True))
+    assert len(rows) == len(set(rows)) == 8 and (2, "y", 0.25) in rows
+
+
+def test_sobol_samples_fill_the_box_more_evenly_than_random_ones():
+    from scipy.stats.qmc import discrepancy
+
+    points = {}
+    for method in ("sobol", "random"):
+        columns = make_cases(samples=Samples(256, {"a": (-1.0, 3.0), "b": (0.0, 1.0)}, method), seed=3)
+        a, b = np.array(columns["a"]), np.array(columns["b"])
+        assert a.min() >= -1.0 and a.max() <= 3.0
+        points[method] = np.column_stack([(a + 1.0) / 4.0, b])
+    assert discrepancy(points["sobol"]) < 0.3 * discrepancy(points["random"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, "needs inputs"),
+        ({"grid": {"a": []}}, "no value for 'a'"),
+        ({"grid": {"a": [float("nan")]}}, "no finite number"),
+        ({"grid": {"a": [[1, 2]]}}, "an input of a case is a number"),
+        ({"grid": {"a": range(10_000), "b": range(10_000)}}, "take samples instead"),
+        ({"samples": Samples(0, {"a": (0, 1)})}, "between 1 and"),
+        ({"samples": Samples(4, {"a": (1, 0)})}, "are no interval"),
+        ({"samples": Samples(4, {"a": (0, 1)}, "halton")}, "random or sobol"),
+        ({"table": [{"a": 1}, {"b": 2}]}, "row 1 of the table"),
+        ({"table": "no-such-file.csv"}, "cannot read the cases"),
+        ({"grid": {"a": [1]}, "table": [{"a": 1}]}, "given twice"),
+    ],
+)
+def test_what_makes_no_cases_is_refused_in_a_sentence(options, sentence):
+    with pytest.raises(StudyError, match=sentence):
+        make_cases(**options)
+
+
+def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads(tmp_path):
+    cases = {"samples": Samples(300, {"x": (0.0, 1.0)}), "grid": {"y": [1.0, 2.0]}, "seed": 5}
+    tables = [ff.sweep(sweep_work.squared, out=tmp_path / str(n), workers=n, **cases) for n in (1, 2, 3)]
+    assert len(tables[0]) == 600 and same(tables[0], tables[1]) and same(tables[0], tables[2])
+    local = ff.sweep(lambda x, y, seed: sweep_work.squared(x, y, seed), workers=2, **cases)  # cannot travel: threads
+    assert same(tables[0], local)
+    assert len(set(tables[0].columns["seed"])) == 600  # each case has its own
+    assert np.array_equal(tables[0]["square"], tables[0]["x"] ** 2 * tables[0]["y"])
+    read = parquet.read_table(tmp_path / "2" / "table.parquet").to_pydict()
+    assert read["square"] == list(tables[0].columns["square"]) and same(load_table(tmp_path / "2"), tables[0])
+
+
+def test_pandas_gets_the_whole_table():
+    table = ff.sweep(sweep_work.squared, grid={"x": [1, 2, 3]}, workers=1)
+    frame = table.to_pandas()
+    assert list(frame.columns) == list(table.columns) and list(frame["square"]) == [1.0, 4.0, 9.0]
+
+
+def test_a_case_that_fails_is_a_row_with_its_sentence():
+    table = ff.sweep(sweep_work.squared, grid={"x": [12, 13, 14]}, workers=1)
+    assert list(table.columns["status"]) == ["done", "failed", "done"] and table.failed == 1
+    assert table.columns["message"][1] == "ValueError: thirteen" and table.columns["square"][1] is None
+
+
+def test_a_process_that_dies_is_replaced_and_its_case_told():
+    table = ff.sweep(sweep_work.deadly, grid={"x": range(8)}, workers=2)
+    assert [s for s in table.columns["status"]] == ["done"] * 3 + ["failed"] + ["done"] * 4
+    assert "died in this case" in table.columns["message"][3]
+
+
+def _study(folder, marks):
+    code = (
+        "import footfall as ff, sweep_work\n"
+        f"cases = {{'x': range(400), 'folder': [{str(marks)!r}]}}\n"
+        f"ff.sweep(sweep_work.counted, grid=cases, out={str(folder)!r}, workers=2)"
+    )
+    path = os.pathsep.join([str(Path(sweep_work.__file__).parent), *[p for p in sys.path if p]])
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, start_new_session=True
+    )
+
+
+def _finished(folder):
+    return sum(path.read_bytes().count(b'"case"') for path in (folder / "cases").glob("*.jsonl"))
+
+
+def test_a_study_that_is_killed_goes_on_where_it_ended(tmp_path):
+    marks, folder = tmp_path / "marks", tmp_path / "study"
+    marks.mkdir()
+    process = _study(folder, marks)
+    while process.poll() is None and (not (folder / "cases").exists() or _finished(folder) < 60):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)  # the study and its workers at once
+    process.wait()
+    before = _finished(folder)
+    assert 60 <= before < 400 and not (folder / "table.parquet").exists()
+    table = ff.sweep(sweep_work.counted, grid={"x": range(400), "folder": [str(marks)]}, out=folder, workers=2)
+    assert list(table.columns["value"]) == [2.0 * x for x in range(400)] and table.failed == 0
+    done = [len((marks / str(x)).read_text()) for x in range(400)]
+    # Only what a killed worker was in the middle of is done again: at most one case of each of the two.
+    assert sum(done) <= 402 and min(done) == 1
+
+
+def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_path):
+    ff.sweep(sweep_work.squared, grid={"x": [1, 2]}, out=tmp_path / "s", workers=1)
+    before = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+    for options in ({"grid": {"x": [1, 3]}}, {"grid": {"x": [1, 2, 3]}}, {"grid": {"x": [1, 2]}, "seed": 1}):
+        with pytest.raises(StudyError, match="holds another study"):
+            ff.sweep(sweep_work.squared, out=tmp_path / "s", workers=1, **options)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("x")
+    with pytest.raises(StudyError, match="holds no study"):
+        ff.sweep(sweep_work.squared, grid={"x": [1]}, out=tmp_path / "other", workers=1)
+    assert before == {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("work", "inputs", "sentence"),
+    [
+        (sweep_work.squared, {"z": [1]}, "no 'z'"),
+        (sweep_work.squared, {"y": [1]}, "needs 'x'"),
+        ({"robot": "brick", "laww": "mujoco"}, {"dt": [1e-3]}, "no setting 'laww'"),
+        ({"law": "mujoco"}, {"dt": [1e-3]}, "name no robot"),
+        ({"robot": "brick"}, {"law.stifness": [1.0]}, "not its name"),
+        ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
+        ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
+        ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground 'swamp'"),
+        (5, {"x": [1]}, "runs a function or settings"),
+    ],
+)
+def test_bad_work_is_refused_before_the_first_case(work, inputs, sentence):
+    with pytest.raises(ff.FootfallError, match=sentence):
+        ff.sweep(work, grid=inputs, workers=1)
+
+
+def test_a_brick_slides_as_far_as_coulomb_says_in_every_case():
+    table = ff.sweep(
+        sweep_work.thrown_brick,
+        grid={"friction": [0.6, 0.8, 1.0]},
+        measures=["root_moved_m", "slip_distance_m"],
+        workers=1,
+    )
+    # v^2 / (2 mu g) with v = 1 m/s; a spring-damper ground, 1 ms steps and 10 ms samples: 2 % seen, 4 % allowed
+    expected = 1.0 / (2.0 * table["friction"] * 9.81)
+    assert np.allclose(table["root_moved_m"], expected, rtol=0.04)
+
+
+STUDY = """
+measures = ["peak_vertical_force_bw", "fell", "audit"]
+[simulation]
+robot = "brick"
+law = "spring-damper"
+duration = 0.1
+push = { body = "brick", size = 1.0, duration = 0.05 }
+[grid]
+"ground.friction" = [0.3, 0.6]
+law = ["spring-damper", "time-stepping"]
+[samples]
+number = 3
+[samples.bounds]
+"push.angle" = [0, 360]
+"""
+
+
+def test_the_command_runs_a_study_file_and_refuses_misspelt_keys(tmp_path, capsys):
+    file = tmp_path / "bricks.toml"
+    file.write_text(STUDY.replace('"ground.friction"', '"ground.kind" = ["plane"]\n"ground.friction"'))
+    assert main(["sweep", str(file), "--json", "--workers", "1", "--plot", str(tmp_path / "p.png")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cases"], told["failed"]) == (12, 0) and (tmp_path / "p.png").stat().st_size > 5000
+    table = parquet.read_table(told["table"]).to_pydict()
+    assert set(table["audit"]) <= {"pass", "note"} and not any(table["fell"])
+    assert table["push.angle"][:3] != table["push.angle"][1:4]
+    for wrong, sentence in (("[gird]", "'gird'"), ("[samples]\nnumbre = 3", "'numbre'")):
+        name = wrong.split("]")[0] + "]"
+        file.write_text(STUDY.replace({"[gird]": "[grid]", "[samples]": "[samples]\nnumber = 3"}[name], wrong))
+        assert main(["sweep", str(file)]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    path = os.pathsep.join([str(Path(sweep_work.__file__).parent), *[p for p in sys.path if p]])
+    environment = {**os.environ, "PYTHONPATH": path}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
+    scheduler = subprocess.Popen([*command, "--scheduler-file", str(file)], **quiet)
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1"]
+    worker += ["--no-nanny", "--no-dashboard"]
+    workers: list[subprocess.Popen[bytes]] = []
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        workers += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+        with distributed.Client(address) as client:
+            client.wait_for_workers(2)
+
+        def killing(done, total):
+            if 0 < done < total and len(workers) == 2:
+                workers[0].kill()
+                workers.append(subprocess.Popen(worker, **quiet))
+
+        cases = {"samples": Samples(2000, {"x": (0.0, 1.0)})}
+        far = ff.sweep(sweep_work.squared, out=tmp_path / "far", scheduler=address, progress=killing, **cases)
+        near = ff.sweep(sweep_work.squared, workers=1, **cases)
+        assert len(workers) == 3 and same(far, near) and len(far) == 2000 and far.failed == 0
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
+    pytest.importorskip("distributed")
+    with pytest.raises(StudyError, match="no Dask scheduler answers"):
+        ff.sweep(sweep_work.squared, grid={"x": [1]}, scheduler="tcp://127.0.0.1:9", out=tmp_path / "s")

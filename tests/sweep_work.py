@@ -1,0 +1,47 @@
+"""Work of the sweeps in the tests: functions that other processes can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+import footfall as ff
+
+
+def squared(x, y=1.0, seed=0):
+    """A cheap case that depends on its own seed; x = 13 fails."""
+    if x == 13:
+        raise ValueError("thirteen")
+    return {"square": x * x * y, "noise": float(np.random.default_rng(seed).standard_normal())}
+
+
+def slow(x):
+    time.sleep(0.01)
+    return x
+
+
+def counted(x, folder):
+    """Leaves a mark for each time it is done."""
+    time.sleep(0.002)
+    with (Path(folder) / f"{x}").open("a") as file:
+        file.write("x")
+    return 2.0 * x
+
+
+def deadly(x):
+    """Case 3 kills its process."""
+    if x == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+def thrown_brick(friction):
+    """A recording: a brick that slides to rest."""
+    sim = ff.Simulation("brick", ground=ff.Ground.plane(friction=friction), law="spring-damper")
+    velocity = np.zeros(6)
+    velocity[0] = 1.0
+    return sim.run(0.2, qvel=velocity, record_dt=0.01)
