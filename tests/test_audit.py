@@ -15,7 +15,7 @@ from footfall import contact
 from footfall.contact import law_class
 from footfall.errors import FootfallError
 from footfall.measure.audit import audit_table
-from footfall.recording import Failure
+from footfall.record import Failure
 
 OPEN, STICK, SLIDE = 0, 1, 2
 GROUND = ff.Ground.plane(friction=(0.8, 0.6))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import footfall
-from footfall.compiled import apart, function_pointer, inlined, kernel, kernel_stamp
+from footfall.compiled import function_pointer, inlined, kernel, kernel_stamp, separate
 
 SOURCE = Path(footfall.__file__).parent
 
@@ -79,7 +79,7 @@ def pointer_signature():
     return float64(float64, float64[::1])
 
 
-@apart(pointer_signature)
+@separate(pointer_signature)
 def weighted(x, weights):
     return x * weights[0]
 
@@ -107,7 +107,7 @@ def test_the_stamp_knows_where_a_kernel_apart_is_and_what_it_takes():
     def stamp(inner):
         return kernel_stamp(outer(inner, 1.0))
 
-    same, moved = (apart(pointer_signature)(types.FunctionType(weighted.py_func.__code__, {})) for _ in range(2))
+    same, moved = (separate(pointer_signature)(types.FunctionType(weighted.py_func.__code__, {})) for _ in range(2))
     same.symbol = moved.symbol = weighted.symbol
     assert stamp(same) == stamp(moved)
     moved.symbol = "elsewhere"

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from grounds import ANGLE, EXACT, HEADING, every_ground, grounds, points_around, rolling
 
-from footfall import surface
 from footfall.errors import GroundError
 from footfall.fingerprint import content_hash
-from footfall.ground import Ground
+from footfall.ground import Ground, surface
 
 RNG = np.random.default_rng(7)
 

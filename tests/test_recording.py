@@ -15,9 +15,11 @@ import pytest
 from footfall import recording_file
 from footfall.contact import law, register
 from footfall.contact.base import PointLaw
+from footfall.contact.unknown import UnknownLaw
 from footfall.errors import LawError, RecordingError, SimulationError
 from footfall.ground import Ground
-from footfall.recording import COLUMNS, Failure, Recording, UnknownLaw, load_recording
+from footfall.record import COLUMNS, Failure
+from footfall.recording import Recording, load_recording
 from footfall.robot import load_robot
 
 DT = 1e-3

@@ -12,9 +12,9 @@ from browser import Browser, find_chromium
 from show_recordings import standing
 
 from footfall.errors import FootfallError, RecordingError
-from footfall.recording import Failure
+from footfall.record import Failure
 from footfall.show import write_report
-from footfall.show.scene import make_scene
+from footfall.show.frames import make_scene
 
 LAWS = ("linearizing-penalty", "spring-damper")
 

@@ -11,9 +11,9 @@ from show_recordings import standing
 
 from footfall.errors import RecordingError
 from footfall.measure import momentum, overall_cop, support_polygon
-from footfall.recording import COLUMNS
-from footfall.show import scene as show
-from footfall.show.curves import decimated
+from footfall.record import COLUMNS
+from footfall.show import frames as show
+from footfall.show.report_plots import decimated
 
 
 @pytest.fixture(scope="module")

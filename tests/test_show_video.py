@@ -8,7 +8,7 @@ from show_recordings import standing
 
 from footfall.errors import FootfallError
 from footfall.show import video, write_video
-from footfall.show.scene import make_scene
+from footfall.show.frames import make_scene
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from footfall.simulation import Simulation
 
 viser = pytest.importorskip("viser", reason="the 3D viewer needs the extra 'view'")
 
-from footfall.show import LiveView, Viewer, view  # noqa: E402
+from footfall.live import LiveView  # noqa: E402
+from footfall.show import Viewer, view  # noqa: E402
 
 
 @pytest.fixture(scope="module")

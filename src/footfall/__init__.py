@@ -5,19 +5,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from footfall.version import __version__
 
 if TYPE_CHECKING:
     from footfall import contact, control, errors, gait, measure
     from footfall.contact import law, laws, point_law
-    from footfall.contact.friction import coulomb
-    from footfall.engine.push import Push
     from footfall.errors import FootfallError, FootfallWarning
     from footfall.ground import Ground
     from footfall.measure.audit import audit
+    from footfall.record import Push
     from footfall.recording import Recording, load_recording
     from footfall.robot import Foot, Robot, load_robot, robots
     from footfall.simulation import Simulation
+    from footfall.solve.contacts import coulomb
     from footfall.study.compare import compare
     from footfall.study.identify import identify_friction
     from footfall.study.sweep import sweep
@@ -28,13 +28,13 @@ _HOMES = {
     "FootfallError": "errors",
     "FootfallWarning": "errors",
     "Ground": "ground",
-    "Push": "engine.push",
+    "Push": "record",
     "Recording": "recording",
     "Robot": "robot",
     "Simulation": "simulation",
     "audit": "measure.audit",
     "compare": "study.compare",
-    "coulomb": "contact.friction",
+    "coulomb": "solve.contacts",
     "identify_friction": "study.identify",
     "law": "contact",
     "laws": "contact",

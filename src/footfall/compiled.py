@@ -68,7 +68,7 @@ def _reached(function: Any) -> Iterator[tuple[FunctionType, dict[str, Any]]]:
 
 def _flags(value: Any) -> str:
     """How a kernel is compiled, "" for what is none."""
-    if isinstance(value, Apart):
+    if isinstance(value, Separate):
         return f"{value.symbol} {value.signature()}"
     options = getattr(value, "targetoptions", {})
     return " ".join(sorted(name for name, chosen in options.items() if chosen is True))
@@ -126,7 +126,7 @@ class _KernelCache(FunctionCache):
             self._stamped = self._cache_file._source_stamp = kernel_stamp(self._py_func) + self.flags
             for _, used in _reached(self._py_func):
                 for value in used.values():
-                    if isinstance(value, Apart):
+                    if isinstance(value, Separate):
                         value.link()
 
 
@@ -155,7 +155,7 @@ def engine_part(function: Callable[..., Any]) -> Any:
     return _compile(function, forceinline=True, **_FOR_COMPILED_CODE_ONLY)
 
 
-def seldom(function: Callable[..., Any]) -> Any:
+def cold(function: Callable[..., Any]) -> Any:
     """A part of the engine's loop that is seldom reached: the same, but not inlined."""
     return _compile(function, **_FOR_COMPILED_CODE_ONLY)
 
@@ -178,7 +178,7 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
     return pointer
 
 
-class Apart(_Intrinsic):  # type: ignore[misc]
+class Separate(_Intrinsic):  # type: ignore[misc]
     """A kernel of one fixed signature that its callers reach through a pointer, and that is compiled once for all.
 
     A kernel that calls another one is compiled together with it, and so is its own caller: what is deep down is
@@ -215,11 +215,11 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, self.symbol), values)
 
 
-def apart(signature: Callable[[], Any]) -> Callable[[Callable[..., Any]], Apart]:
+def separate(signature: Callable[[], Any]) -> Callable[[Callable[..., Any]], Separate]:
     """Compile a kernel apart from its callers; ``signature`` is asked for when it is needed."""
 
-    def put(function: Any) -> Apart:
-        made = Apart(function, signature)
+    def put(function: Any) -> Separate:
+        made = Separate(function, signature)
         made._register()
         return made
 

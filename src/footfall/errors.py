@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from footfall.recording import Recording
+from typing import Any
 
 
 class FootfallError(Exception):
@@ -36,7 +33,7 @@ class SimulationError(FootfallError):
     ``recording`` holds what was simulated up to that point, or ``None``.
     """
 
-    def __init__(self, message: str, recording: Recording | None = None) -> None:
+    def __init__(self, message: str, recording: Any = None) -> None:
         super().__init__(message)
         self.recording = recording
 

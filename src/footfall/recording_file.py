@@ -16,9 +16,10 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
+from footfall.contact.unknown import UnknownLaw
 from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.ground import Ground
-from footfall.recording import COLUMNS, Failure, Recording, UnknownLaw, array_shapes
+from footfall.record import COLUMNS, Failure, Record, array_shapes
 from footfall.robot import Robot
 
 FORMAT, VERSION = "footfall-recording", 1
@@ -27,7 +28,7 @@ MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 SIGNAL = "signals."
 
 
-def write(rec: Recording, path: str | os.PathLike[str]) -> Path:
+def write(rec: Record, path: str | os.PathLike[str]) -> Path:
     """See ``Recording.save``."""
     target = place_for(path)
     text = _manifest(rec)
@@ -54,7 +55,7 @@ def place_for(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def read(path: str | os.PathLike[str]) -> Recording:
+def read(path: str | os.PathLike[str]) -> Record:
     """See ``footfall.load_recording``."""
     folder = Path(path).expanduser()
     manifest = _read_manifest(folder)
@@ -70,7 +71,7 @@ def read(path: str | os.PathLike[str]) -> Recording:
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {kind}{error}") from error
     arrays: dict[str, Any] = _read_samples(folder, array_shapes(robot, samples) | told)
     signals = {name.removeprefix(SIGNAL): arrays.pop(name) for name in told}
-    return Recording(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, signals=signals, **arrays)
+    return Record(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, signals=signals, **arrays)
 
 
 def _law(description: Mapping[str, Any]) -> Law:
@@ -85,7 +86,7 @@ def _law(description: Mapping[str, Any]) -> Law:
 # ---- writing -----------------------------------------------------------------------------------------------
 
 
-def _manifest(rec: Recording) -> str:
+def _manifest(rec: Record) -> str:
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -124,7 +125,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is no number, text, list or mapping")
 
 
-def _write_samples(rec: Recording, path: Path) -> None:
+def _write_samples(rec: Record, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -11,10 +11,10 @@ from engine import reference
 from physics.laws import GRAVITY
 
 import footfall as ff
-from footfall.contact.base import SLIDE, STICK
 from footfall.contact.constraint_selection import STEPS
-from footfall.engine.setting import point_positions
+from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.selection.pressure import spread_load
+from footfall.standing import point_positions
 
 LAW = "constraint-selection"
 NONE, VERTEX, EDGE, FACE = range(4)

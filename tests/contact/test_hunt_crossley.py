@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.contact.base import SLIDE, STICK
 from footfall.contact.hunt_crossley import hunt_crossley
+from footfall.solve.contacts import SLIDE, STICK
 
 
 def asked(depth=1e-3, rate=0.0, speed=(0.0, 0.0)):

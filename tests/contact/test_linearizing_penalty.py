@@ -9,7 +9,7 @@ import pytest
 from engine import reference
 
 import footfall as ff
-from footfall.contact.base import OPEN, SLIDE, STICK
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 DEPTH = 1e-4  # m, of the lowest points below the ground
 DOWN = np.array([0.0, 0.0, -0.1])  # m/s: moving down, no point's force is one that pulls

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.contact.base import SLIDE, STICK
 from footfall.contact.spring_damper import spring_damper
+from footfall.solve.contacts import SLIDE, STICK
 
 
 def resolved(ground: ff.Ground | None = None, **options):

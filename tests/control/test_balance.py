@@ -11,9 +11,9 @@ import pytest
 import footfall as ff
 from footfall.control import Balance, Contact, controllers, named_controller
 from footfall.control.balance import PAPER_MASS, Gains, desired_wrench, gains
+from footfall.control.balance_reference import Wanted
 from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
 from footfall.control.posture import standing_torques
-from footfall.control.reference import Wanted
 from footfall.errors import ControllerError
 
 PUSH = ff.Push("trunk", force=(0.0, 70.0, 0.0), start=0.2, duration=0.05)

@@ -10,9 +10,9 @@ import footfall as ff
 from footfall.control import ComputedTorque, GaitWalk, named_controller
 from footfall.control.computed_torque import ConstrainedDynamics
 from footfall.errors import ControllerError
+from footfall.gait.library import find_gait
 from footfall.gait.polynomial import standing_on
 from footfall.gait.reference import Still
-from footfall.gait.store import find_gait
 
 PLANAR = ff.load_robot("planar-biped")
 GROUND = ff.Ground.plane(friction=0.75)

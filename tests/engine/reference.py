@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 import footfall as ff
-from footfall.engine.run import Run
 from footfall.robot import Robot
+from footfall.simulation.run import Run
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """

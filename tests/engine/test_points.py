@@ -8,7 +8,7 @@ import pytest
 from engine import reference
 
 import footfall as ff
-from footfall.engine import points
+from footfall.engine import kinematics as points
 
 EXACT = 1e-11  # rounding of sums over a chain of joints, of numbers of order one to ten
 ROBOTS = {"spatial-biped": lambda: ff.load_robot("spatial-biped"), "menagerie": reference.menagerie}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control.base import Remark, Signal
+from footfall.record import Remark, Signal
 
 
 class _Counting:

@@ -10,8 +10,8 @@ import pytest
 
 from footfall.errors import FootfallError
 from footfall.gait import measured_walk
-from footfall.gait.human_data import as_text, derive
-from footfall.gait.human_series import basis, evaluate, fit
+from footfall.gait.human.data import as_text, derive
+from footfall.gait.human.series import basis, evaluate, fit
 
 RAW = Path(__file__).parents[3] / "shared/data/human_walk"
 recorded = pytest.mark.skipif(not RAW.is_dir(), reason="the recording is not here")
@@ -45,7 +45,7 @@ def test_whose_walk_it_is_is_told():
 
 @recorded
 def test_the_table_is_derived_from_the_recording():
-    kept = Path(__file__).parents[2] / "src/footfall/gait/human_walk.json"
+    kept = Path(__file__).parents[2] / "src/footfall/gait/human/human_walk.json"
     assert as_text(derive(RAW)) == kept.read_text(encoding="utf-8")
 
 

@@ -10,13 +10,13 @@ import footfall as ff
 from footfall.control import HumanWalk
 from footfall.errors import ControllerError, RobotError
 from footfall.gait import human_walk, measured_walk
-from footfall.gait.human import coordinates, inverse, soft_ground
-from footfall.gait.human_body import body_of
-from footfall.gait.human_fit import FLAT, HEEL_OFF, TOE_OFF, Problem, fit_walk
-from footfall.gait.human_sideways import sideways
-from footfall.gait.human_soft import SoftProblem, fit_soft_walk
-from footfall.gait.human_stance import stance_forces
+from footfall.gait.human.body import body_of
+from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, Problem, fit_walk
+from footfall.gait.human.sideways import sideways
+from footfall.gait.human.soft import SoftProblem, fit_soft_walk
+from footfall.gait.human.walk import coordinates, inverse, soft_ground
 from footfall.measure import assistance
+from footfall.measure.stance_forces import stance_forces
 
 SLOW_AND_QUICK = [
     pytest.param("spring-damper", 1e-4, marks=pytest.mark.slow, id="soft"),

@@ -11,11 +11,11 @@ import pytest
 
 import footfall as ff
 from footfall.errors import GaitError
-from footfall.gait.demands import Demands, judge
-from footfall.gait.guess import first_guess
+from footfall.gait.constraints import Demands, judge
+from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
+from footfall.gait.library import find_gait, guess_of, problem_key, user_cache
 from footfall.gait.step_check import examine, velocity_jump
-from footfall.gait.store import find_gait, guess_of, problem_key, user_cache
 
 ROBOT = ff.load_robot("planar-biped")
 

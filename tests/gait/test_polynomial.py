@@ -10,8 +10,8 @@ import pytest
 
 import footfall as ff
 from footfall.errors import GaitError
+from footfall.gait.library import find_gait
 from footfall.gait.polynomial import PolynomialGait, cubics, load_gait, standing_on, swapped
-from footfall.gait.store import find_gait
 
 LEGS = (("left_hip", "left_knee", "left_ankle"), ("right_hip", "right_knee", "right_ankle"))
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from footfall.contact.base import OPEN, SLIDE, STICK, Contacts
 from footfall.engine.world import make_contacts
+from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.minimum_norm import SCRATCH_ROWS, spread
 
 quick = settings(max_examples=150, deadline=None)

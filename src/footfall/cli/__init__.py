@@ -92,7 +92,7 @@ def _dispatch(args: list[str]) -> int:
         print(HELP.format(commands=commands, common=COMMON))
         return 0 if args else 2
     if args[0] == "--version":
-        from footfall import __version__
+        from footfall.version import __version__
 
         print(f"footfall {__version__}")
         return 0

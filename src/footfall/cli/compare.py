@@ -60,8 +60,8 @@ class Command:
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.engine.setting import place
         from footfall.robot import load_robot
+        from footfall.standing import place
         from footfall.study.compare import compare
 
         robot = load_robot(self.robot, **changed(self.robot_options))

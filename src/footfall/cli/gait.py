@@ -13,9 +13,9 @@ from footfall.cli.options import changed, with_options
 from footfall.cli.output import print_facts, print_json, print_table, say, seconds
 
 if TYPE_CHECKING:
-    from footfall.gait.demands import Demands, Row
+    from footfall.gait.constraints import Demands, Row
+    from footfall.gait.library import Found
     from footfall.gait.step_check import Step
-    from footfall.gait.store import Found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ class Command:
     robot_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
-        from footfall.gait.demands import Demands, judge
+        from footfall.gait.constraints import Demands, judge
+        from footfall.gait.library import find_gait, guess_of
         from footfall.gait.step_check import examine
-        from footfall.gait.store import find_gait, guess_of
         from footfall.robot import load_robot
 
         robot = load_robot(self.robot, **changed(self.robot_options))
@@ -80,8 +80,8 @@ class Command:
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))
         if self.plot is not None:
-            from footfall.gait.step_plot import plot_step
             from footfall.show.plots import save_plot
+            from footfall.show.step_plot import plot_step
 
             files["plot"] = str(save_plot(plot_step(robot, found.gait, demands), self.plot))
         if self.json:

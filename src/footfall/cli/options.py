@@ -82,12 +82,25 @@ def _typeable(controller: type, taken: set[str]) -> type:
 
 def chosen_controller(command: Any, robot: Robot) -> Any:
     """The controller that was typed, with its options, or the one that a robot gets by itself."""
-    from footfall.cli.run import default_controller
     from footfall.control import controller_class
 
     if command.controller_options is None:
         return default_controller(command.controller, robot)
     return controller_class(str(command.controller))(**changed(command.controller_options))
+
+
+def default_controller(name: str | None, robot: Robot) -> str | None:
+    """The controller that was typed, or posture control for a robot that needs and can take it."""
+    if name is not None:
+        return None if name == "none" else name
+    from footfall.errors import ControllerError
+    from footfall.robot.motors import motor_scale
+
+    try:
+        motor_scale(robot, "posture")
+    except ControllerError:  # servos hold a posture by themselves
+        return None
+    return "posture" if robot.model.nu else None
 
 
 def chosen_duration(command: Any, controller: Any, otherwise: float) -> float:

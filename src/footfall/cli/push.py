@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from footfall.engine.push import Push
+    from footfall.record import Push
     from footfall.robot import Robot
 
 GRAMMAR = "FORCE N DIRECTION BODY DURATION s at START s"
@@ -25,7 +25,7 @@ _PUSH = re.compile(
 
 def parse_push(text: str, robot: Robot) -> Push:
     """The push that ``text`` describes, world frame, at a body's centre of mass."""
-    from footfall.engine.push import Push
+    from footfall.record import Push
 
     match = _PUSH.fullmatch(text)
     if match is None:

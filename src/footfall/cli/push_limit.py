@@ -48,7 +48,7 @@ class Command:
     def run(self) -> int:
         from dataclasses import asdict
 
-        from footfall.cli.run import default_controller
+        from footfall.cli.options import default_controller
         from footfall.robot import load_robot
         from footfall.study.largest_push import largest_push
 

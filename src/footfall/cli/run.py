@@ -73,9 +73,9 @@ class Command:
     controller_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
-        from footfall.engine.setting import place
         from footfall.ground import Ground
         from footfall.simulation import Simulation
+        from footfall.standing import place
 
         robot = self._robot()
         pushes = [parse_push(text, robot) for text in self.push]
@@ -114,20 +114,6 @@ class Command:
 def shape(args: Sequence[str]) -> type[Command]:
     """The command with the options of the law, ground, robot and controller that were typed."""
     return with_options(Command, args)
-
-
-def default_controller(name: str | None, robot: Robot) -> str | None:
-    """The controller that was typed, or posture control for a robot that needs and can take it."""
-    if name is not None:
-        return None if name == "none" else name
-    from footfall.control.motors import motor_scale
-    from footfall.errors import ControllerError
-
-    try:
-        motor_scale(robot, "posture")
-    except ControllerError:  # servos hold a posture by themselves
-        return None
-    return "posture" if robot.model.nu else None
 
 
 def _points(text: str) -> Any:

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK, Setting, check_positive, check_range
+from footfall.contact.base import check_positive, check_range
 from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
+from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
 from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE, end_motions
 from footfall.solve.contact_problem import conclude, motions, solve_contacts
-from footfall.solve.friction import to_world_frames
+from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.fischer_burmeister import newton_marks, newton_rows, newton_to_solution
+from footfall.solve.friction_limits import to_world_frames
 from footfall.solve.lemke_pivoting import RAY, SOLVED
 from footfall.solve.minimum_norm import SCRATCH_ROWS
-from footfall.solve.newton import newton_marks, newton_rows, newton_to_solution
 
 #: Acceleration below which nothing moves, m/s2, and speed, m/s.
 STILL, SLOW = 1e-6, 1e-9

@@ -8,7 +8,7 @@ frozen value (its options) plus a kernel (the answer, compiled). What an impleme
 2. ``resolve(setting)``: the numbers the kernel needs for this robot, ground and step, as a ``NamedTuple``;
 3. ``kernel``: a plain function of the signature described below, compiled by the engine.
 
-and one line in :mod:`footfall.contact`. Everything that changes with time is passed in and handed back.
+and one line in :mod:`footfall.contact.registry`. Everything that changes with time is passed in and handed back.
 
 Point kernel::
 
@@ -39,63 +39,13 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from footfall.contact.setting import Setting
 from footfall.errors import LawError, did_you_mean
-
-if TYPE_CHECKING:
-    from footfall.ground import Ground
-    from footfall.robot import Robot
-
-OPEN, STICK, SLIDE = 0, 1, 2
-MODES = ("open", "stick", "slide")
-
-
-class Contacts(NamedTuple):
-    """What a coupled law sees: the near points and how forces on them move them.
-
-    P points, K bodies that carry points; contact frames have rows tangent, tangent, normal. Velocities and
-    accelerations are those of the body's material point, in its contact frame.
-    """
-
-    number: np.ndarray  # (1,) number of near points
-    points: np.ndarray  # (P,) which points these are, first `number` entries
-    body: np.ndarray  # (P,) contact body of each point
-    near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`
-    position: np.ndarray  # (P, 3) m, world frame
-    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last; the law may move it
-    gap: np.ndarray  # (P,) m, negative inside the ground
-    frame: np.ndarray  # (P, 3, 3) world from contact frame, as rows
-    velocity: np.ndarray  # (P, 3) m/s
-    acceleration: np.ndarray  # (P, 3) m/s2, without any contact force
-    bias: np.ndarray  # (P, 3) m/s2, the part of it that is Jdot qdot
-    arm: np.ndarray  # (P, 3) m, world frame, from the centroid of the body's near points
-    mobility: np.ndarray  # (6K, 6K) acceleration (linear, angular) of the centroids per unit wrench, world frame
-    static_friction: np.ndarray  # (P,)
-    dynamic_friction: np.ndarray  # (P,)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What defaults may be derived from: the robot, its ground and the step."""
-
-    robot: Robot
-    ground: Ground
-    dt: float  # s
-    carriers: int  # contact points that touch the ground in the home pose
-    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points in the home pose
-
-    @property
-    def load(self) -> float:
-        """Weight carried by each touching point when the robot stands, N."""
-        return self.robot.weight / self.carriers
-
-    @property
-    def share(self) -> float:
-        """Mass carried by each touching point when the robot stands, kg."""
-        return self.robot.mass / self.carriers
+from footfall.solve.contacts import SLIDE, STICK, coupled_signature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,23 +186,6 @@ def point_signature() -> Any:
     vector = types.Array(float64, 1, "C")
     result = types.Tuple([float64, float64, float64, int64])
     return result(float64, float64, vector, vector, vector, vector)
-
-
-@cache
-def coupled_signature() -> Any:
-    from numba import float64, int64, types
-
-    def array(kind: Any, ndim: int) -> Any:
-        return types.Array(kind, ndim, "C")
-
-    kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
-    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction")
-    dims = {"frame": 3} | dict.fromkeys(lists, 1)
-    fields = [array(kinds.get(name, float64), dims.get(name, 2)) for name in Contacts._fields]
-    matrix, vector = array(float64, 2), array(float64, 1)
-    contacts = types.NamedTuple(fields, Contacts)
-    integers = array(int64, 1)
-    return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector, vector)
 
 
 # What a point kernel may return, by the number of values, and what the engine wants of it.

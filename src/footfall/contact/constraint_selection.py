@@ -16,11 +16,12 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
-from footfall.contact.friction import coulomb
+from footfall.contact.base import CoupledLaw, check, check_positive
+from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.selection.prediction import predict, tell
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search

@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.compiled import inlined
-from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive, check_range
-from footfall.contact.wishes import NormalTerms, check_soles, check_wishes
+from footfall.contact.base import CoupledLaw, check, check_positive, check_range
+from footfall.contact.derived_gains import NormalTerms, check_soles, check_wishes
+from footfall.contact.setting import Setting
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
 
 if TYPE_CHECKING:
@@ -278,7 +280,7 @@ class Distributed(CoupledLaw):
             return self.damping_ratio * critical
         if self.restitution is None:
             return min(450.0 * setting.load / self.PAPER_LOAD, 0.5 / (setting.dt * setting.mobility))
-        from footfall.contact.impact import damping_for
+        from footfall.contact.bounce import damping_for
 
         return damping_for(
             self.restitution,

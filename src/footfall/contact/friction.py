@@ -18,23 +18,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from footfall.compiled import inlined
-from footfall.contact.base import SLIDE, STICK, PointLaw, Setting, check, check_positive
+from footfall.contact.base import PointLaw, check, check_positive
+from footfall.contact.setting import Setting
+from footfall.solve.contacts import SLIDE, STICK, coulomb
 
 KINDS = ("anchored", "regularised", "lugre")
 ANCHORED, REGULARISED = 0.0, 1.0  # KINDS as numbers
 #: What a point remembers: its mode, and the bend of its bristles (2) in m.
 MODE, BEND = 0, 1
 MEMORY_SIZE = 3
-
-
-@inlined
-def coulomb(x, y, limit):
-    """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides."""
-    size = (x * x + y * y) ** 0.5
-    if size <= limit:
-        return x, y, STICK
-    scale = limit / size
-    return x * scale, y * scale, SLIDE
 
 
 @inlined

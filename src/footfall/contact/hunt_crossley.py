@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from footfall.contact.base import Setting, check_positive, check_range
+from footfall.contact.base import check_positive, check_range
+from footfall.contact.derived_gains import NormalTerms, check_wishes
 from footfall.contact.friction import FrictionalLaw, tangential_force
-from footfall.contact.wishes import NormalTerms, check_wishes
+from footfall.contact.setting import Setting
 from footfall.solve.power import power
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class HuntCrossley(FrictionalLaw):
         if self.c is not None:
             return self.c
         if self.restitution is not None:
-            from footfall.contact.impact import damping_for
+            from footfall.contact.bounce import damping_for
 
             return damping_for(
                 self.restitution,

@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK, CoupledLaw, Setting, check, check_positive
-from footfall.contact.friction import coulomb
+from footfall.contact.base import CoupledLaw, check, check_positive
+from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE, MODE
 from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY
-from footfall.solve.friction import to_contact_frames, to_world_frames
+from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import spread
 from footfall.solve.rigid_motion import make_rigid
 

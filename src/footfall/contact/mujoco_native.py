@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from footfall.contact.base import Law, Setting, check, check_positive
+from footfall.contact.base import Law, check, check_positive
+from footfall.contact.setting import Setting
 
 
 class Parameters(NamedTuple):

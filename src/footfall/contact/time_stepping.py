@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, Setting, check, check_range
+from footfall.contact.base import CoupledLaw, check, check_range
+from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE
 from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.delassus import ANY

@@ -18,16 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import kernel
+from footfall.control.balance_reference import Reference
 from footfall.control.balance_remarks import BalanceRemarks
-from footfall.control.base import Signal, State
+from footfall.control.base import State
 from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
 from footfall.control.contact_forces import ContactForces
 from footfall.control.contact_places import Contact, ContactPlaces
-from footfall.control.motors import motor_scale, torque_limits
-from footfall.control.reference import Reference
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
+from footfall.record import Signal
 from footfall.robot import Robot
+from footfall.robot.motors import motor_scale, torque_limits
 
 #: The gains of the paper are those of a robot of this mass (kg, the one assumed for torque-biped).
 PAPER_MASS = 50.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from footfall.control.contact_forces import ContactForces
-from footfall.control.watch import Watch
+from footfall.control.episodes import Watch
 from footfall.robot import Robot
 
 #: A wrench is missed if more than this part of the weight lacks, or of the weight times the height of the mass.

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import mujoco
 import numpy as np
@@ -29,10 +29,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footfall.contact.base import Contacts
-    from footfall.engine.points import Points
+    from footfall.engine.kinematics import Points
     from footfall.ground import Ground
     from footfall.robot import Robot
+    from footfall.solve.contacts import Contacts
 
 
 @runtime_checkable
@@ -41,21 +41,6 @@ class CompiledController(Protocol):
 
     def gains(self, robot: Robot, dt: float) -> np.ndarray: ...
     def pointer(self) -> Any: ...
-
-
-class Signal(NamedTuple):
-    """An array that a controller overwrites at every call, to be recorded."""
-
-    values: np.ndarray
-    unit: str
-
-
-class Remark(NamedTuple):
-    """Something a controller wants known of a moment: ``kind`` is a word, ``message`` the sentence."""
-
-    time: float  # s
-    kind: str
-    message: str
 
 
 @runtime_checkable

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.control.motors import motor_scale, torque_limits
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
+from footfall.robot.motors import motor_scale, torque_limits
 
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from footfall.contact.base import OPEN
-from footfall.control.base import Remark, Signal, State
-from footfall.control.motors import motor_scale, torque_limits
+from footfall.control.base import State
 from footfall.errors import ControllerError
 from footfall.gait.reference import Motion, Target, actuated_coordinates
 from footfall.ground import Ground
+from footfall.record import Remark, Signal
 from footfall.robot import Robot
+from footfall.robot.motors import motor_scale, torque_limits
+from footfall.solve.contacts import OPEN
 
 #: Part of a phase that must have passed before the touch-down of its landing foot counts, so that the foot has left.
 EARLIEST = 0.5
@@ -55,7 +56,7 @@ class ComputedTorque:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """Where the motion begins, qpos (nq,) and qvel (nv,), with the lowest point on the ground."""
-        from footfall.engine.setting import place
+        from footfall.standing import place
 
         begin = getattr(self.motion, "start", None)
         qpos, qvel = (robot.home, np.zeros(robot.model.nv)) if begin is None else begin(robot)

@@ -11,8 +11,8 @@ from footfall.compiled import kernel
 from footfall.control.base import State
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
+from footfall.ground.surface import tangent_frame
 from footfall.robot import Robot
-from footfall.surface import tangent_frame
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ class GaitWalk:
         return ComputedTorque(motion=self._motion(robot), kp=self.kp, kv=self.kv)
 
     def _motion(self, robot: Robot) -> PolynomialGait:
-        from footfall.gait.demands import Demands
+        from footfall.gait.constraints import Demands
+        from footfall.gait.library import find_gait
         from footfall.gait.polynomial import load_gait
-        from footfall.gait.store import find_gait
 
         if self.gait is not None:
             return load_gait(self.gait)

@@ -10,7 +10,7 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.control.tracking import Tracking
 from footfall.errors import ControllerError
-from footfall.gait.human import human_walk
+from footfall.gait.human.walk import human_walk
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot

@@ -10,10 +10,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.control.motors import motor_scale
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT
+from footfall.robot.motors import motor_scale
 
 
 def _posture(time, qpos, qvel, ctrl, gains):

@@ -15,12 +15,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.control.motors import motor_scale
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.motors import motor_scale
 
 HEAD, ROW = 5, 6  # numbers in front of the table, and per actuator
 SCALAR, TURN = 0, 1  # what an actuator of a row moves: a coordinate, or one axis of a free body's attitude

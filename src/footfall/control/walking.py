@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from footfall.control.biped import Biped
-from footfall.control.walking_run import Walking
+from footfall.control.walk_controller import Walking
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
 

@@ -7,15 +7,15 @@ columns of its memory, see :mod:`footfall.contact.event_law`.
 from __future__ import annotations
 
 from footfall.compiled import engine_part
-from footfall.contact.base import SLIDE, STICK
 from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
-from footfall.engine.flow import EVENTS, IMPACTS
-from footfall.engine.forces import ask
+from footfall.engine.dormand_prince import EVENTS, IMPACTS
+from footfall.engine.kinematics import release_far, velocities
+from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.points import release_far, velocities
 from footfall.engine.stages import integrate_positions
-from footfall.solve.friction import to_contact_frames
+from footfall.solve.contacts import SLIDE, STICK
+from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import spread
 
 #: Gap up to which points touch, m: so near they arrive together.

@@ -20,7 +20,6 @@ contacts change again and again.
 from __future__ import annotations
 
 from footfall.compiled import engine_part, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK
 from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
 from footfall.engine.contact_set import (
     DRIFT,
@@ -36,7 +35,7 @@ from footfall.engine.contact_set import (
     show_touching,
     strike,
 )
-from footfall.engine.flow import (
+from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
     LENGTH,
@@ -51,10 +50,11 @@ from footfall.engine.flow import (
     step_error,
     write_state,
 )
-from footfall.engine.forces import constrained_coupled_step, coupled_step
-from footfall.engine.points import velocities
+from footfall.engine.kinematics import velocities
+from footfall.engine.law_step import constrained_coupled_step, coupled_step
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.step import DIVERGED, DONE, record, runaway, sense_and_act
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
 
 #: A run may end because events do not.

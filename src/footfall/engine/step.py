@@ -13,9 +13,9 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_transmission,
 )
-from footfall.engine.forces import forces_and_acceleration
-from footfall.engine.native import tell_mujoco
-from footfall.engine.points import keep_memory, locate, restore_memory, roll_anchors
+from footfall.engine.kinematics import keep_memory, locate, restore_memory, roll_anchors
+from footfall.engine.law_step import forces_and_acceleration
+from footfall.engine.mujoco_solver import tell_mujoco
 from footfall.engine.stages import (
     factor_inertia,
     integrate_activations,
@@ -58,7 +58,7 @@ class Laws(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """The ground of a run, see :mod:`footfall.surface`."""
+    """The ground of a run, see :mod:`footfall.ground.surface`."""
 
     surface: Any
     shape: Any

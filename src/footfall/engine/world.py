@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.contact.base import Contacts
 from footfall.engine import bridge
-from footfall.engine.points import Points
+from footfall.engine.kinematics import Points
+from footfall.solve.contacts import Contacts
 from footfall.solve.fixed_point import DEPTH, HISTORY_ROWS
 
 if TYPE_CHECKING:

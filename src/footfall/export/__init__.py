@@ -22,7 +22,7 @@ from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.aside import written_aside
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 __all__ = ["FORMATS", "export"]
 
@@ -37,7 +37,7 @@ FORMATS = {
 }
 
 
-def export(rec: Recording, path: str | os.PathLike[str], **options: Any) -> Path:
+def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a recording in the format that the ending of ``path`` names, and give back the path.
 
     Options are those of the format: ``what="grf"`` or ``"motion"`` for OpenSim files, ``rate`` (pictures per second of

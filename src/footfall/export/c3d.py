@@ -20,7 +20,7 @@ from footfall.files.c3d_writer import write_c3d
 from footfall.measure.common import feet, flat, load_centre
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Room around what a foot treads on, m.
 RIM = 0.1
@@ -40,7 +40,7 @@ class Plate(NamedTuple):
         return 1e3 * (self.middle + (signs * self.half) @ self.axes[:2]).T
 
 
-def write(rec: Recording, path: Path) -> None:
+def write(rec: Record, path: Path) -> None:
     """Markers in mm, forces in N, moments in N mm, as the format has it."""
     step = np.diff(rec.time)
     if len(step) and not np.allclose(step, step[0], rtol=1e-3):
@@ -63,7 +63,7 @@ def write(rec: Recording, path: Path) -> None:
         raise RecordingError(f"C3D cannot hold this recording: {error}") from error
 
 
-def _wrenches(rec: Recording, plates: Sequence[Plate]) -> np.ndarray:
+def _wrenches(rec: Record, plates: Sequence[Plate]) -> np.ndarray:
     """(T, 6 plates) force (N) and moment (N mm) about the middle of each plate, in its axes."""
     found = []
     for plate, points in zip(plates, feet(rec), strict=True):
@@ -85,7 +85,7 @@ def _platform(plates: Sequence[Plate]) -> dict[str, np.ndarray]:
     }
 
 
-def _plate(rec: Recording, points: slice) -> Plate:
+def _plate(rec: Record, points: slice) -> Plate:
     """The plate under a foot, large enough for every place it treads on."""
     place = rec.position[:, points]
     if flat(rec):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.measure import overall_cop
+from footfall.measure import cop, overall_cop, zmp
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 FREE, BALL, SLIDE = (
     int(kind) for kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -31,7 +31,7 @@ class NamedColumn(NamedTuple):
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
-def columns(rec: Recording) -> list[NamedColumn]:
+def columns(rec: Record) -> list[NamedColumn]:
     """Time, joints, controls, feet, pressure centres, contact points and signals, in this order.
 
     Names are ``joint.quantity``, ``actuator.control``, ``foot.quantity.axis`` and ``foot.point.quantity.axis``.
@@ -41,11 +41,12 @@ def columns(rec: Recording) -> list[NamedColumn]:
     for i in range(rec.robot.model.nu):
         name = rec.robot.model.actuator(i).name or f"actuator{i}"
         found.append(NamedColumn(f"{name}.control", "", rec.ctrl[:, i]))
+    centre = cop(rec)
     for f, foot in enumerate(rec.robot.feet):
         found += _vectors(f"{foot.name}.force", "N", rec.foot_force[:, f])
-        found += _vectors(f"{foot.name}.cop", "m", rec.cop[:, f])
+        found += _vectors(f"{foot.name}.cop", "m", centre[:, f])
     found += _vectors("cop", "m", overall_cop(rec))
-    found += _vectors("zmp", "m", rec.zmp)
+    found += _vectors("zmp", "m", zmp(rec))
     for foot in rec.robot.feet:
         own = rec.foot(foot.name)
         for p in range(own.start, own.stop):
@@ -64,7 +65,7 @@ def columns(rec: Recording) -> list[NamedColumn]:
     return found
 
 
-def joint_positions(rec: Recording) -> list[NamedColumn]:
+def joint_positions(rec: Record) -> list[NamedColumn]:
     """What ``qpos`` holds, joint by joint."""
     found = []
     for j, name in enumerate(rec.robot.joint_names):
@@ -79,7 +80,7 @@ def joint_positions(rec: Recording) -> list[NamedColumn]:
     return found
 
 
-def joint_velocities(rec: Recording) -> list[NamedColumn]:
+def joint_velocities(rec: Record) -> list[NamedColumn]:
     """What ``qvel`` holds, joint by joint; a free joint turns in its body's frame, as MuJoCo has it."""
     found = []
     for j, name in enumerate(rec.robot.joint_names):

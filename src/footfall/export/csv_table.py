@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from footfall.export.columns import columns
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def write(rec: Recording, path: Path) -> None:
+def write(rec: Record, path: Path) -> None:
     """Numbers are written so that they come back to the last bit."""
     table = columns(rec)
     with path.open("w", newline="", encoding="utf-8") as file:

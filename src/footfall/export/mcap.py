@@ -21,12 +21,12 @@ import numpy as np
 
 from footfall.export.columns import joint_positions, joint_velocities
 from footfall.export.mcap_scene import arrows, body_entities, ground_entity, transforms
-from footfall.measure import momentum, overall_cop
+from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.common import normal_force
-from footfall.show.scene import RATE, display_samples
+from footfall.show.frames import RATE, display_samples
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 SCHEMAS = {
     "/tf": "foxglove.FrameTransforms",
@@ -39,7 +39,7 @@ SCHEMAS = {
 }
 
 
-def write(rec: Recording, path: Path, rate: float = RATE) -> None:
+def write(rec: Record, path: Path, rate: float = RATE) -> None:
     """Numbers of every sample, the scene ``rate`` times a second. Needs ``mcap``."""
     from mcap.writer import Writer
 
@@ -79,19 +79,20 @@ def write(rec: Recording, path: Path, rate: float = RATE) -> None:
 class _Numbers:
     """The messages of numbers, sample by sample."""
 
-    def __init__(self, rec: Recording) -> None:
+    def __init__(self, rec: Record) -> None:
         self.rec = rec
         self.cop, self.com, self.load = overall_cop(rec), momentum(rec).com, normal_force(rec)
+        self.foot_cop, self.zmp = cop(rec), zmp(rec)
         self.position, self.velocity = joint_positions(rec), joint_velocities(rec)
         self.actuators = [rec.robot.model.actuator(i).name or f"actuator{i}" for i in range(rec.robot.model.nu)]
 
     def grf(self, k: int) -> dict[str, Any]:
         rec = self.rec
         feet = {
-            foot.name: {"force": _xyz(rec.foot_force[k, f]), "cop": _xyz(rec.cop[k, f])}
+            foot.name: {"force": _xyz(rec.foot_force[k, f]), "cop": _xyz(self.foot_cop[k, f])}
             for f, foot in enumerate(rec.robot.feet)
         }
-        whole = {"total": _xyz(rec.total_force[k]), "cop": _xyz(self.cop[k]), "zmp": _xyz(rec.zmp[k])}
+        whole = {"total": _xyz(rec.total_force[k]), "cop": _xyz(self.cop[k]), "zmp": _xyz(self.zmp[k])}
         return {**whole, "com": _xyz(self.com[k]), "feet": feet}
 
     def joints(self, k: int) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from footfall.measure.audit_rows import scales
+from footfall.measure.audit_errors import scales
+from footfall.show.frames import MODE_COLORS, body_poses
 from footfall.show.geometry import Mesh, body_meshes
-from footfall.show.scene import MODE_COLORS, body_poses
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 WORLD = "world"
 #: A force as large as the robot's weight is drawn as long as this part of its size.
@@ -21,7 +21,7 @@ GROUND_COLOR = (190, 190, 190, 255)
 UNMOVED = {"position": {"x": 0.0, "y": 0.0, "z": 0.0}, "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}}
 
 
-def body_entities(rec: Recording) -> list[dict[str, Any]]:
+def body_entities(rec: Record) -> list[dict[str, Any]]:
     """The shape of every body in the body's own frame, for all time."""
     model = rec.robot.model
     return [
@@ -30,7 +30,7 @@ def body_entities(rec: Recording) -> list[dict[str, Any]]:
     ]
 
 
-def ground_entity(rec: Recording) -> dict[str, Any]:
+def ground_entity(rec: Record) -> dict[str, Any]:
     """The ground around what happened."""
     reach = float(np.abs(rec.position[..., :2]).max(initial=0.0))
     vertices, faces = rec.ground.mesh(min(2.0 * reach + 4.0 * scales(rec).size, 20.0))
@@ -44,7 +44,7 @@ def ground_entity(rec: Recording) -> dict[str, Any]:
     return _entity("ground", WORLD, rec, triangles=[surface])
 
 
-def transforms(rec: Recording, k: int) -> list[dict[str, Any]]:
+def transforms(rec: Record, k: int) -> list[dict[str, Any]]:
     """Where every body is in sample ``k``."""
     model = rec.robot.model
     bodies = list(range(1, model.nbody))
@@ -61,7 +61,7 @@ def transforms(rec: Recording, k: int) -> list[dict[str, Any]]:
     ]
 
 
-def arrows(rec: Recording, k: int) -> dict[str, Any]:
+def arrows(rec: Record, k: int) -> dict[str, Any]:
     """The force on every point in sample ``k``, coloured by its mode; it replaces the one before."""
     scale = LENGTH * scales(rec).size / scales(rec).weight
     found = []
@@ -83,7 +83,7 @@ def arrows(rec: Recording, k: int) -> dict[str, Any]:
     return _entity("contact forces", WORLD, rec, k=k, arrows=found)
 
 
-def _entity(name: str, frame: str, rec: Recording, k: int = 0, **shapes: Any) -> dict[str, Any]:
+def _entity(name: str, frame: str, rec: Record, k: int = 0, **shapes: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {
         key: [] for key in ("arrows", "cubes", "spheres", "cylinders", "lines", "triangles", "texts", "models")
     }

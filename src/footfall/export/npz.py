@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.recording import COLUMNS
+from footfall.record import COLUMNS
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def write(rec: Recording, path: Path) -> None:
+def write(rec: Record, path: Path) -> None:
     """``description`` is a JSON object: units, robot, law, ground, names of joints, actuators, feet."""
     model = rec.robot.model
     description = {

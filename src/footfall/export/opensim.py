@@ -15,17 +15,17 @@ import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
 from footfall.export.columns import FREE
-from footfall.measure import grf
+from footfall.measure import cop, grf
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Rows are OpenSim's axes in Footfall's frame.
 TO_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 WHAT = {".mot": "grf", ".sto": "motion"}
 
 
-def write(rec: Recording, path: Path, what: str | None = None) -> None:
+def write(rec: Record, path: Path, what: str | None = None) -> None:
     """``what`` is "grf" (.mot if left out) or "motion" (.sto if left out)."""
     tables = {"grf": _forces, "motion": _motion}
     chosen = WHAT[path.suffix.lower()] if what is None else what
@@ -45,19 +45,19 @@ def write_storage(path: Path, title: str, names: Sequence[str], values: np.ndarr
         np.savetxt(file, values, fmt="%.12g", delimiter="\t")
 
 
-def _forces(rec: Recording) -> tuple[list[str], np.ndarray]:
+def _forces(rec: Record) -> tuple[list[str], np.ndarray]:
     """Of each foot: force (N), centre of pressure (m) and moment about it (N m); zero where it carries no load."""
-    own = grf(rec)
+    own, centre = grf(rec), cop(rec)
     names, parts = [], []
     for f, foot in enumerate(rec.robot.feet):
         name = foot.name.replace(" ", "_")
-        for kind, values in (("force_v", own.force), ("force_p", rec.cop), ("torque_", own.moment_at_cop)):
+        for kind, values in (("force_v", own.force), ("force_p", centre), ("torque_", own.moment_at_cop)):
             names += [f"{name}_ground_{kind}{axis}" for axis in "xyz"]
             parts.append(np.where(np.isfinite(values[:, f]), values[:, f], 0.0) @ TO_OPENSIM.T)
     return names, np.hstack(parts)
 
 
-def _motion(rec: Recording) -> tuple[list[str], np.ndarray]:
+def _motion(rec: Record) -> tuple[list[str], np.ndarray]:
     """Joints by name; of a free joint tilt, list and rotation, and its place.
 
     These angles are body-fixed rotations about OpenSim's z, x and y in this order, as those of its pelvis.

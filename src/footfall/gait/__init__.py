@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from footfall.gait.human import human_walk
-    from footfall.gait.human_data import measured_walk
+    from footfall.gait.human.data import measured_walk
+    from footfall.gait.human.walk import human_walk
     from footfall.gait.motion_files import load_motion
 
 # Where each public name lives; imported on first use.
-_HOMES = {"human_walk": "human", "load_motion": "motion_files", "measured_walk": "human_data"}
+_HOMES = {"human_walk": "human.walk", "load_motion": "motion_files", "measured_walk": "human.data"}
 
 __all__ = ["human_walk", "load_motion", "measured_walk"]
 

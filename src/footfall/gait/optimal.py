@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from footfall.control.motors import torque_limits
 from footfall.errors import GaitError
-from footfall.gait.demands import Demands
-from footfall.gait.guess import first_guess
+from footfall.gait.constraints import Demands
+from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.polynomial import PolynomialGait, cubics, swapped
 from footfall.gait.step_check import examine
 from footfall.gait.step_model import StepModel
 from footfall.gait.symbolic import casadi
 from footfall.robot import Robot
+from footfall.robot.motors import torque_limits
 
 #: Changes when the same problem would be solved otherwise, so that gaits kept before are not taken for its solution.
 METHOD = "cubics, plastic impact, 41 samples, 1"

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 class Assistance(NamedTuple):
@@ -26,7 +26,7 @@ class Assistance(NamedTuple):
         )
 
 
-def assistance(rec: Recording) -> Assistance:
+def assistance(rec: Record) -> Assistance:
     """The wrench of the motors on the root (``robot.root_motors``) over a recording; zero without any."""
     model = rec.robot.model
     own = np.flatnonzero(rec.robot.root_motors)

@@ -22,7 +22,7 @@ from footfall.measure.audit_rules import RULES, Rule
 from footfall.measure.common import once
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 VERDICTS = ("pass", "note", "fail")
 
@@ -126,7 +126,7 @@ class Audit:
 
 
 @once
-def audit(rec: Recording) -> Audit:
+def audit(rec: Record) -> Audit:
     """Examine the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
 
     Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for Runge-Kutta and
@@ -166,7 +166,7 @@ def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Conta
     return "\n".join([told(head), "  ".join("-" * w for w in widths), *map(told, lines)])
 
 
-def _row(rule: Rule, values: np.ndarray, rec: Recording) -> AuditRow:
+def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
     bounds = rule.bounds(rec)
     judged = values[np.isfinite(values)]
     worst = float(judged.max(initial=0.0))

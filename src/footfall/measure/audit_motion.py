@@ -11,35 +11,35 @@ from footfall.measure.common import once
 from footfall.measure.motion import momentum
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 FREE, HINGE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 
 
-def force_residual(rec: Recording) -> np.ndarray:
+def force_residual(rec: Record) -> np.ndarray:
     """(T,) N, of the force that the motion takes, what ground, gravity, pushes and help do not explain."""
     return np.linalg.norm(_residual(rec)[:, :3], axis=1)
 
 
-def moment_residual(rec: Recording) -> np.ndarray:
+def moment_residual(rec: Record) -> np.ndarray:
     """(T,) N m, the same of moments about the centre of mass."""
     return np.linalg.norm(_residual(rec)[:, 3:], axis=1)
 
 
-def momentum_is_exact(rec: Recording) -> bool:
+def momentum_is_exact(rec: Record) -> bool:
     """Whether differences of velocities are the accelerations of the steps: semi-implicit Euler, each recorded."""
     every_step = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
     return every_step and rec.info.get("integrator", "euler") == "euler"
 
 
-def forces_are_means(rec: Recording) -> bool:
+def forces_are_means(rec: Record) -> bool:
     """Whether the forces on record are means over the time to the next sample, impulses of impacts included."""
     every_period = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
     return every_period and rec.info.get("integrator") == "event-driven"
 
 
-def _mean_force(rec: Recording, momentum: np.ndarray) -> np.ndarray:
+def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
     """(T, 3) N, that changes the momentum (T, 3) from sample to sample, less the weight; 0 in the last row."""
     change = np.zeros_like(momentum)
     change[:-1] = np.diff(momentum, axis=0) / np.diff(rec.time)[:, None]
@@ -47,7 +47,7 @@ def _mean_force(rec: Recording, momentum: np.ndarray) -> np.ndarray:
 
 
 @once
-def _residual(rec: Recording) -> np.ndarray:
+def _residual(rec: Record) -> np.ndarray:
     """(T, 6) N and N m about the centre of mass; NaN in the last row and where other bodies than the feet may touch.
 
     A root on rails (a planar robot's) is judged along its freedoms only: what the rails bear is not known.
@@ -75,7 +75,7 @@ def _residual(rec: Recording) -> np.ndarray:
     return wrench
 
 
-def _pushes(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the centre of mass of all pushes, (T, 3) each."""
     model = rec.robot.model
     data = mujoco.MjData(model)
@@ -95,7 +95,7 @@ def _pushes(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return force, moment
 
 
-def _root_motors(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _root_motors(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the centre of mass of motors between world and root, (T, 3) each."""
     model = rec.robot.model
     data = mujoco.MjData(model)
@@ -118,7 +118,7 @@ def _root_motors(rec: Recording, com: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return force, moment
 
 
-def _along_freedoms(rec: Recording, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     """The part of wrenches (T, 6) about the centre of mass that acts along motions the root's own joints allow."""
     model = rec.robot.model
     moving = model.body_weldid != 0
@@ -141,7 +141,7 @@ def _along_freedoms(rec: Recording, com: np.ndarray, wrench: np.ndarray) -> np.n
     return np.einsum("tij,tj->ti", basis @ np.linalg.pinv(basis), wrench)
 
 
-def _another_body_touches(rec: Recording, k: int) -> bool:
+def _another_body_touches(rec: Record, k: int) -> bool:
     """Whether the box around any geom but those of the feet reaches the ground in sample ``k``."""
     model = rec.robot.model
     data = mujoco.MjData(model)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from footfall.measure import audit_rows as error
+from footfall.measure import audit_errors as error
+from footfall.measure.audit_errors import scales
 from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact
-from footfall.measure.audit_rows import scales
 from footfall.measure.common import normals
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 class Bounds(NamedTuple):
@@ -30,12 +30,12 @@ class Rule(NamedTuple):
 
     name: str
     unit: str
-    quantity: Callable[[Recording], np.ndarray]
-    bounds: Callable[[Recording], Bounds]
+    quantity: Callable[[Record], np.ndarray]
+    bounds: Callable[[Record], Bounds]
     meaning: str
 
 
-def _of_depth(rec: Recording) -> Bounds:
+def _of_depth(rec: Record) -> Bounds:
     """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm of a human's. A soft one may take 5 %, as if it
     stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
     long. Relative errors are those to the robot's size.
@@ -48,29 +48,29 @@ def _of_depth(rec: Recording) -> Bounds:
     return Bounds(1e-3 * sole, 0.05 * sole + 0.01 * fastest, scales(rec).size)
 
 
-def _of(name: str, tolerance: float, limit: float) -> Callable[[Recording], Bounds]:
+def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:
     """Bounds as parts of one of the robot's scales."""
 
-    def bounds(rec: Recording) -> Bounds:
+    def bounds(rec: Record) -> Bounds:
         scale = getattr(scales(rec), name)
         return Bounds(tolerance * scale, limit * scale, scale)
 
     return bounds
 
 
-def _of_momentum(name: str) -> Callable[[Recording], Bounds]:
+def _of_momentum(name: str) -> Callable[[Record], Bounds]:
     """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where forces between the samples are not known
     nothing fails.
     """
 
-    def bounds(rec: Recording) -> Bounds:
+    def bounds(rec: Record) -> Bounds:
         scale = getattr(scales(rec), name)
         return Bounds(1e-5 * scale, 1e-3 * scale if momentum_is_exact(rec) else math.inf, scale)
 
     return bounds
 
 
-def _no_bad_samples(rec: Recording) -> Bounds:
+def _no_bad_samples(rec: Record) -> Bounds:
     """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does."""
     return Bounds(0.0, 0.01 if rec.failure is None else -1.0)
 

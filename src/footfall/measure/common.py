@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Below this part of the robot's weight a load is rounding, and has no centre.
 LOADED = 1e-6
@@ -18,12 +18,12 @@ LOADED = 1e-6
 Result = TypeVar("Result")
 
 
-def once(function: Callable[[Recording], Result]) -> Callable[[Recording], Result]:
+def once(function: Callable[[Record], Result]) -> Callable[[Record], Result]:
     """Remember what a measure said of a recording for as long as the recording lives."""
-    known: WeakKeyDictionary[Recording, Result] = WeakKeyDictionary()
+    known: WeakKeyDictionary[Record, Result] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembered(rec: Recording) -> Result:
+    def remembered(rec: Record) -> Result:
         if rec not in known:
             known[rec] = function(rec)
         return known[rec]
@@ -31,19 +31,19 @@ def once(function: Callable[[Recording], Result]) -> Callable[[Recording], Resul
     return remembered
 
 
-def threshold(rec: Recording) -> float:
+def threshold(rec: Record) -> float:
     """The load in N above which something stands on the ground."""
     # Without gravity there is no weight to compare with; then any force counts that is not rounding of 1 N.
     return LOADED * (rec.robot.weight or 1.0)
 
 
-def flat(rec: Recording) -> bool:
+def flat(rec: Record) -> bool:
     """Whether the ground is one plane, level or sloped."""
     return rec.ground.kind in ("plane", "slope")
 
 
 @once
-def normals(rec: Recording) -> np.ndarray:
+def normals(rec: Record) -> np.ndarray:
     """(T, P, 3) unit normal of the ground at each point."""
     if flat(rec):
         return np.broadcast_to(rec.ground.gap(np.zeros(3))[1], rec.position.shape)
@@ -51,23 +51,23 @@ def normals(rec: Recording) -> np.ndarray:
 
 
 @once
-def normal_force(rec: Recording) -> np.ndarray:
+def normal_force(rec: Record) -> np.ndarray:
     """(T, P) N, force along the ground's normal at each point."""
     return np.einsum("tpi,tpi->tp", rec.force, normals(rec))
 
 
-def tangential(rec: Recording, vectors: np.ndarray) -> np.ndarray:
+def tangential(rec: Record, vectors: np.ndarray) -> np.ndarray:
     """(T, P, 3) the part of vectors at the points that lies in the ground's tangent plane."""
     n = normals(rec)
     return vectors - np.einsum("tpi,tpi->tp", vectors, n)[..., None] * n
 
 
-def feet(rec: Recording) -> list[slice]:
+def feet(rec: Record) -> list[slice]:
     """The points of each foot."""
     return [rec.foot(foot.name) for foot in rec.robot.feet]
 
 
-def load_centre(rec: Recording, points: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def load_centre(rec: Record, points: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of some points: mean position (T, 3) m, mean unit normal (T, 3) and total normal force (T,) N.
 
     The means are weighted by the normal forces, and NaN where the load is no more than rounding.
@@ -81,7 +81,7 @@ def load_centre(rec: Recording, points: slice) -> tuple[np.ndarray, np.ndarray, 
 
 
 @once
-def reference_plane(rec: Recording) -> tuple[np.ndarray, np.ndarray]:
+def reference_plane(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     """The plane of ZMP and overall pressure centre: unit normal (T, 3), distance from the origin (T,) m.
 
     On level ground and on a slope it is the ground itself. On stairs and uneven ground it passes through the

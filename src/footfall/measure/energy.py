@@ -15,7 +15,7 @@ from footfall.measure.common import once
 from footfall.measure.motion import momentum
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Actuation:
 
 
 @once
-def actuation(rec: Recording) -> Actuation:
+def actuation(rec: Record) -> Actuation:
     """Actuator forces and energies of a recording. Evaluated once per recording.
 
     Limitations: activations of actuators that have a state are not recorded; they are integrated anew, from
@@ -74,7 +74,7 @@ def actuation(rec: Recording) -> Actuation:
     return Actuation(torque, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
 
 
-def joint_torques(rec: Recording) -> np.ndarray:
+def joint_torques(rec: Record) -> np.ndarray:
     """(T, nv) N or N m, force of all actuators on each degree of freedom, from state and controls."""
     return actuation(rec).torque
 
@@ -109,7 +109,7 @@ class Energy:
         return self.kinetic + self.potential
 
 
-def energy(rec: Recording) -> Energy:
+def energy(rec: Record) -> Energy:
     """Energies, powers and works of a recording.
 
     Works hold the force of row k over the interval to row k + 1 and take the mean of the two velocities,
@@ -129,7 +129,7 @@ def energy(rec: Recording) -> Energy:
     )
 
 
-def cost_of_transport(rec: Recording, work: str = "positive") -> float:
+def cost_of_transport(rec: Record, work: str = "positive") -> float:
     """Work of the actuators per weight and horizontal distance of the centre of mass, a number without unit.
 
     ``work`` is "positive" (joints that brake give nothing back), "absolute" (braking costs as much as

@@ -13,7 +13,7 @@ from footfall.measure.slip import slip_distance
 from footfall.measure.support import support_margin
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: A way that a foot slid before the fall and that is told with it, m.
 SLID = 0.01
@@ -27,7 +27,7 @@ class Fall:
     cause: str
 
 
-def fall(rec: Recording, below: float = 0.5) -> Fall | None:
+def fall(rec: Record, below: float = 0.5) -> Fall | None:
     """The first time the centre of mass is below ``below`` times its height over ground in the home pose, if ever.
 
     The cause tells when the centre of mass left the support for good and on which side (the robot faces along world
@@ -51,12 +51,12 @@ def fall(rec: Recording, below: float = 0.5) -> Fall | None:
     return Fall(float(rec.time[until]), f"tipped {side}: {when}{slid}")
 
 
-def has_fallen(rec: Recording, below: float = 0.5) -> bool:
+def has_fallen(rec: Record, below: float = 0.5) -> bool:
     """Whether the centre of mass ever sank below ``below`` times its height over ground in the home pose."""
     return bool((com_height(rec) < below * standing_height(rec)).any())
 
 
-def standing_height(rec: Recording) -> float:
+def standing_height(rec: Record) -> float:
     """Height of the centre of mass in the home pose, m."""
     data = mujoco.MjData(rec.robot.model)
     data.qpos[:] = rec.robot.home

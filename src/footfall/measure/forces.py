@@ -11,7 +11,7 @@ from footfall.measure.common import feet
 from footfall.measure.pressure import cop
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class GroundReaction:
     total_moment: np.ndarray
 
 
-def grf(rec: Recording) -> GroundReaction:
+def grf(rec: Record) -> GroundReaction:
     """Ground reaction forces of each foot and of all, with their moments."""
     each = np.cross(rec.position, rec.force)
     moment = np.stack([each[:, points].sum(axis=1) for points in feet(rec)], axis=1)

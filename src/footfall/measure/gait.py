@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from footfall.contact.base import OPEN
 from footfall.measure.common import feet, runs
+from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Points in this part of the foot's length, from either end, are its heel and its toe.
 END = 0.3
@@ -80,7 +80,7 @@ class Phases:
         return tuple(sorted(found, key=lambda event: event.time))
 
 
-def heel_and_toe(rec: Recording) -> list[tuple[np.ndarray, np.ndarray]]:
+def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each foot, the indices of its heel points and of its toe points.
 
     The robot faces along world x in its home pose; heel and toe are what lies within 30 % of the foot's
@@ -99,7 +99,7 @@ def heel_and_toe(rec: Recording) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def phases(rec: Recording, shortest: float = 0.02) -> Phases:
+def phases(rec: Record, shortest: float = 0.02) -> Phases:
     """When each foot touches, lies flat, rolls off and leaves.
 
     A foot touches while any of its points is closed. Contacts and gaps shorter than ``shortest`` (s) are
@@ -121,7 +121,7 @@ def phases(rec: Recording, shortest: float = 0.02) -> Phases:
     return Phases(contact, tuple(sorted(stances, key=lambda stance: stance.start)), flight)
 
 
-def _stance(rec: Recording, foot: str, a: int, b: int, heel: np.ndarray, toe: np.ndarray) -> Stance:
+def _stance(rec: Record, foot: str, a: int, b: int, heel: np.ndarray, toe: np.ndarray) -> Stance:
     """The stance that lasts from sample ``a`` to before ``b``."""
     time, begun, left = rec.time, a > 0, b < len(rec)
     both = np.flatnonzero(heel[a:b] & toe[a:b])
@@ -177,7 +177,7 @@ class Stride:
     duty_factor: float
 
 
-def strides(rec: Recording, shortest: float = 0.02) -> list[Stride]:
+def strides(rec: Record, shortest: float = 0.02) -> list[Stride]:
     """Every whole stride of every foot, in order of time. ``shortest`` as in ``phases``.
 
     A foothold is the middle of the foot's points when it lies flat, or at the strike if it never does.

@@ -10,10 +10,10 @@ import numpy as np
 from footfall.measure.common import feet, normal_force, runs, threshold
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def penetration(rec: Recording) -> np.ndarray:
+def penetration(rec: Record) -> np.ndarray:
     """(T, P) m, depth of each point inside the ground, 0 outside."""
     return np.maximum(0.0, -rec.gap)
 
@@ -37,7 +37,7 @@ class Impact:
     loading_rate: float
 
 
-def impacts(rec: Recording, window: float = 0.05) -> list[Impact]:
+def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     """Every landing of every foot, in order of time.
 
     A landing begins with the first load after a sample without; it lasts ``window`` s, so bounces shorter

@@ -11,7 +11,7 @@ import numpy as np
 from footfall.measure.common import once
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Motion:
 
 
 @once
-def momentum(rec: Recording) -> Motion:
+def momentum(rec: Record) -> Motion:
     """Centre of mass and momenta of a recording, and the force its motion takes; evaluated once.
 
     The force follows from the accelerations ``(qvel[k+1] - qvel[k]) / (time[k+1] - time[k])`` by Newton and
@@ -84,7 +84,7 @@ def momentum(rec: Recording) -> Motion:
     )
 
 
-def generalised_acceleration(rec: Recording) -> np.ndarray:
+def generalised_acceleration(rec: Record) -> np.ndarray:
     """(T, nv) m/s2 or rad/s2, forward differences of ``qvel``; the last row repeats, one sample has NaN."""
     if len(rec) < 2:
         return np.full(rec.qvel.shape, np.nan)
@@ -92,7 +92,7 @@ def generalised_acceleration(rec: Recording) -> np.ndarray:
     return np.concatenate([difference, difference[-1:]])
 
 
-def com_height(rec: Recording) -> np.ndarray:
+def com_height(rec: Record) -> np.ndarray:
     """(T,) m, height of the centre of mass over the ground below it."""
     com = momentum(rec).com
     return com[:, 2] - rec.ground.height(com[:, 0], com[:, 1])

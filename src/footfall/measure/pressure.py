@@ -9,10 +9,10 @@ import numpy as np
 from footfall.measure.common import feet, load_centre, pierce, reference_plane, threshold
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def cop(rec: Recording) -> np.ndarray:
+def cop(rec: Record) -> np.ndarray:
     """(T, feet, 3) m, world frame: centre of pressure of each foot, NaN where the foot carries no load.
 
     The mean of the foot's contact points, weighted by the force on each along the ground's normal there. On a
@@ -22,7 +22,7 @@ def cop(rec: Recording) -> np.ndarray:
     return np.stack([load_centre(rec, points)[0] for points in feet(rec)], axis=1)
 
 
-def overall_cop(rec: Recording) -> np.ndarray:
+def overall_cop(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: centre of pressure of all feet together, NaN in flight.
 
     The point of the reference plane (see ``reference_plane``: the ground where it is a plane) about which all
@@ -37,7 +37,7 @@ def overall_cop(rec: Recording) -> np.ndarray:
     return found
 
 
-def free_moment(rec: Recording) -> np.ndarray:
+def free_moment(rec: Record) -> np.ndarray:
     """(T, feet) N m: moment of each foot's forces about its centre of pressure, along the ground's normal.
 
     Positive turns the robot counter-clockwise seen from above; NaN where the foot carries no load.

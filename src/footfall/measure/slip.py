@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.contact.base import MODES, OPEN, SLIDE
 from footfall.measure.common import tangential
+from footfall.solve.contacts import MODES, OPEN, SLIDE
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def slip_speed(rec: Recording) -> np.ndarray:
+def slip_speed(rec: Record) -> np.ndarray:
     """(T, P) m/s, speed of each point's material along the ground while it is closed, 0 while open.
 
     A point that rolls has none; one that sticks has what its law lets it creep.
@@ -23,7 +23,7 @@ def slip_speed(rec: Recording) -> np.ndarray:
     return np.where(rec.mode != OPEN, np.linalg.norm(tangential(rec, rec.velocity), axis=-1), 0.0)
 
 
-def slip_distance(rec: Recording) -> np.ndarray:
+def slip_distance(rec: Record) -> np.ndarray:
     """(T, P) m, how far each point has slid since the first sample; the last row is the total.
 
     The length of its path along the ground, by the trapezoidal rule, over the intervals that begin in mode
@@ -60,7 +60,7 @@ class Interval:
         return self.end - self.start
 
 
-def intervals(rec: Recording) -> list[Interval]:
+def intervals(rec: Record) -> list[Interval]:
     """Every point's modes in order of time, point after point; together they cover the recording."""
     found: list[Interval] = []
     if not len(rec):

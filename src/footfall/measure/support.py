@@ -8,18 +8,18 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import kernel
-from footfall.contact.base import OPEN
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import once
 from footfall.measure.motion import com_height, momentum
 from footfall.measure.pressure import overall_cop
 from footfall.measure.zmp import zmp
+from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
-def capture_point(rec: Recording) -> np.ndarray:
+def capture_point(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: where on the ground the robot must step to come to rest.
 
     Of a linear inverted pendulum: com + velocity * sqrt(h / g), in x and y, with h the height of the centre
@@ -44,7 +44,7 @@ MARGIN_OF = {
 }
 
 
-def support_polygon(rec: Recording, k: int) -> np.ndarray:
+def support_polygon(rec: Record, k: int) -> np.ndarray:
     """(N, 3) m, world frame: corners of what the robot stands on in sample ``k``, counter-clockwise.
 
     The convex hull, in x and y and seen from above, of the closed points: two corners on a line, one on a
@@ -57,7 +57,7 @@ def support_polygon(rec: Recording, k: int) -> np.ndarray:
     return points[corners[:count]]
 
 
-def support_margin(rec: Recording, of: str = "cop") -> np.ndarray:
+def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
     """(T,) m: how far inside the support polygon a point lies, negative outside, NaN where undefined.
 
     ``of`` is "cop" (``overall_cop``), "zmp", "capture" or "com". The distance is the horizontal one to the
@@ -83,7 +83,7 @@ def support_margin(rec: Recording, of: str = "cop") -> np.ndarray:
 
 
 @once
-def _line_of_motion(rec: Recording) -> np.ndarray | None:
+def _line_of_motion(rec: Record) -> np.ndarray | None:
     """(2,) the horizontal direction all contact points move in, if there is only one."""
     model = rec.robot.model
     data = mujoco.MjData(model)

@@ -10,13 +10,13 @@ from footfall.measure.common import normal_force, pierce, reference_plane
 from footfall.measure.motion import momentum
 
 if TYPE_CHECKING:
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Below this part of the robot's weight the force that a motion takes has no line of action worth the name.
 FLIGHT = 1e-3
 
 
-def zmp(rec: Recording) -> np.ndarray:
+def zmp(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: zero moment point, NaN in flight.
 
     Where the ground would have to push, through one point and without any moment in the plane of the ground,

@@ -15,7 +15,8 @@ from importlib import import_module
 from pathlib import Path
 
 from footfall.errors import FootfallError, did_you_mean
-from footfall.papers.base import Assumption, Claim, Experiment, Paper, PaperResult, perform
+from footfall.papers.base import Assumption, Claim, Experiment, Paper
+from footfall.papers.perform import PaperResult, perform
 
 __all__ = ["Assumption", "Claim", "Experiment", "Paper", "PaperResult", "paper", "papers", "run_paper"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from footfall.errors import FootfallError, did_you_mean
@@ -98,62 +97,6 @@ class Paper:
             if figure not in known:
                 raise FootfallError(f"{self.name} has no figure '{figure}' here: {did_you_mean(figure, known)}")
         return tuple(one for one in self.experiments if {one.name, *one.figures} & set(figures))
-
-
-@dataclass(frozen=True)
-class PaperResult:
-    """What came of a paper: its claims judged, and where its figures were drawn (by experiment)."""
-
-    paper: Paper
-    claims: tuple[Claim, ...]
-    drawn: dict[str, Path]
-
-    @property
-    def assumptions(self) -> tuple[Assumption, ...]:
-        """What the paper does not print and was chosen here."""
-        return self.paper.assumptions
-
-    @property
-    def failures(self) -> tuple[Claim, ...]:
-        """The claims that we say we reproduce and that do not hold."""
-        return tuple(claim for claim in self.claims if claim.failed)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return {
-            "paper": self.paper.name,
-            "citation": self.paper.citation,
-            "reproduced": not self.failures,
-            "claims": [asdict(claim) | {"verdict": claim.verdict} for claim in self.claims],
-            "assumptions": [asdict(one) for one in self.assumptions],
-            "missing": list(self.paper.missing),
-            "figures": {name: str(path) for name, path in self.drawn.items()},
-        }
-
-
-def perform(
-    paper: Paper,
-    figures: Sequence[str] | None = None,
-    out: Path | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> PaperResult:
-    """Run a paper's experiments and judge its claims; draw into the folder ``out`` if one is given.
-
-    ``figures`` names the experiments or figures wanted. ``progress`` is told what is being done.
-    """
-    claims: list[Claim] = []
-    drawn: dict[str, Path] = {}
-    for experiment in paper.chosen(figures):
-        if progress is not None:
-            progress(f"{', '.join(experiment.figures)}: {experiment.title}")
-        data = experiment.run()
-        judged = tuple(experiment.judge(data))
-        claims += judged
-        if out is not None:
-            from footfall.papers.drawing import draw_experiment
-
-            drawn[experiment.name] = draw_experiment(paper, experiment, data, judged, out)
-    return PaperResult(paper, tuple(claims), drawn)
 
 
 # ---- ways to judge ---------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 """Pictures of recordings: the 3D viewer, the HTML report, videos.
 
-``view(rec)`` opens the browser and needs the extra "view", ``LiveView`` shows a run under way,
+``view(rec)`` opens the browser and needs the extra "view", ``footfall.live.LiveView`` shows a run under way,
 ``write_report(rec, "report.html")`` writes one file that opens anywhere, ``write_video(rec, "run.gif")`` draws with
 MuJoCo's renderer.
 """
 
-from footfall.show.live import LiveView
 from footfall.show.report import write_report
 from footfall.show.video import write_video
 from footfall.show.viewer import Viewer, view
 
-__all__ = ["LiveView", "Viewer", "view", "write_report", "write_video"]
+__all__ = ["Viewer", "view", "write_report", "write_video"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.contact.base import OPEN
+from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Frame, support_polygon
 from footfall.show.geometry import SEGMENTS, Mesh, ground_mesh, used
-from footfall.show.scene import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Frame, support_polygon
+from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
     from footfall.ground import Ground

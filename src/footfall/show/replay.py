@@ -14,8 +14,8 @@ import numpy as np
 
 from footfall.measure.common import flat
 from footfall.robot import Robot
+from footfall.show.frames import Scene, extent, force_scale, lanes
 from footfall.show.geometry import Mesh, ground_mesh, simplified
-from footfall.show.scene import Scene, extent, force_scale, lanes
 
 #: Triangles of a robot, and of a ground: what a phone draws fluently and a page carries easily.
 ROBOT_TRIANGLES, GROUND_TRIANGLES = 40_000, 20_000

@@ -16,19 +16,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import footfall
 from footfall.errors import FootfallError, RecordingError
-from footfall.recording import Recording
-from footfall.show.curves import panels
+from footfall.record import Record
+from footfall.show.frames import labels_of, make_scene
 from footfall.show.replay import most_frames, replay_data
-from footfall.show.scene import labels_of, make_scene
+from footfall.show.report_plots import panels
 from footfall.show.tables import audit_rows, audit_table, facts_table, key_figures, summary_table
+from footfall.version import __version__
 
 SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "app.js")
 
 
 def write_report(
-    recordings: Recording | Sequence[Recording],
+    recordings: Record | Sequence[Record],
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -46,7 +46,7 @@ def write_report(
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
         >>> write_report([soft, hard], "laws.html", title="Two laws")  # doctest: +SKIP
     """
-    runs = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    runs = [recordings] if isinstance(recordings, Record) else list(recordings)
     if not runs:
         raise RecordingError("a report needs at least one recording")
     names = labels_of(runs) if labels is None else [str(label) for label in labels]
@@ -62,7 +62,7 @@ def write_report(
     return target
 
 
-def render_report(runs: Sequence[Recording], labels: Sequence[str], title: str, audits: Sequence[Sequence[Any]]) -> str:
+def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, audits: Sequence[Sequence[Any]]) -> str:
     """The report as text; see ``write_report``."""
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": panels(runs, labels)}
@@ -75,7 +75,7 @@ def render_report(runs: Sequence[Recording], labels: Sequence[str], title: str, 
             "failures": _failures(runs, labels),
             "figures": key_figures(runs[0], audits[0] if audits else ()) if len(runs) == 1 else "",
             "tables": "\n".join(filter(None, tables)),
-            "version": escape(footfall.__version__),
+            "version": escape(__version__),
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "style": _file("report.css"),
             "script": "\n".join(_file(name) for name in SCRIPTS),
@@ -99,7 +99,7 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
     return "".join(filled)
 
 
-def _title(runs: Sequence[Recording]) -> str:
+def _title(runs: Sequence[Record]) -> str:
     robots = list(dict.fromkeys(rec.robot.name for rec in runs))
     laws = {rec.law.name for rec in runs}
     subject = " and ".join(robots)
@@ -110,7 +110,7 @@ def _title(runs: Sequence[Recording]) -> str:
     return f"{subject}: {len(runs)} recordings compared"
 
 
-def _lead(runs: Sequence[Recording]) -> str:
+def _lead(runs: Sequence[Record]) -> str:
     first = runs[0]
     controller = str(first.info.get("controller", "unknown"))
     held = "no controller" if controller == "none" else f"controller {controller}"
@@ -122,7 +122,7 @@ def _lead(runs: Sequence[Recording]) -> str:
     return f"{longest:.4g} s on {where}, {held}{pushed}, step {1000 * first.dt:.4g} ms"
 
 
-def _failures(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+def _failures(runs: Sequence[Record], labels: Sequence[str]) -> str:
     return "\n".join(
         f'<p class="failure"><strong>{escape(label)} did not finish:</strong> {escape(rec.failure.message)}</p>'
         for rec, label in zip(runs, labels, strict=True)

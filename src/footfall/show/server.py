@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Scene, extent, force_scale, lanes
 from footfall.show.painter import Painter, add_ground
-from footfall.show.scene import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Scene, extent, force_scale, lanes
 
 GHOSTS = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))
 LAYERS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.show.scene import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR
+from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from footfall import measure
 from footfall.contact.base import Law
-from footfall.engine.setting import make_setting
+from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
-from footfall.recording import Recording
+from footfall.measure import summarise
+from footfall.record import Record
 
 #: How the names in ``Recording.summary`` end, and the unit that means.
 UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
@@ -60,9 +61,9 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wid
 # ---- what came of it -------------------------------------------------------------------------------------------
 
 
-def summary_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+def summary_table(runs: Sequence[Record], labels: Sequence[str]) -> str:
     """The summaries of recordings, one column each."""
-    summaries = [rec.summary() for rec in runs]
+    summaries = [summarise(rec) for rec in runs]
     rows = []
     for key in summaries[0]:
         if key == "failure" or key.endswith("_bw"):
@@ -82,9 +83,9 @@ def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
     return f"{own} ({number(summary[relative], UNITS['_bw'])})"
 
 
-def key_figures(rec: Recording, audit: Sequence[AuditRow] = ()) -> str:
+def key_figures(rec: Record, audit: Sequence[AuditRow] = ()) -> str:
     """The few numbers that a reader looks for first."""
-    summary = rec.summary()
+    summary = summarise(rec)
     ended = "ended early" if rec.failure else "fell over" if summary["fell"] else "stayed up"
     chosen = [("Outcome", ended)]
     for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "duration_s"):
@@ -115,7 +116,7 @@ def _cell(value: Any, unit: str, digits: int = 4) -> str:
 # ---- what was run ----------------------------------------------------------------------------------------------
 
 
-def facts_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
+def facts_table(runs: Sequence[Record], labels: Sequence[str]) -> str:
     """What was run: robot, ground, law with its parameters and source, step, controller, pushes, versions."""
     columns = [_facts(rec) for rec in runs]
     rows = []
@@ -127,7 +128,7 @@ def facts_table(runs: Sequence[Recording], labels: Sequence[str]) -> str:
     return table("What was run", head, rows, wide=len(runs) > 1)
 
 
-def _facts(rec: Recording) -> dict[str, str]:
+def _facts(rec: Record) -> dict[str, str]:
     info = rec.info
     robot = rec.robot
     feet = ", ".join(f"{foot.name} ({len(foot.points)} points)" for foot in robot.feet)
@@ -151,7 +152,7 @@ def _facts(rec: Recording) -> dict[str, str]:
     }
 
 
-def _parameters(rec: Recording) -> str:
+def _parameters(rec: Record) -> str:
     """The numbers the law worked with, those derived from robot, ground and step included."""
     if type(rec.law).resolve is Law.resolve:
         return ""
@@ -182,7 +183,7 @@ def _remark(remark: Mapping[str, Any]) -> str:
     return escape(f"{remark.get('kind', '')}: {remark.get('message', '')}")
 
 
-def _computed(rec: Recording) -> str:
+def _computed(rec: Record) -> str:
     wall, created = rec.info.get("wall_time"), rec.info.get("created")
     parts = [str(created)] if created else []
     if wall:
@@ -218,7 +219,7 @@ class AuditRow(NamedTuple):
         return ("passed" if self.verdict else "failed") if isinstance(self.verdict, bool) else self.verdict
 
 
-def audit_rows(runs: Sequence[Recording], given: Sequence[Any] | None) -> list[list[AuditRow]]:
+def audit_rows(runs: Sequence[Record], given: Sequence[Any] | None) -> list[list[AuditRow]]:
     """One list of rows for each recording, from what the caller gave or what ``footfall.measure.audit`` says."""
     if given is None:
         audit = getattr(measure, "audit", None)

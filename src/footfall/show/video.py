@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import subprocess
@@ -13,18 +14,17 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.contact.base import OPEN
-from footfall.engine.scene import compose
 from footfall.errors import FootfallError
-from footfall.recording import Recording
-from footfall.show.scene import MODE_COLORS, Scene, force_scale, make_scene
+from footfall.record import Record
+from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
+from footfall.solve.contacts import OPEN
 
 FORMATS = (".gif", ".mp4")
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
 
 
 def write_video(
-    recording: Recording,
+    recording: Record,
     path: str | os.PathLike[str],
     *,
     fps: float = 30.0,
@@ -87,10 +87,10 @@ def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterat
         context.free()
 
 
-def _stage(rec: Recording) -> mujoco.MjModel:
+def _stage(rec: Record) -> mujoco.MjModel:
     """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is."""
     if rec.robot.mjcf is None:
-        return compose(rec.robot, rec.ground, rec.law, rec.dt, body_contacts=True).model
+        return copy.copy(rec.robot.model)
     spec = mujoco.MjSpec.from_string(rec.robot.mjcf, assets=dict(rec.robot.assets))
     rec.ground.add_to(spec)
     spec.add_texture(

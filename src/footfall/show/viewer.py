@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.recording import Recording
-from footfall.show.scene import labels_of, make_scene
+from footfall.record import Record
+from footfall.show.frames import labels_of, make_scene
 from footfall.show.server import add_layers, paint, start_server, stop_server
 
 #: Pictures a second that are sent to the browser.
@@ -21,7 +21,7 @@ SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4")
 
 
 def view(
-    recordings: Recording | Sequence[Recording],
+    recordings: Record | Sequence[Record],
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
@@ -53,14 +53,14 @@ class Viewer:
 
     def __init__(
         self,
-        recordings: Recording | Sequence[Recording],
+        recordings: Record | Sequence[Record],
         *,
         host: str = "127.0.0.1",
         port: int = 8080,
         ghosts: bool = False,
         labels: Sequence[str] | None = None,
     ) -> None:
-        runs = [recordings] if isinstance(recordings, Recording) else list(recordings)
+        runs = [recordings] if isinstance(recordings, Record) else list(recordings)
         if not runs:
             raise RecordingError("the view needs at least one recording")
         names = labels_of(runs) if labels is None else list(labels)

@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from footfall.solve.coulomb import (
+    from footfall.solve.lcp import fischer_burmeister, lemke
+    from footfall.solve.numpy_api import (
         active_set,
         cone_gauss_seidel,
         cone_newton,
@@ -20,21 +21,20 @@ if TYPE_CHECKING:
         polyhedral,
         polyhedral_lcp,
     )
-    from footfall.solve.lcp import fischer_burmeister, lemke
     from footfall.solve.solution import Solution, Status
 
 # Where each public name lives; imported on first use, since kernels bring their compiler with them.
 _HOMES = {
     "Solution": "solution",
     "Status": "solution",
-    "active_set": "coulomb",
-    "cone_gauss_seidel": "coulomb",
-    "cone_newton": "coulomb",
-    "cone_residual": "coulomb",
+    "active_set": "numpy_api",
+    "cone_gauss_seidel": "numpy_api",
+    "cone_newton": "numpy_api",
+    "cone_residual": "numpy_api",
     "fischer_burmeister": "lcp",
     "lemke": "lcp",
-    "polyhedral": "coulomb",
-    "polyhedral_lcp": "coulomb",
+    "polyhedral": "numpy_api",
+    "polyhedral_lcp": "numpy_api",
 }
 
 __all__ = [

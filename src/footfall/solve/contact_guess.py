@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from footfall.compiled import apart, inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK, coupled_signature
+from footfall.compiled import inlined, kernel, separate
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
 from footfall.solve.delassus import ANY
-from footfall.solve.friction import add_friction, spread_with_friction
+from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
 
 #: Guesses that may be mended before Newton takes over.
@@ -181,7 +181,7 @@ def solver_signature() -> Any:
     )
 
 
-@apart(solver_signature)
+@separate(solver_signature)
 def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
     for count in range(1, GUESSES + 1):

@@ -7,17 +7,15 @@ Motions of the points (velocities at the end of a step, or accelerations less th
 Most steps look like the one before. So the kind of each point (open, held, sliding, with the direction of its friction)
 is guessed from the last step, the linear problem that follows is solved by the least forces, and the answer checked;
 what is found wrong is changed, a few times. Where that does not end, Newton's method takes over from the solution on a
-pyramid (:mod:`footfall.solve.alart_curnier`), and where that does not either, Gauss-Seidel.
+pyramid (:mod:`footfall.solve.cone_newton`), and where that does not either, Gauss-Seidel.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from footfall.compiled import apart, inlined
-from footfall.contact.base import OPEN, SLIDE, STICK, coupled_signature
-from footfall.contact.friction import coulomb
-from footfall.solve.alart_curnier import cone_floats, cone_marks
+from footfall.compiled import inlined, separate
+from footfall.solve.cone_newton import cone_floats, cone_marks
 from footfall.solve.contact_guess import (
     DIRECTION,
     MODE,
@@ -29,8 +27,9 @@ from footfall.solve.contact_guess import (
     solve_by_guessing,
 )
 from footfall.solve.contact_search import solve_by_newton, solve_by_sweeping
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, coupled_signature
 from footfall.solve.delassus import dense_floats
-from footfall.solve.friction import to_contact_frames
+from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import SCRATCH_ROWS
 
 
@@ -62,7 +61,7 @@ def problem_signature() -> Any:
     return result(contacts, float64, float64, matrix, matrix, integers, matrix, integers)
 
 
-@apart(problem_signature)
+@separate(problem_signature)
 def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
     """Forces (P, 3) in contact frames and modes of all near points. ``free`` and ``target`` are in :func:`motions`.
 

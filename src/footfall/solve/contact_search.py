@@ -5,11 +5,8 @@ See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 
 from __future__ import annotations
 
-from footfall.compiled import apart, inlined, kernel
-from footfall.contact.base import OPEN, SLIDE, STICK
-from footfall.contact.friction import coulomb
-from footfall.solve.alart_curnier import solve_cone
-from footfall.solve.cone import gauss_seidel
+from footfall.compiled import inlined, kernel, separate
+from footfall.solve.cone_newton import solve_cone
 from footfall.solve.contact_guess import (
     TOLERANCE,
     end_motions,
@@ -17,8 +14,10 @@ from footfall.solve.contact_guess import (
     solve_by_guessing,
     solver_signature,
 )
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import dense_problem, hand_back
-from footfall.solve.friction import to_contact_frames, to_world_frames
+from footfall.solve.friction_limits import to_contact_frames, to_world_frames
+from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.minimum_norm import SCRATCH_ROWS
 
 #: Sweeps of Gauss-Seidel between two guesses, and how often.
@@ -97,7 +96,7 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
     return found, guesses
 
 
-@apart(solver_signature)
+@separate(solver_signature)
 def solve_by_newton(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Newton from a pyramid, and a guess from there, which spreads the forces. Gives whether it is solved, and pivots,
     steps and guesses.
@@ -122,7 +121,7 @@ def solve_by_newton(contacts, step, still, memory, free, target, missing, fricti
     return found, iterations
 
 
-@apart(solver_signature)
+@separate(solver_signature)
 def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives whether it is solved, and
     sweeps and guesses.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.cone import push_foot, wrench_row
+from footfall.solve.gauss_seidel import push_foot, wrench_row
 
 #: A least motion for points that may do what they like.
 ANY = -1e12

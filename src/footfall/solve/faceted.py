@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from footfall.compiled import apart, inlined, kernel
-from footfall.contact.base import SLIDE
+from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import MODE, all_held, end_motions, guess, hold_all, missing_accelerations
 from footfall.solve.contact_problem import conclude, problem_signature, rooms
 from footfall.solve.contact_search import dense_rows, solve_by_newton
+from footfall.solve.contacts import SLIDE
 from footfall.solve.delassus import dense_problem, hand_back
-from footfall.solve.friction import to_contact_frames, to_world_frames
+from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.lemke_pivoting import SOLVED
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
@@ -67,7 +67,7 @@ def faceted_signature() -> Any:
     return problem_signature().return_type(contacts, step, still, memory, force, mode, int64, work, marks)
 
 
-@apart(faceted_signature)
+@separate(faceted_signature)
 def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import SolveError
+from footfall.solve.fischer_burmeister import TOLERANCE, newton_marks, newton_rows, newton_to_solution
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED, lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
-from footfall.solve.newton import TOLERANCE, newton_marks, newton_rows, newton_to_solution
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
 #: Share of the largest q that a solution may miss by before it is mended.

@@ -14,7 +14,7 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, STICK
+from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.

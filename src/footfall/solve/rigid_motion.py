@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.solve.cone import solve_3x3
+from footfall.solve.gauss_seidel import solve_3x3
 
 #: Keeps the turn of points on one line solvable; about that line it is zero anyway.
 TRACE = 1e-12

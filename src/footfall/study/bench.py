@@ -24,12 +24,12 @@ import numpy as np
 from footfall.contact import law_class
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.engine.controls import Controller
-from footfall.engine.run import Run
 from footfall.errors import FootfallError, SimulationError
 from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.simulation.controls import Controller
+from footfall.simulation.run import Run
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
@@ -282,9 +282,7 @@ def _wall(code: str, **environment: str) -> float:
 
 def _python(code: str, **environment: str) -> str:
     """What a new Python process prints that can import this very package."""
-    import footfall
-
-    home = str(Path(footfall.__file__).parents[1])
+    home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     env = os.environ | {"PYTHONPATH": path} | environment
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)

@@ -32,9 +32,9 @@ from footfall.study.compare_task import Answer, Task, simulate, simulate_elsewhe
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from footfall.engine.controls import Controller
-    from footfall.engine.push import Push
+    from footfall.record import Push
     from footfall.recording import Recording
+    from footfall.simulation.controls import Controller
 
 #: Told after each law: how many are done, of how many, and which.
 Progress = Callable[[int, int, str], None]

@@ -17,6 +17,7 @@ import numpy as np
 
 from footfall.errors import FootfallError
 from footfall.recording import Recording, load_recording
+from footfall.show.style import BLUE, GREY, RC, VERMILION, WIDTH
 from footfall.study.pull_data import Pull, pull_of_recording, pulls_of, read_pulls
 
 if TYPE_CHECKING:
@@ -73,9 +74,7 @@ class FrictionFit:
 
     def plot(self) -> Figure:
         """Tangential against normal force: onsets, sliding samples and the two lines."""
-        from footfall.study.identify_plot import regression
-
-        return regression(self)
+        return _regression(self)
 
     def to_dict(self) -> dict[str, Any]:
         pulls = [
@@ -228,3 +227,32 @@ def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
         spread = float(error * student.ppf(0.5 + CONFIDENCE / 2, count - 1))
     r2 = 1.0 - float(residual @ residual / (force @ force))
     return Coefficient(value, value - spread, value + spread, r2, count)
+
+
+def _regression(fit: FrictionFit) -> Figure:
+    """Tangential against normal force: sliding samples, onsets, and the line through the origin of each."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
+
+    sliding = np.hstack([[one.sliding_normal, one.sliding_tangential] for one in fit.pulls])
+    broke = np.array([[one.normal, one.tangential] for one in fit.pulls if one.time is not None]).T
+    most = max(sliding[0].max(), *(broke[0] if broke.size else [0.0])) * 1.08
+    look: Any = RC  # matplotlib types its keys one by one
+    with matplotlib.rc_context(look):
+        figure = Figure(figsize=(0.7 * WIDTH, 3.4), layout="constrained")
+        ax = figure.subplots()
+        ax.plot(*sliding, ".", color=GREY, markersize=2.0, alpha=0.5, label=f"sliding, {sliding.shape[1]} samples")
+        kinetic = fit.kinetic
+        label = f"kinetic {kinetic.value:.4g}, r² {100 * kinetic.r2:.2f} %"
+        ax.plot([0, most], [0, kinetic.value * most], color=BLUE, label=label)
+        if fit.static is not None:
+            ax.plot(*broke, "o", color=VERMILION, markersize=4.0, label=f"onset, {broke.shape[1]} pulls")
+            label = f"static {fit.static.value:.4g}, r² {100 * fit.static.r2:.2f} %"
+            ax.plot([0, most], [0, fit.static.value * most], color=VERMILION, linestyle=(0, (4, 1.5)), label=label)
+        ax.set(xlabel="normal force (N)", ylabel="tangential force (N)", xlim=(0, most), ylim=(0, None))
+        ax.legend(loc="upper left")
+        ax.set_title("friction by regression through the origin", fontweight="bold")
+    return figure

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.engine.push import Push
 from footfall.errors import FootfallError, FootfallWarning, SimulationError
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
+from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 
 if TYPE_CHECKING:
-    from footfall.engine.controls import Controller
+    from footfall.simulation.controls import Controller
 
 #: From one try to the next while the limit is not enclosed, and how often that is done.
 FACTOR, TRIES = 1.6, 16

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.contact.base import OPEN, SLIDE
 from footfall.errors import FootfallError, did_you_mean
 from footfall.measure.common import normal_force, tangential, threshold
+from footfall.solve.contacts import OPEN, SLIDE
 
 if TYPE_CHECKING:
     from footfall.recording import Recording

@@ -28,7 +28,6 @@ sole, as it does under our laws.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -40,10 +39,11 @@ from footfall.errors import FootfallError, RobotError
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot, load_robot
 from footfall.robot.points import grid_on_sole, sole_frame
+from footfall.study.point_grids import Enough, Row
 from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 FINEST = 1.0 / 20.0  # of the wavelength: spacing beyond which no grid is tried
 SMOOTH = 24  # points along a sole on ground without a wavelength, beyond which no grid is tried
@@ -51,55 +51,6 @@ REFERENCE = 3.0  # times finer than the finest grid is what they are judged by
 GROWTH = 1.12  # from one grid to the next
 
 Layout = Literal["even", "edges"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One grid and what it gets wrong, root mean square over all placements.
-
-    ``force`` is relative to the load, ``centre`` (of pressure) to the sole's sides, ``tilt`` (stiffness) to itself.
-    """
-
-    grid: tuple[int, int]
-    count: int  # points per foot
-    spacing: float  # m, the larger one
-    force: float
-    centre: float
-    tilt: float
-
-    @property
-    def worst(self) -> float:
-        return max(self.force, self.centre, self.tilt)
-
-
-@dataclass(frozen=True)
-class Enough:
-    """The smallest grid from which on every finer one is within the tolerance, and all that were tried."""
-
-    grid: tuple[int, int]
-    count: int
-    spacing: float  # m
-    points: dict[str, np.ndarray]  # as Robot.with_points takes them
-    tolerance: float
-    wavelength: float | None  # m
-    table: tuple[Row, ...]
-    title: str
-
-    def __str__(self) -> str:
-        lines = [f"{self.title}: {self.grid[0]} x {self.grid[1]} points per foot, {1e3 * self.spacing:.3g} mm apart"]
-        lines.append(f"{'grid':>9} {'points':>6} {'spacing':>9} {'force':>8} {'centre':>8} {'tilt':>8}")
-        for row in self.table:
-            name = f"{row.grid[0]} x {row.grid[1]}"
-            errors = " ".join(f"{100 * error:7.2f}%" for error in (row.force, row.centre, row.tilt))
-            mark = "  <- enough" if row.grid == self.grid else ""
-            lines.append(f"{name:>9} {row.count:6d} {1e3 * row.spacing:6.2f} mm {errors}{mark}")
-        return "\n".join(lines)
-
-    def plot(self) -> Figure:
-        """Errors against the number of points, with the tolerance and the grid that is enough."""
-        from footfall.study.testing_points_plot import convergence
-
-        return convergence(self)
 
 
 def enough_points(

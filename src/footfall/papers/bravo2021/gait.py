@@ -10,10 +10,10 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.control.computed_torque import ComputedTorque
-from footfall.gait.demands import Demands, judge
+from footfall.gait.constraints import Demands, judge
+from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
-from footfall.gait.store import find_gait, guess_of
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.recording import Recording

@@ -12,7 +12,8 @@ import numpy as np
 from footfall.measure.energy import energy
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW, sprung_man
-from footfall.recording import COLUMNS, Recording
+from footfall.record import COLUMNS
+from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 
@@ -200,7 +201,7 @@ def judge_falls(data: Falls) -> list[Claim]:
 
 
 def draw_falls(figure: Any, data: Falls) -> None:
-    from footfall.show.curves import decimated
+    from footfall.show.report_plots import decimated
     from footfall.show.style import COLORS
 
     left, right = figure.subplots(1, 2)

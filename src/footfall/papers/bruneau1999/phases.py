@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.contact.base import OPEN, SLIDE
 from footfall.contact.distributed import Distributed
 from footfall.errors import RecordingError
 from footfall.papers.bruneau1999.man import LAW
 from footfall.recording import Recording
+from footfall.solve.contacts import OPEN, SLIDE
 
 #: Below this share of the static coefficient, a foot that sticks counts as steady.
 STEADY = 0.02

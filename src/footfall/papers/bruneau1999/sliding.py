@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.engine.push import Push
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.man import DYNAMIC, GROUND, LAW, STATIC, sprung_man
 from footfall.papers.bruneau1999.phases import NAMES, Foot, look, sliding_phases
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation

@@ -8,16 +8,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.contact.base import OPEN
 from footfall.control.human_walk import HumanWalk
-from footfall.gait.human_data import MeasuredWalk, measured_walk
-from footfall.gait.human_stance import stance_forces
+from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.measure import Assistance, assistance, phases
+from footfall.measure.stance_forces import stance_forces
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
 from footfall.papers.bruneau1999.man import GROUND, LAW
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
+from footfall.solve.contacts import OPEN
 
 DT = 5e-5  # s
 STRIDES, SETTLED = 7, 2  # how many he walks, and after how many he is looked at

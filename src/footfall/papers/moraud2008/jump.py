@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
-from footfall.engine.run import Run
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.moraud2008.motions import Motion, bent_legs, smooth
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.simulation.run import Run
 
 DT = 1e-3  # s
 VERTICES = (4, 8, 16, 32, 64)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
-from footfall.engine.push import Push
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from footfall.engine.push import Push
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.ott2011.setup import CLOSE, FLOOR, ROBOT, TRUNK, commanded, recovery, stand
 from footfall.papers.ott2011.stance import stance
+from footfall.record import Push
 from footfall.recording import Recording
 
 START, HOLD = 0.5, 6.0  # s

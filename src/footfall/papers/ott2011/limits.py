@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.contact import law_class, laws
-from footfall.engine.push import Push
 from footfall.papers.base import Claim, Experiment, seen
 from footfall.papers.ott2011.setup import DT, FORCE, LASTS, ROBOT, TRUNK
+from footfall.record import Push
 from footfall.study.largest_push import PushLimit, largest_push
 
 START = 0.1  # s

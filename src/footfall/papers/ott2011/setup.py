@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from footfall.control import Balance
-from footfall.engine.push import Push
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation

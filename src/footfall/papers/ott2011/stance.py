@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.balance import Balance, gains
-from footfall.engine.push import Push
+from footfall.record import Push
 from footfall.robot import load_robot
 
 

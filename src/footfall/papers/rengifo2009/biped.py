@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from footfall.contact.base import OPEN
 from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.engine.push import Push
 from footfall.ground import Ground
 from footfall.measure.common import normal_force, runs, threshold
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
+from footfall.solve.contacts import OPEN
 
 EPS = (0.0, 1e-6)  # m
 DT, FINE = 1e-3, 1e-4  # s

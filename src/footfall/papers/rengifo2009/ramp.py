@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from footfall.contact.base import SLIDE
 from footfall.contact.linearizing_penalty import LinearizingPenalty
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
+from footfall.solve.contacts import SLIDE
 
 GRAVITY = 9.81  # m/s2
 ANGLE = math.radians(20.0)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
-from footfall.recording import Recording
+from footfall.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ PLOTS = {
 }
 FORMATS = (".png", ".svg", ".pdf")
 
-Runs = Recording | Sequence[Recording] | Mapping[str, Recording]
+Runs = Record | Sequence[Record] | Mapping[str, Record]
 
 
 def plot(
@@ -110,20 +110,20 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _named(recordings: Runs) -> dict[str, Recording]:
-    from footfall.show.scene import labels_of
+def _named(recordings: Runs) -> dict[str, Record]:
+    from footfall.show.frames import labels_of
 
     if isinstance(recordings, Mapping):
         runs = dict(recordings)
     else:
-        listed = [recordings] if isinstance(recordings, Recording) else list(recordings)
+        listed = [recordings] if isinstance(recordings, Record) else list(recordings)
         runs = dict(zip(labels_of(listed), listed, strict=True))
     if not runs:
         raise RecordingError("a plot needs at least one recording")
     return runs
 
 
-def _title(runs: Mapping[str, Recording]) -> str:
+def _title(runs: Mapping[str, Record]) -> str:
     first = next(iter(runs.values()))
     robots = " and ".join(dict.fromkeys(rec.robot.name for rec in runs.values()))
     return f"{robots} under {first.law.name}" if len(runs) == 1 else f"{robots} under {len(runs)} laws"

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.show.curves import decimated
+from footfall.show.report_plots import decimated
 from footfall.show.style import COLORS, DASHES, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: Samples of a line that are drawn; peaks keep their height.
 SAMPLES = 4000
 
-Runs = Mapping[str, "Recording"]
+Runs = Mapping[str, "Record"]
 
 
 class Curve(NamedTuple):
     """Whose line this is, and how it is drawn."""
 
     name: str
-    rec: Recording
+    rec: Record
     foot: int
     style: dict[str, Any]
 
@@ -47,7 +47,7 @@ def show_all_time(ax: Axes, runs: Runs) -> None:
     ax.set_xlim(begin, end if end > begin else begin + 1e-3)
 
 
-def line(ax: Axes, rec: Recording, values: np.ndarray, **style: Any) -> None:
+def line(ax: Axes, rec: Record, values: np.ndarray, **style: Any) -> None:
     """Draw (T,) values over time, with no more samples than show."""
     kept = decimated(np.asarray(values), SAMPLES)
     ax.plot(rec.time[kept], values[kept], **style)
@@ -121,7 +121,7 @@ def mark(ax: Axes, value: float, name: str) -> None:
     )
 
 
-def point_names(rec: Recording, foot: int) -> list[str]:
+def point_names(rec: Record, foot: int) -> list[str]:
     """What the points of a foot are called: "front left" of four corners, else "point 1" and so on."""
     local = sole_frame(rec, foot)
     count = len(local)
@@ -136,7 +136,7 @@ def point_names(rec: Recording, foot: int) -> list[str]:
     return named if count == 4 and len(set(named)) == 4 else [f"point {i + 1}" for i in range(count)]
 
 
-def sole_frame(rec: Recording, foot: int, points: np.ndarray | None = None) -> np.ndarray:
+def sole_frame(rec: Record, foot: int, points: np.ndarray | None = None) -> np.ndarray:
     """(N, 3) m, points of a foot's body, turned as the foot stands at home: x forward. Left out, its contact points."""
     own = rec.robot.feet[foot]
     data = mujoco.MjData(rec.robot.model)

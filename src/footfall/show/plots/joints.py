@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 SIDE = re.compile(r"^(left|right|l|r)[_\-. ]|[_\-. ](left|right|l|r)$", re.IGNORECASE)
@@ -27,7 +27,7 @@ SIDE = re.compile(r"^(left|right|l|r)[_\-. ]|[_\-. ](left|right|l|r)$", re.IGNOR
 FEW, MANY = 3, 4
 
 
-Values = Callable[["Recording"], np.ndarray]
+Values = Callable[["Record"], np.ndarray]
 
 
 class Joint(NamedTuple):
@@ -63,7 +63,7 @@ def torque(figure: Figure, runs: Runs) -> None:
 def _panels(
     figure: Figure,
     runs: Runs,
-    values: Callable[[Recording], np.ndarray],
+    values: Callable[[Record], np.ndarray],
     what: str,
     units: tuple[str, str],
     span: float,
@@ -98,7 +98,7 @@ def _panels(
     return panels[: len(groups)]
 
 
-def _groups(rec: Recording) -> list[list[Joint]]:
+def _groups(rec: Record) -> list[list[Joint]]:
     """The actuated hinges and slides; those that differ in side only together, left first."""
     model = rec.robot.model
     found: dict[str, list[Joint]] = {}
@@ -113,7 +113,7 @@ def _groups(rec: Recording) -> list[list[Joint]]:
     return list(found.values())
 
 
-def _servos(rec: Recording) -> dict[int, int]:
+def _servos(rec: Record) -> dict[int, int]:
     """The actuator that holds each joint at its control, by joint."""
     model = rec.robot.model
     direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.contact.base import MODES, OPEN
 from footfall.show import style
 from footfall.show.plots.common import Runs, point_names
+from footfall.solve.contacts import MODES, OPEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 #: A ratio of forces needs a normal force of this part of the robot's weight to mean something.
 PRESSED = 1e-3
 #: More points than this are told apart by shade, and not named.
 NAMED = 7
 
-Values = Callable[["Recording"], np.ndarray]
+Values = Callable[["Record"], np.ndarray]
 
 
 def normal(figure: Figure, runs: Runs) -> None:
@@ -63,7 +63,7 @@ def heights(figure: Figure, runs: Runs) -> None:
         at_least(ax, 0.01)
 
 
-def _ratio(rec: Recording) -> np.ndarray:
+def _ratio(rec: Record) -> np.ndarray:
     load = normal_force(rec)
     pressed = load > max(PRESSED * rec.robot.weight, threshold(rec))
     size = np.linalg.norm(tangential(rec, rec.force), axis=-1)
@@ -91,7 +91,7 @@ def _panels(
     return axes
 
 
-def _all_points(ax: Axes, rec: Recording, foot: int, values: np.ndarray) -> None:
+def _all_points(ax: Axes, rec: Record, foot: int, values: np.ndarray) -> None:
     own = values[:, rec.foot(rec.robot.feet[foot].name)]
     count = own.shape[1]
     if count > NAMED:

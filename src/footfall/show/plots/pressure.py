@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.contact.base import OPEN
 from footfall.measure import momentum, overall_cop, phases
+from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
 from footfall.measure.support import hull
 from footfall.show import style
 from footfall.show.plots.common import SAMPLES, Runs, at_least, each_run, legend, line, show_all_time, sole_frame
+from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
-    from footfall.recording import Recording
+    from footfall.record import Record
 
 
 def cop(figure: Figure, runs: Runs) -> None:
@@ -73,9 +74,9 @@ def zmp(figure: Figure, runs: Runs) -> None:
             if alone:
                 line(ax, rec, momentum(rec).com[:, axis], color=style.COM, label="centre of mass")
                 line(ax, rec, overall_cop(rec)[:, axis], color=style.COP, linewidth=2.4, alpha=0.7, label="CoP")
-                line(ax, rec, rec.zmp[:, axis], color=style.ZMP, linewidth=1.0, label="ZMP")
+                line(ax, rec, moment_point(rec)[:, axis], color=style.ZMP, linewidth=1.0, label="ZMP")
             else:
-                line(ax, rec, rec.zmp[:, axis], label=curve.name, linewidth=1.0, **curve.style)
+                line(ax, rec, moment_point(rec)[:, axis], label=curve.name, linewidth=1.0, **curve.style)
         ax.set_ylabel(name)
         at_least(ax, 0.01)
     show_all_time(over_x, runs)
@@ -83,7 +84,7 @@ def zmp(figure: Figure, runs: Runs) -> None:
     over_y.set_xlabel("time (s)")
     _footprints(plan, next(iter(runs.values())))
     for curve in each_run(runs):
-        path = curve.rec.zmp
+        path = moment_point(curve.rec)
         style_of = {"color": style.ZMP} if alone else curve.style
         plan.plot(path[:, 1], path[:, 0], linewidth=1.0, **style_of)
     if alone:
@@ -99,7 +100,7 @@ def zmp(figure: Figure, runs: Runs) -> None:
     legend(figure, [over_x])
 
 
-def _sole(ax: Axes, rec: Recording, foot: int, outline: np.ndarray) -> None:
+def _sole(ax: Axes, rec: Record, foot: int, outline: np.ndarray) -> None:
     points = 1e3 * sole_frame(rec, foot)
     if len(outline) > 2:
         ax.fill(outline[:, 1], outline[:, 0], facecolor="#F4F4F4", edgecolor="#555555", linewidth=0.8, zorder=1)
@@ -113,7 +114,7 @@ def _sole(ax: Axes, rec: Recording, foot: int, outline: np.ndarray) -> None:
     ax.plot(points[:, 1], points[:, 0], ".", color="#555555", markersize=4, zorder=2)
 
 
-def _on_sole(rec: Recording, foot: int) -> np.ndarray:
+def _on_sole(rec: Record, foot: int) -> np.ndarray:
     """(T, 2) mm, forward and to the left in the sole's frame, NaN where the foot carries no load."""
     load = normal_force(rec)[:, rec.foot(rec.robot.feet[foot].name)]
     total = load.sum(axis=1, keepdims=True)
@@ -141,7 +142,7 @@ def _path_in_time(ax: Axes, path: np.ndarray, time: np.ndarray) -> LineCollectio
     return found
 
 
-def _support(rec: Recording, axis: int) -> tuple[np.ndarray, np.ndarray]:
+def _support(rec: Record, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """(T,) m, least and greatest coordinate of the closed points, NaN in flight."""
     closed, at = rec.mode != OPEN, rec.position[..., axis]
     standing = closed.any(axis=1)
@@ -150,7 +151,7 @@ def _support(rec: Recording, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(standing, low, np.nan), np.where(standing, high, np.nan)
 
 
-def _footprints(ax: Axes, rec: Recording) -> None:
+def _footprints(ax: Axes, rec: Record) -> None:
     """The outline of each foot where it stood, once per stance."""
     for stance in phases(rec).stances:
         middle = int(np.searchsorted(rec.time, 0.5 * (stance.start + stance.end)))

@@ -8,9 +8,8 @@ whatever the motion. What is wrong with it is seen in the step after.
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.contact.base import OPEN, SLIDE, STICK
-from footfall.contact.friction import coulomb
 from footfall.solve.contact_guess import MODE
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.selection.rules import FRICTION, PRESSURE, PULL, evaluate, judge
 from footfall.solve.selection.states import EDGE, FACE, INDEX, LOAD, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 

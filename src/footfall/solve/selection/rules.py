@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from footfall.compiled import apart, inlined, kernel
-from footfall.contact.base import coupled_signature
+from footfall.compiled import inlined, kernel, separate
+from footfall.solve.contacts import coupled_signature
 from footfall.solve.selection.pressure import beyond
 from footfall.solve.selection.sliding import slide
 from footfall.solve.selection.soles import desk_type
@@ -57,7 +57,7 @@ def evaluate_signature() -> Any:
     return boolean(contacts, float64, matrix, desk_type(), int64)
 
 
-@apart(evaluate_signature)
+@separate(evaluate_signature)
 def evaluate(contacts, dt, memory, desk, rounds):
     """Forces and motions of the states in ``desk.code``. False if sliding friction was not found in so many rounds."""
     rows = assemble(contacts, dt, desk)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.base import OPEN, STICK
 from footfall.solve.contact_guess import MODE
+from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
 
 #: Ground under a foot counts as one plane if its normals and heights (m) differ by less.

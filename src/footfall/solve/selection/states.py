@@ -7,8 +7,8 @@ clamps all the motions that Table I names; sliding friction is found in :mod:`fo
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.contact.base import OPEN, SLIDE
 from footfall.solve.contact_guess import MODE
+from footfall.solve.contacts import OPEN, SLIDE
 from footfall.solve.dense import minimum_norm_solve
 from footfall.solve.selection.pressure import affine_load, on_two, spread_load
 

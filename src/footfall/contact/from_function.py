@@ -1,0 +1,73 @@
+"""Contact laws from plain functions: write six arguments and a return, decorate, run."""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import field, make_dataclass
+from typing import Any
+
+from footfall.contact.base import PointLaw, check_positive
+from footfall.contact.registry import register
+from footfall.contact.setting import Setting
+from footfall.errors import LawError
+from footfall.fingerprint import distinct
+
+ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
+FRICTION = ("static_friction", "dynamic_friction")
+
+
+def point_law(
+    name: str, *, memory: int = 0, citation: str = "user", **defaults: float
+) -> Callable[[Callable[..., Any]], type[PointLaw]]:
+    """Register a plain function as a contact law, known to :func:`footfall.law` by ``name``.
+
+    The function takes ``(depth, depth_rate, slip, slip_velocity, memory, parameters)``, see
+    :mod:`footfall.contact.base`, and returns ``(normal, tangent_1, tangent_2)`` in N, or those and the mode (1 stick,
+    2 slide), or the normal force alone for a frictionless contact. Keywords name the law's options and their
+    defaults, numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
+    ``parameters.static_friction`` and ``parameters.dynamic_friction``. It is compiled on first use, so it may use
+    arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> type[PointLaw]:
+        found = tuple(inspect.signature(function).parameters)
+        if len(found) != len(ARGUMENTS):
+            raise LawError(
+                f"law '{name}': {function.__name__} takes ({', '.join(found)}), "
+                f"but a point law takes ({', '.join(ARGUMENTS)})"
+            )
+        plain: Any = function
+        taken = sorted(set(defaults) & set(FRICTION))
+        if taken:
+            raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
+        names = [*defaults, *FRICTION]
+        parameters: Any = namedtuple("Parameters", names)  # type: ignore[misc]  # the names are the user's
+
+        def resolve(self: PointLaw, setting: Setting) -> Any:
+            options = {key: float(getattr(self, key)) for key in defaults}
+            friction = {key: getattr(setting.ground, key) for key in FRICTION}
+            return parameters(**options, **friction)
+
+        resolve.__annotations__ = {"return": parameters}
+        law: Any = make_dataclass(
+            "".join(part.title() for part in name.replace("_", "-").split("-")),
+            [(key, float, field(default=value)) for key, value in defaults.items()],
+            bases=(PointLaw,),
+            namespace={
+                "name": name,
+                "citation": citation,
+                "memory_size": memory,
+                "kernel": staticmethod(distinct(plain)),
+                "resolve": resolve,
+                "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
+                "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",
+            },
+            frozen=True,
+            kw_only=True,
+        )
+        register(law)
+        return law
+
+    return decorate

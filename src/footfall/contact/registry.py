@@ -1,0 +1,60 @@
+"""The contact laws by name. To add one: write its file, add its line here, add its row in the documentation."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from footfall.contact.base import Law, make
+from footfall.errors import LawError, did_you_mean
+
+BUILT_IN = {
+    "spring-damper": "spring_damper:SpringDamper",
+    "hunt-crossley": "hunt_crossley:HuntCrossley",
+    "distributed": "distributed:Distributed",
+    "linearizing-penalty": "linearizing_penalty:LinearizingPenalty",
+    "constraint-selection": "constraint_selection:ConstraintSelection",
+    "time-stepping": "time_stepping:TimeStepping",
+    "acceleration-complementarity": "acceleration_complementarity:AccelerationComplementarity",
+    "mujoco": "mujoco_native:MujocoNative",
+}
+_registered: dict[str, type[Law]] = {}
+
+
+def laws() -> tuple[str, ...]:
+    """Names of all laws, built in and registered."""
+    return tuple(sorted({*BUILT_IN, *_registered}))
+
+
+def law_class(name: str) -> type[Law]:
+    """The class behind a law's name."""
+    if name in _registered:
+        return _registered[name]
+    if name not in BUILT_IN:
+        raise LawError(f"no contact law is called '{name}': {did_you_mean(name, laws())}")
+    module, _, attribute = BUILT_IN[name].partition(":")
+    return getattr(import_module(f"footfall.contact.{module}"), attribute)
+
+
+def law(name: str | Law, **options: Any) -> Law:
+    """A contact law by name, with options by name.
+
+    >>> law("linearizing-penalty", kp=500, kv=250, eps=1e-6)
+    LinearizingPenalty(kp=500, kv=250, eps=1e-06)
+    """
+    if isinstance(name, Law):
+        return name.replace(**options) if options else name
+    if not isinstance(name, str):
+        raise LawError(f"a contact law is a name or a law, not {name!r}")
+    return make(law_class(name), options)
+
+
+def register(law: type[Law]) -> type[Law]:
+    """Make a law known by its name. Usable as a decorator.
+
+    A user's law replaces an earlier one of the same name, but not a built-in one.
+    """
+    if law.name in BUILT_IN:
+        raise LawError(f"'{law.name}' is a built-in law; give yours another name")
+    _registered[law.name] = law
+    return law

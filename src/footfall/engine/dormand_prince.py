@@ -1,0 +1,187 @@
+"""What the integration from event to event keeps beside the world, and Dormand and Prince's method."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import engine_part
+from footfall.record import Remark
+from footfall.solve.dense import copy
+
+#: Stages of the method of fifth order, the last at the end of the step.
+STAGES = 7
+# Dormand and Prince 1980, table 2: stages, and the difference to the embedded method of fourth order.
+WEIGHTS = np.array(
+    [
+        [0, 0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    ]
+)
+ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+# Where numbers stand in `Flow.clock` and `Flow.tally`.
+LENGTH = 0  # s, of the next step
+EVENTS, IMPACTS, UNSOLVED, REMARKS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
+#: Remarks that are kept of a run.
+MOST_REMARKS = 16
+
+
+class Flow(NamedTuple):
+    """The state of the integration: P points, n numbers in positions, velocities and activations together."""
+
+    scalar: np.ndarray  # (nv,) address in qpos, -1 for the dofs of rotations
+    turn: np.ndarray  # (Q, 2) addresses in qpos and qvel of quaternions
+    opening: np.ndarray  # (n,) state at the beginning of the period
+    start: np.ndarray  # (n,) state at the beginning of the step
+    slope: np.ndarray  # (STAGES, n) rates of the state
+    force: np.ndarray  # (STAGES, P, 3) N, world frame
+    impulse: np.ndarray  # (P, 3) N s, world frame, since the last record
+    worked: np.ndarray  # (P,) mode in which the point was last pushed since then
+    touching: np.ndarray  # (P,) 1 for points in contact
+    arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
+    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it started with
+    before: np.ndarray  # (P, 3) gap, its rate and the slip along its first direction where no event had happened yet
+    after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
+    struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
+    clock: np.ndarray  # (1,)
+    tally: np.ndarray  # (6,)
+    remark: np.ndarray  # (MOST_REMARKS,) s, when the forces were inconsistent
+    weights: np.ndarray
+    error: np.ndarray
+    tolerance: float
+    flat: int  # the ground is a plane
+    margin: float  # m, within which points are shown to the law of time steps
+
+
+def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float, flat: bool, margin: float) -> Flow:
+    """Room for the integration of a model."""
+    scalar, turns = np.full(model.nv, -1, dtype=np.int64), []
+    for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
+        free, ball = kind == int(mujoco.mjtJoint.mjJNT_FREE), kind == int(mujoco.mjtJoint.mjJNT_BALL)
+        if free:
+            scalar[v : v + 3] = np.arange(q, q + 3)
+        elif not ball:
+            scalar[v] = q
+        if free or ball:
+            turns.append((q + 3, v + 3) if free else (q, v))
+    size = model.nq + model.nv + model.na
+    return Flow(
+        scalar=scalar,
+        turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
+        opening=np.zeros(size),
+        start=np.zeros(size),
+        slope=np.zeros((STAGES, size)),
+        force=np.zeros((STAGES, points, 3)),
+        impulse=np.zeros((points, 3)),
+        worked=np.zeros(points, dtype=np.int64),
+        touching=np.zeros(points, dtype=np.int64),
+        arriving=np.zeros(points, dtype=np.int64),
+        depth=np.zeros(points),
+        before=np.zeros((points, 3)),
+        after=np.zeros((points, 2)),
+        struck=np.zeros(1),
+        clock=np.array([dt]),
+        tally=np.zeros(6, dtype=np.int64),
+        remark=np.zeros(MOST_REMARKS),
+        weights=WEIGHTS.copy(),
+        error=ERROR.copy(),
+        tolerance=tolerance,
+        flat=int(flat),
+        margin=margin,
+    )
+
+
+def painleve_remarks(flow: Flow) -> list[Remark]:
+    """When no forces obeyed the law and an impulse ended the slip."""
+    count = int(flow.tally[REMARKS])
+    told = (
+        "no forces obey the law for a sliding point (Painleve's paradox): an impulse without a collision ends its slip"
+    )
+    remarks = [Remark(float(time), "inconsistent", told) for time in flow.remark[: min(count, MOST_REMARKS)]]
+    if count > MOST_REMARKS:
+        last = remarks[-1]
+        remarks[-1] = last._replace(message=f"{last.message}; the last of {count} times")
+    return remarks
+
+
+@engine_part
+def read_state(world, state):
+    nq, nv = world.qpos.size, world.qvel.size
+    copy(state[:nq], world.qpos)
+    copy(state[nq : nq + nv], world.qvel)
+    copy(state[nq + nv :], world.act)
+
+
+@engine_part
+def write_state(world, state):
+    nq, nv = world.qpos.size, world.qvel.size
+    copy(world.qpos, state[:nq])
+    copy(world.qvel, state[nq : nq + nv])
+    copy(world.act, state[nq + nv :])
+
+
+@engine_part
+def read_slope(world, flow, slope):
+    """Rates of positions, velocities and activations. Angular velocities are in the body's frame, as MuJoCo's."""
+    nq, nv = world.qpos.size, world.qvel.size
+    q, w = world.qpos, world.qvel
+    for j in range(nv):
+        if flow.scalar[j] >= 0:
+            slope[flow.scalar[j]] = w[j]
+        slope[nq + j] = world.qacc[j]
+    for i in range(flow.turn.shape[0]):
+        a, b = flow.turn[i, 0], flow.turn[i, 1]
+        slope[a] = 0.5 * (-q[a + 1] * w[b] - q[a + 2] * w[b + 1] - q[a + 3] * w[b + 2])
+        slope[a + 1] = 0.5 * (q[a] * w[b] + q[a + 2] * w[b + 2] - q[a + 3] * w[b + 1])
+        slope[a + 2] = 0.5 * (q[a] * w[b + 1] + q[a + 3] * w[b] - q[a + 1] * w[b + 2])
+        slope[a + 3] = 0.5 * (q[a] * w[b + 2] + q[a + 1] * w[b + 1] - q[a + 2] * w[b])
+    for i in range(world.act.size):
+        slope[nq + nv + i] = world.act_dot[i]
+
+
+@engine_part
+def set_stage(world, flow, stage, h):
+    """Put the world into the state of a stage of a step of ``h`` seconds."""
+    nq, nv = world.qpos.size, world.qvel.size
+    for i in range(flow.start.size):
+        value = 0.0
+        for j in range(stage):
+            value += flow.weights[stage, j] * flow.slope[j, i]
+        value = flow.start[i] + h * value
+        if i < nq:
+            world.qpos[i] = value
+        elif i < nq + nv:
+            world.qvel[i - nq] = value
+        else:
+            k = i - nq - nv
+            world.act[k] = min(max(value, world.act_range[k, 0]), world.act_range[k, 1])
+    if stage == STAGES - 1:
+        for i in range(flow.turn.shape[0]):
+            a = flow.turn[i, 0]
+            size = (
+                world.qpos[a] ** 2 + world.qpos[a + 1] ** 2 + world.qpos[a + 2] ** 2 + world.qpos[a + 3] ** 2
+            ) ** 0.5
+            for k in range(4):
+                world.qpos[a + k] /= size
+
+
+@engine_part
+def step_error(world, flow, h):
+    """Estimated error of a step over what is allowed."""
+    nq, nv = world.qpos.size, world.qvel.size
+    worst = 0.0
+    for i in range(nq + nv):
+        value = 0.0
+        for j in range(STAGES):
+            value += flow.error[j] * flow.slope[j, i]
+        now = world.qpos[i] if i < nq else world.qvel[i - nq]
+        miss = abs(h * value) / (flow.tolerance * (1.0 + max(abs(now), abs(flow.start[i]))))
+        worst = miss if not miss <= worst else worst
+    return worst

@@ -1,0 +1,202 @@
+"""Contact points in motion: where they are, how fast they move, how forces on them move the robot.
+
+Everything is built on MuJoCo's spatial quantities about the tree's centre of mass (``cdof``, ``cvel``,
+``subtree_com``), so no point needs a Jacobian of its own: a point's velocity follows from its body's, and the
+forces on a body's points act through their wrench. In spatial vectors of MuJoCo the rotation comes first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.ground.surface import tangent_frame
+from footfall.solve.contacts import OPEN
+from footfall.solve.dense import copy
+
+
+class Points(NamedTuple):
+    """The contact points of a robot: P points on K feet, grouped by foot. Constant, but for the last five."""
+
+    local: np.ndarray  # (P, 3) m, body frame
+    radius: np.ndarray  # (P,) m, of the ball around the point that touches
+    begin: np.ndarray  # (K + 1,) first point of each foot
+    body: np.ndarray  # (K,) MuJoCo's body
+    root: np.ndarray  # (K,) root of the body's tree
+    chain: np.ndarray  # (K, nv) dofs that move the foot, from its own up to the root
+    chain_length: np.ndarray  # (K,)
+    shared: np.ndarray  # (K, K) dofs at the root's end of two chains that are the same
+    position: np.ndarray  # (P, 3) m, world frame
+    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last
+    force: np.ndarray  # (P, 3) N, contact frame
+    mode: np.ndarray  # (P,)
+    memory: np.ndarray  # (P, M)
+
+
+@inlined
+def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
+    """Positions, gaps and, for points nearer than ``margin``, contact frames. Gives a point whose gap is NaN, or -1."""
+    count = 0
+    for k in range(points.body.size):
+        contacts.near[k] = count
+        b = points.body[k]
+        x, r = xpos[b], xmat[b]
+        for p in range(points.begin[k], points.begin[k + 1]):
+            u = points.local[p]
+            at = points.position[p]
+            px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+            py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+            pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+            gap, nx, ny, nz = surface(px, py, pz, shape, table)
+            if gap != gap:
+                at[0], at[1], at[2] = px, py, pz
+                return p
+            radius = points.radius[p]
+            gap -= radius
+            at[0] = px - radius * nx
+            at[1] = py - radius * ny
+            at[2] = pz - radius * nz
+            contacts.gap[p] = gap
+            if gap > margin:
+                continue
+            tangent_frame(nx, ny, nz, contacts.frame[p])
+            contacts.points[count] = p
+            count += 1
+    contacts.near[points.body.size] = count
+    contacts.number[0] = count
+    return -1
+
+
+@inlined
+def velocities(cvel, subtree_com, points, contacts):
+    """Velocities of the near points, in their contact frames."""
+    for k in range(points.body.size):
+        v, com = cvel[points.body[k]], subtree_com[points.root[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            at, frame = points.position[p], contacts.frame[p]
+            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+            x = v[3] + v[1] * rz - v[2] * ry
+            y = v[4] + v[2] * rx - v[0] * rz
+            z = v[5] + v[0] * ry - v[1] * rx
+            for j in range(3):
+                contacts.velocity[p, j] = frame[j, 0] * x + frame[j, 1] * y + frame[j, 2] * z
+
+
+@inlined
+def point_forces(points, contacts, law, parameters, slip):
+    """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
+    before = 0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        while before < p:  # points that were passed over are open
+            _release(points, before)
+            before += 1
+        before = p + 1
+        at, anchor, frame, velocity = points.position[p], points.anchor[p], contacts.frame[p], contacts.velocity[p]
+        memory = points.memory[p]
+        if points.mode[p] == OPEN:
+            for j in range(3):
+                anchor[j] = at[j]
+            memory[:] = 0.0
+        dx, dy, dz = at[0] - anchor[0], at[1] - anchor[1], at[2] - anchor[2]
+        for j in range(2):
+            slip[0, j] = frame[j, 0] * dx + frame[j, 1] * dy + frame[j, 2] * dz
+            slip[1, j] = velocity[j]
+        normal, x, y, mode = law(max(0.0, -contacts.gap[p]), -velocity[2], slip[0], slip[1], memory, parameters)
+        for j in range(3):
+            anchor[j] = at[j] - frame[0, j] * slip[0, 0] - frame[1, j] * slip[0, 1]
+        force = points.force[p]
+        force[0], force[1], force[2] = x, y, normal
+        points.mode[p] = mode
+    while before < points.mode.size:
+        _release(points, before)
+        before += 1
+
+
+@inlined
+def _release(points, p):
+    points.mode[p] = OPEN
+    force = points.force[p]
+    force[0], force[1], force[2] = 0.0, 0.0, 0.0
+
+
+@inlined
+def release_far(points, contacts):
+    """Set every point open that is not near; a coupled law starts from there."""
+    before = 0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        while before < p:
+            _release(points, before)
+            points.memory[before, :] = 0.0
+            before += 1
+        before = p + 1
+    while before < points.mode.size:
+        _release(points, before)
+        points.memory[before, :] = 0.0
+        before += 1
+
+
+@inlined
+def add_forces(cdof, subtree_com, points, contacts, generalised):
+    """Add the generalised force J^T f of all contact forces."""
+    for k in range(points.body.size):
+        if contacts.near[k] == contacts.near[k + 1]:
+            continue
+        com = subtree_com[points.root[k]]
+        fx, fy, fz, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            f, frame, at = points.force[p], contacts.frame[p], points.position[p]
+            x = frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2]
+            y = frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2]
+            z = frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2]
+            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+            fx += x
+            fy += y
+            fz += z
+            tx += ry * z - rz * y
+            ty += rz * x - rx * z
+            tz += rx * y - ry * x
+        for i in range(points.chain_length[k]):
+            j = points.chain[k, i]
+            s = cdof[j]
+            generalised[j] += s[0] * tx + s[1] * ty + s[2] * tz + s[3] * fx + s[4] * fy + s[5] * fz
+
+
+@inlined
+def roll_anchors(cvel, points, contacts, dt):
+    """Let the anchors of round points follow the place of contact as it rolls over the ground."""
+    for k in range(points.body.size):
+        v = cvel[points.body[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            step = points.radius[p] * dt
+            if step == 0.0:
+                continue
+            n = contacts.frame[p, 2]
+            points.anchor[p, 0] += step * (v[1] * n[2] - v[2] * n[1])
+            points.anchor[p, 1] += step * (v[2] * n[0] - v[0] * n[2])
+            points.anchor[p, 2] += step * (v[0] * n[1] - v[1] * n[0])
+
+
+@inlined
+def keep_memory(points, scratch):
+    """Set aside what the points remember, while trial states are evaluated."""
+    m = points.memory.shape[1]
+    for p in range(points.mode.size):
+        copy(scratch.memory[p, :m], points.memory[p])
+        copy(scratch.memory[p, m:], points.anchor[p])
+        scratch.mode[p] = points.mode[p]
+
+
+@inlined
+def restore_memory(points, scratch):
+    m = points.memory.shape[1]
+    for p in range(points.mode.size):
+        copy(points.memory[p], scratch.memory[p, :m])
+        copy(points.anchor[p], scratch.memory[p, m:])
+        points.mode[p] = scratch.mode[p]

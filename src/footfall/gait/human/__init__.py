@@ -1,0 +1,1 @@
+"""A recorded human walk, fitted to a robot of a man's build."""

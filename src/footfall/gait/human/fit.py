@@ -1,0 +1,247 @@
+"""A walk of the hanavan man that is as near to the measured one as standing feet and the laws of motion allow.
+
+Measured angles on other bones would drag the feet and lift the body wrongly. So the Fourier coefficients of thigh,
+shank, foot, trunk and pelvis are fitted together, by least squares, to
+
+- the measured segment angles, to a few degrees, which is how far their zeros are known;
+- feet that stand: first on the heel, then flat, then on the tip of the toes, without slip; and that clear the ground;
+- the measured ground force, forward and up, which the motion of the body must ask for;
+- a pressure centre of both feet that lies where they stand, so that nobody has to hold him.
+
+The rigid foot has no toes that bend: it rolls over its tip, where a man's rolls over the ball. So late in stance the
+heel rises less than measured; this is where the fit departs most. Walks of both legs are the same, half a stride apart.
+Time is scaled as in dynamic similarity, with the square root of the leg's length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.gait.human.body import Body, Curve, turned
+from footfall.gait.human.data import MeasuredWalk
+from footfall.gait.human.series import basis, evaluate
+
+HARMONICS = 10
+SAMPLES = 100  # instants of the stride, an even number
+FLAT, HEEL_OFF, TOE_OFF = 0.075, 0.34, 0.597  # of the stride: the sole is flat between the first two
+LEAST_KNEE = 0.03  # rad: a straight knee is singular
+SERIES = ("thigh", "shank", "foot", "trunk", "x", "z")
+# What the residuals are measured in. The foot is let go where toes would bend.
+ANGLE, TOES, TRUNK = np.radians(3.0), np.radians(10.0), np.radians(2.0)
+PLACE, HEIGHT, KNEE, SPEED = 0.0002, 0.001, 0.01, 0.01  # m, m (in swing), rad, m/s
+FORCE, PRESSURE, PRESSURE_WISH = 0.02, 0.01, 0.05  # body weights, m, m
+ROUGHNESS = 250.0  # of the cube of a harmonic's number times its amplitude, 1/rad or 1/m
+# Arms were not measured: shoulders and elbows swing against the legs, rad.
+SHOULDER, ELBOW, ELBOW_SWING = 0.25, -0.35, 0.12
+
+
+@dataclass(frozen=True)
+class WalkSeries:
+    """A walk of one stride: Fourier coefficients of segment angles (rad) and of the hips' middle (m, less the speed).
+
+    ``stride_time`` in s, ``speed`` in m/s; ``foot`` is where the ankle of the standing foot is, m ahead of the hips at
+    heel strike.
+    """
+
+    coefficients: dict[str, np.ndarray]
+    stride_time: float
+    speed: float
+    foot: float
+
+    def curve(self, name: str, phase: np.ndarray) -> Curve:
+        """A quantity at phases of the stride (cycles), with its derivatives by time."""
+        parts = [evaluate(self.coefficients[name], phase, k) / self.stride_time**k for k in range(3)]
+        if name == "x":
+            parts[0] = parts[0] + self.speed * self.stride_time * phase
+            parts[1] = parts[1] + self.speed
+        return Curve(*parts)
+
+
+class Looked(NamedTuple):
+    """What a walk does, at equally spaced phases; arrays may have axes in front."""
+
+    heel: np.ndarray  # complex, m
+    toe: np.ndarray
+    force: np.ndarray  # complex, N, that the motion asks for
+    pressure: np.ndarray  # m, x where it must act on the ground
+
+
+def arm_angles(stride_time: float, phase: np.ndarray) -> tuple[Curve, Curve]:
+    """Shoulder and elbow of the side whose heel strikes at phase 0."""
+    swing = [np.cos(2 * np.pi * phase + 0.5 * np.pi * k) * (2 * np.pi / stride_time) ** k for k in range(3)]
+    shoulder = Curve(*(SHOULDER * one for one in swing))
+    return shoulder, Curve(*(ELBOW * (k == 0) + ELBOW_SWING * one for k, one in enumerate(swing)))
+
+
+def phases() -> np.ndarray:
+    """The instants the fit looks at, cycles."""
+    return np.arange(SAMPLES) / SAMPLES
+
+
+def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
+    """The same of the other side, half a stride later; ``stride`` is how far a place moves in one (m)."""
+    late = np.arange(SAMPLES) >= SAMPLES // 2
+    return np.roll(values, -SAMPLES // 2, axis=-1) + np.where(late, 0.5, -0.5) * stride
+
+
+class Problem:
+    """The least-squares problem of one body: unknowns in one vector, of which many can be looked at together."""
+
+    #: How high a foot swings at least (m), and how long it takes to get there, or to land (of the stride).
+    clearance = (0.02, 0.05)
+
+    def __init__(self, body: Body, data: MeasuredWalk) -> None:
+        self.body, self.data = body, data
+        scale = body.leg / data.leg
+        self.stride_time = data.stride_time * scale**0.5
+        self.speed = data.speed * scale**0.5
+        phase = self.phase = phases()
+        self.bases = [basis(phase, HARMONICS, k).T / self.stride_time**k for k in range(3)]
+        self.arms = arm_angles(self.stride_time, phase)
+        numbers = np.arange(1, HARMONICS + 1)
+        self.order = np.concatenate([[0], numbers, numbers])
+        # Both steps are alike, so the trunk knows even harmonics only; where the walk begins does not matter.
+        even = np.flatnonzero(self.order % 2 == 0)
+        self.unknown = dict.fromkeys(("thigh", "shank", "foot"), np.arange(2 * HARMONICS + 1))
+        self.unknown |= {"trunk": even, "x": even[1:], "z": even}
+        self.measured = {name: data.segments[name] for name in ("thigh", "shank", "foot")}
+        self.measured |= {name: np.zeros(2 * HARMONICS + 1) for name in ("trunk", "x", "z")}
+        self.angles = {name: evaluate(self.measured[name], phase) for name in ("thigh", "shank", "foot")}
+        vertical, forward = (data.ground_force(axis, phase) for axis in "zx")
+        both = vertical + opposite(vertical)
+        self.share = vertical / both
+        # One stride later he is as fast as before, and carried by nothing else.
+        self.forward = forward - self.share * (2 * forward.mean())
+        self.force = self.forward + opposite(self.forward) + 1j * both / both.mean()
+        lowest, highest = body.heel.real, body.toe.real
+        on_heel, on_toe = phase < FLAT, phase >= HEEL_OFF
+        self.rear = np.where(on_toe, highest, lowest)
+        self.front = np.where(on_heel, lowest, highest)
+        known = np.isfinite(data.pressure)
+        stance = np.linspace(0, 1, len(known))[known] * data.stance
+        self.wish = np.clip(np.interp(phase, stance, data.pressure[known] * scale), self.rear, self.front)
+
+    def guess(self) -> np.ndarray:
+        """The measured walk, scaled."""
+        scale = self.body.leg / self.data.leg
+        hips = {name: self.data.pelvis[name] * scale for name in "xz"}
+        parts = [(self.measured | hips)[name][own] for name, own in self.unknown.items()]
+        start = np.concatenate([*parts, [self.speed, 0.0]])
+        middle = int(0.2 * SAMPLES)
+        start[-1] = self.look(start).heel[middle].real - self.body.heel.real
+        return start
+
+    def series(self, unknowns: np.ndarray) -> dict[str, np.ndarray]:
+        """The coefficients of all series, (..., 2 H + 1) each."""
+        found, at = {}, 0
+        for name, own in self.unknown.items():
+            found[name] = np.zeros((*unknowns.shape[:-1], 2 * HARMONICS + 1))
+            found[name][..., own] = unknowns[..., at : at + len(own)]
+            at += len(own)
+        return found
+
+    def unknowns(self, walk: WalkSeries) -> np.ndarray:
+        """The vector of a walk."""
+        return np.concatenate(
+            [*(walk.coefficients[n][own] for n, own in self.unknown.items()), [walk.speed, walk.foot]]
+        )
+
+    def curves(self, unknowns: np.ndarray) -> dict[str, Curve]:
+        """All quantities over the stride."""
+        series = self.series(unknowns)
+        found = {name: Curve(*(series[name] @ base for base in self.bases)) for name in SERIES}
+        speed, x = unknowns[..., -2, None], found["x"]
+        found["x"] = Curve(x.value + speed * self.stride_time * self.phase, x.rate + speed, x.acceleration)
+        return found
+
+    def look(self, unknowns: np.ndarray, known: dict[str, Curve] | None = None) -> Looked:
+        """What the walk does; ``known`` are its curves, if they have been made."""
+        body, curves = self.body, self.curves(unknowns) if known is None else known
+        hip = Curve(*(x + 1j * z for x, z in zip(curves["x"], curves["z"], strict=True)))
+        trunk, leg = curves["trunk"], (curves["thigh"], curves["shank"], curves["foot"])
+        _, ankle = body.leg_joints(hip, leg[0], leg[1])
+        upper = trunk.plus(self.arms[0])
+        force, moment = body.side_moments(hip, trunk, leg, (upper, upper.plus(self.arms[1])))
+        # Half a stride later all is half a stride further on: a force there has another moment here.
+        stride = unknowns[..., -2, None] * self.stride_time
+        moment = moment + opposite(moment) - opposite(np.zeros(SAMPLES), stride) * opposite(force.imag)
+        force = force + opposite(force)
+        own_force, own_moment = body.trunk_moments(hip, trunk)
+        force, moment = force + own_force, moment + own_moment
+        heel, toe = (ankle.value + turned(end, curves["foot"]).value for end in (body.heel, body.toe))
+        return Looked(heel, toe, force, -moment / force.imag)
+
+    def support(self, unknowns: np.ndarray, of_foot: np.ndarray) -> np.ndarray:
+        """The place (m) that the loads of both feet give to both, from the place on each (m ahead of its ankle)."""
+        stride, foot = unknowns[..., -2, None] * self.stride_time, unknowns[..., -1, None]
+        return self.share * (foot + of_foot) + opposite(self.share) * opposite(foot + of_foot, stride)
+
+    def residual(self, unknowns: np.ndarray) -> np.ndarray:
+        """(..., R) what is to be made small."""
+        phase, curves = self.phase, self.curves(unknowns)
+        seen = self.look(unknowns, curves)
+        toes = np.where((phase > 0.3) & (phase < 0.8), TOES, ANGLE)
+        rows = [
+            (curves["thigh"].value - self.angles["thigh"]) / ANGLE,
+            (curves["shank"].value - self.angles["shank"]) / ANGLE,
+            (curves["foot"].value - self.angles["foot"]) / toes,
+            curves["trunk"].value / TRUNK,
+        ]
+        height, rise = self.clearance
+        clearance = height * np.clip(np.minimum(phase - TOE_OFF, 1.0 - phase) / rise, 0.0, 1.0)
+        swings = (phase >= TOE_OFF) & (phase < 1.0)
+        for at in (seen.heel, seen.toe):
+            rows.append(np.where(swings, np.minimum(0.0, at.imag - clearance), 0.0) / HEIGHT)
+        bend = curves["shank"].value - curves["thigh"].value
+        rows.append(np.minimum(0.0, bend - LEAST_KNEE) / KNEE)
+        rows.append((seen.force.real / self.body.weight - self.force.real) / FORCE)
+        rows.append((unknowns[..., -2, None] - self.speed) / SPEED)
+        rows += self.standing(unknowns, curves, seen)
+        series = self.series(unknowns)
+        rows += [(series[name] - self.measured[name]) * self.order**3 / ROUGHNESS for name in SERIES]
+        return np.concatenate(rows, axis=-1)
+
+    def standing(self, unknowns: np.ndarray, curves: dict[str, Curve], seen: Looked) -> list[np.ndarray]:
+        """The part of the residual that tells how feet stand: where they should, and able to give what is asked."""
+        body, phase, foot = self.body, self.phase, unknowns[..., -1, None]
+        rows = [(seen.force.imag / body.weight - self.force.imag) / FORCE]
+        on_heel, on_toe = phase < HEEL_OFF, (phase > FLAT) & (phase < TOE_OFF)
+        for at, stands, end in ((seen.heel, on_heel, body.heel), (seen.toe, on_toe, body.toe)):
+            rows.append(np.where(stands, at.real - foot - end.real, 0.0) / PLACE)
+            rows.append(np.where(stands, at.imag, np.minimum(0.0, at.imag)) / PLACE)
+        rear, front, wish = (self.support(unknowns, one) for one in (self.rear, self.front, self.wish))
+        outside = np.maximum(0.0, seen.pressure - front) - np.maximum(0.0, rear - seen.pressure)
+        return [*rows, outside / PRESSURE, (seen.pressure - wish) / PRESSURE_WISH]
+
+    def loads(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(S,) vertical force on the foot whose heel strikes first (N) and where it acts (m), as the motion asks for.
+
+        The feet share the load as measured. Where the pressure centre is not where a man has it, both shift theirs by
+        the same part of the room they have.
+        """
+        seen = self.look(unknowns)
+        wish = self.support(unknowns, self.wish)
+        ahead = seen.pressure > wish
+        room = np.where(ahead, self.support(unknowns, self.front), self.support(unknowns, self.rear)) - wish
+        part = np.divide(seen.pressure - wish, room, out=np.zeros_like(room), where=np.abs(room) > 1e-9)
+        limit = np.where(ahead, self.front, self.rear)
+        place = self.wish + np.clip(part, 0.0, 1.0) * (limit - self.wish)
+        return self.share * seen.force.imag, unknowns[-1] + place
+
+    def slopes(self, unknowns: np.ndarray) -> np.ndarray:
+        """(R, n) derivatives of the residual, all at once by small differences."""
+        step = 1e-7
+        moved = self.residual(unknowns + step * np.eye(len(unknowns)))
+        return (moved - self.residual(unknowns)).T / step
+
+
+def fit_walk(problem: Problem, start: np.ndarray | None = None) -> WalkSeries:
+    """The walk that is nearest to the measured one. Takes about half a second."""
+    from scipy.optimize import least_squares
+
+    first = problem.guess() if start is None else start
+    found = least_squares(problem.residual, first, jac=problem.slopes, method="lm", ftol=1e-4, max_nfev=100).x
+    return WalkSeries(problem.series(found), problem.stride_time, float(found[-2]), float(found[-1]))

@@ -1,0 +1,146 @@
+"""The human walk as a motion that a hanavan robot can follow."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.contact.setting import make_setting
+from footfall.gait.human.body import Curve, body_of
+from footfall.gait.human.data import measured_walk
+from footfall.gait.human.fit import Problem, WalkSeries, arm_angles, fit_walk, opposite
+from footfall.gait.human.sideways import Sideways, sideways
+from footfall.gait.human.soft import Soft, SoftProblem, fit_soft_walk
+from footfall.gait.periodic import PeriodicMotion
+from footfall.ground import Ground
+from footfall.robot import Robot
+
+SAMPLES = 500  # of a stride
+
+
+@lru_cache(maxsize=16)
+def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> PeriodicMotion:
+    """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
+
+    See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride follow the length of the legs. A ``law`` of
+    springs and dampers (with the step ``dt``, s, on which its defaults depend) is a ground that gives way, and the feet
+    sink into it as their load wants it; otherwise they stand on hard ground.
+    """
+    body, data = body_of(robot), measured_walk()
+    problem = Problem(body, data)
+    walk = fit_walk(problem)
+    if law is not None and hasattr(law, "normal_terms"):
+        problem = SoftProblem(body, data, soft_ground(robot, law, dt))
+        walk = fit_soft_walk(problem, walk)
+    aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
+    qpos, qvel, qacc = coordinates(robot, walk, aside)
+    torque = inverse(robot, qpos, qvel, qacc)
+    force, at = foot_forces(problem, walk)
+    stride = walk.speed * walk.stride_time
+    coarse, fine = np.arange(len(force) + 1) / len(force), np.arange(SAMPLES) / SAMPLES
+    for shift, foot in ((0.0, robot.feet[0]), (0.5, robot.feet[1])):
+        own = np.mod(fine + shift, 1.0)
+        closed, place = np.append(force, force[0]), np.append(at, at[0] + stride)
+        f = np.interp(own, coarse, closed.real) + 1j * np.interp(own, coarse, closed.imag)
+        x = np.interp(own, coarse, place) + (fine + shift - own - shift) * stride
+        torque -= carried(robot, qpos, foot.body, f, aside.curve("sway", fine).acceleration / body.gravity, x)
+    advance = np.zeros(robot.model.nq)
+    advance[0] = stride
+    return PeriodicMotion(walk.stride_time, advance, qpos, qvel, torque)
+
+
+def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
+    """What a foot of the robot feels of a law of springs and dampers."""
+    setting = make_setting(robot, Ground.plane(), dt)
+    rows, count = np.unique(np.round(robot.feet[0].points[:, 0], 9), return_counts=True)
+    return Soft(law.normal_terms(setting), rows, count)  # type: ignore[attr-defined]
+
+
+def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, nq), (N, nv), (N, nv): the walk in the robot's coordinates, rates and accelerations."""
+    model = robot.model
+    phase = np.arange(SAMPLES) / SAMPLES
+    qpos = np.tile(model.qpos0, (SAMPLES, 1))
+    qvel, qacc = np.zeros((SAMPLES, model.nv)), np.zeros((SAMPLES, model.nv))
+
+    def put(joint: str, values: tuple[np.ndarray, ...]) -> None:
+        own = model.joint(joint)
+        qpos[:, own.qposadr[0]] = values[0]
+        qvel[:, own.dofadr[0]], qacc[:, own.dofadr[0]] = values[1], values[2]
+
+    root = {name: walk.curve(name, phase) for name in ("x", "z", "trunk")}
+    if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
+        root |= {name: aside.curve(name, phase) for name in ("sway", "drop")}
+        root["z"] = Curve(*(z - d for z, d in zip(root["z"], root["drop"], strict=True)))
+        for name, dof in (("x", 0), ("sway", 1), ("z", 2), ("trunk", 4)):
+            qvel[:, dof], qacc[:, dof] = root[name].rate, root[name].acceleration
+        for k, name in enumerate(("x", "sway", "z")):
+            qpos[:, k] = root[name].value
+        for side, shift, sign in (("left", 0.0, 1.0), ("right", 0.5, -1.0)):
+            lean = Curve(*(sign * one for one in aside.curve("lean", phase + shift)))
+            put(f"{side}_hip_roll", lean)
+            put(f"{side}_ankle_roll", Curve(*(-one for one in lean)))
+        half = 0.5 * root["trunk"].value
+        qpos[:, 3:7] = np.column_stack([np.cos(half), 0 * half, np.sin(half), 0 * half])
+    else:
+        for name, joint in (("x", "root_x"), ("z", "root_z"), ("trunk", "root_pitch")):
+            put(joint, root[name])
+    for side, shift in (("left", 0.0), ("right", 0.5)):
+        own = phase + shift
+        thigh, shank, foot = (walk.curve(name, own) for name in ("thigh", "shank", "foot"))
+        above = (root["trunk"], thigh, shank)
+        for joint, parent, child in zip(("hip", "knee", "ankle"), above, (thigh, shank, foot), strict=True):
+            put(f"{side}_{joint}_pitch", tuple(c - p for c, p in zip(child, parent, strict=True)))
+        for joint, curve in zip(("shoulder", "elbow"), arm_angles(walk.stride_time, own), strict=True):
+            put(f"{side}_{joint}_pitch", curve)
+    return qpos, qvel, qacc
+
+
+def foot_forces(problem: Problem, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray]:
+    """(S,) force of the ground on the left foot (complex, N) and where it acts (x, m), at the instants of the fit.
+
+    With that on the right foot, the same half a stride later, the forward force is what the motion asks for.
+    """
+    unknowns, weight = problem.unknowns(walk), problem.body.weight
+    vertical, at = problem.loads(unknowns)
+    measured = weight * problem.forward
+    lacking = problem.look(unknowns).force.real - measured - opposite(measured)
+    both = vertical + opposite(vertical)
+    share = np.divide(vertical, both, out=np.zeros_like(both), where=both > 0)
+    forward = np.where(vertical > 0, measured + share * lacking, 0.0)
+    return forward + 1j * vertical, at
+
+
+def carried(
+    robot: Robot, qpos: np.ndarray, body: str, force: np.ndarray, aside: np.ndarray, at: np.ndarray
+) -> np.ndarray:
+    """(N, nv) generalised forces of a force on a foot, at x = ``at`` (m) on the ground below it.
+
+    ``force`` is complex, N, in the plane; to the left there is the part ``aside`` of its vertical component.
+    """
+    model, data = robot.model, mujoco.MjData(robot.model)
+    own, jacobian = model.body(body).id, np.zeros((3, robot.model.nv))
+    found = np.zeros((len(qpos), model.nv))
+    for k in np.flatnonzero(np.abs(force) > 0):
+        data.qpos[:] = qpos[k]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_jac(model, data, jacobian, None, np.array([at[k], data.xpos[own, 1], 0.0]), own)
+        found[k] = jacobian.T @ np.array([force[k].real, aside[k] * force[k].imag, force[k].imag])
+    return found
+
+
+def inverse(robot: Robot, qpos: np.ndarray, qvel: np.ndarray, qacc: np.ndarray) -> np.ndarray:
+    """(N, nv) generalised forces that the motion takes, from whomever."""
+    data = mujoco.MjData(robot.model)
+    mass = np.zeros((robot.model.nv, robot.model.nv))
+    found = np.zeros_like(qvel)
+    for k in range(len(qpos)):
+        data.qpos[:], data.qvel[:] = qpos[k], qvel[k]
+        mujoco.mj_forward(robot.model, data)
+        mujoco.mj_fullM(robot.model, data, mass)
+        found[k] = mass @ qacc[k] + data.qfrc_bias - data.qfrc_passive
+    return found

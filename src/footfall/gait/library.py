@@ -1,0 +1,129 @@
+"""Gaits that were found before: those that come with Footfall, and the user's cache.
+
+A gait is filed under a hash of all that decides it: the robot's bodies, joints, motors and soles, and the demands. What
+a robot looks like does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from footfall.errors import GaitError
+from footfall.gait.constraints import Demands
+from footfall.gait.initial_guess import first_guess
+from footfall.gait.legs import find_legs
+from footfall.gait.optimal import METHOD, Progress, optimise
+from footfall.gait.polynomial import PolynomialGait, load_gait
+from footfall.gait.step_check import examine
+from footfall.robot import Robot
+from footfall.robot.motors import torque_limits
+
+DIGITS = 9  # of the numbers that are hashed: rounding of another machine makes no other problem
+
+
+@dataclass(frozen=True)
+class Found:
+    """A gait, and where it comes from: "library", "cache" or "optimised"."""
+
+    gait: PolynomialGait
+    source: str
+
+
+def find_gait(
+    robot: Robot,
+    demands: Demands | None = None,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Found:
+    """The walk of least torque that meets the demands: from the library, from the cache, or optimised and kept there.
+
+    ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
+    """
+    demands = Demands() if demands is None else demands
+    key = problem_key(robot, demands)
+    kept = Path(cache) if cache is not None else user_cache()
+    place = kept / f"{robot.name}-{key[:16]}.json"
+    for source, gait in () if fresh else _kept(key, place):
+        return Found(gait, source)
+    best = optimise(robot, demands, progress)
+    info = {
+        "problem": key,
+        "method": METHOD,
+        "demands": asdict(demands),
+        "cost": examine(robot, best.gait).cost,
+        "guess_cost": examine(robot, best.guess).cost,
+        "guess_step_length": best.guess.step_length,
+    }
+    gait = replace(best.gait, info=info)
+    try:
+        gait.save(place)
+    except OSError as error:
+        if cache is not None:
+            raise GaitError(f"cannot keep the gait in {kept}: {error}") from error
+    return Found(gait, "optimised")
+
+
+def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
+    """The guess that the search for an optimised gait began with."""
+    try:
+        length = float(gait.info["guess_step_length"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise GaitError(f"nothing is known of a search for {gait}") from error
+    return first_guess(robot, find_legs(robot), gait.speed, length)
+
+
+def _kept(key: str, place: Path) -> list[tuple[str, PolynomialGait]]:
+    shelf = Path(str(files("footfall.gait"))) / "gaits"
+    candidates = [("library", path) for path in sorted(shelf.glob("*.json"))]
+    if place.exists():
+        candidates.append(("cache", place))
+    found = [(source, load_gait(path)) for source, path in candidates]
+    return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
+
+
+def problem_key(robot: Robot, demands: Demands) -> str:
+    """A hash of everything that decides the optimum."""
+    model = robot.model
+    numbers = [
+        model.opt.gravity,
+        model.body_parentid,
+        model.body_pos,
+        model.body_quat,
+        model.body_mass,
+        model.body_ipos,
+        model.body_iquat,
+        model.body_inertia,
+        model.jnt_type,
+        model.jnt_axis,
+        model.jnt_limited,
+        model.jnt_range,
+        model.dof_armature,
+        model.dof_damping,
+        torque_limits(robot),
+        robot.home,
+        *find_legs(robot).ends,
+    ]
+    digest = hashlib.sha256(METHOD.encode())
+    digest.update(repr((robot.actuated, [foot.body for foot in robot.feet])).encode())
+    for table in numbers:
+        digest.update(" ".join(f"{x:.{DIGITS}g}" for x in np.ravel(table) + 0.0).encode() + b"\n")
+    digest.update(repr(sorted((name, value) for name, value in asdict(demands).items())).encode())
+    return digest.hexdigest()
+
+
+def user_cache() -> Path:
+    """Where this user's gaits are kept: FOOTFALL_CACHE, or the system's place for caches."""
+    if named := os.environ.get("FOOTFALL_CACHE"):
+        return Path(named).expanduser() / "gaits"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "footfall" / "gaits"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "footfall" / "gaits"

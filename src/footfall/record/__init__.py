@@ -1,0 +1,10 @@
+"""What happened in a run, as values: arrays by name, signals, warnings, pushes and how it ended.
+
+Nothing here reads a record: measures, pictures and files do, above.
+"""
+
+from footfall.record.notes import Failure, Remark, Signal
+from footfall.record.push import Push
+from footfall.record.record import COLUMNS, Record, array_shapes
+
+__all__ = ["COLUMNS", "Failure", "Push", "Record", "Remark", "Signal", "array_shapes"]

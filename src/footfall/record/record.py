@@ -1,0 +1,180 @@
+"""Recordings: what happened in a simulation, as arrays with names, units and shapes.
+
+A recording is a value. It is saved as a directory of two files, ``manifest.json`` (what everything is, with
+the robot, the ground and the law) and ``samples.parquet`` (one row per sample), which other tools read as
+well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.errors import RecordingError, SimulationError, did_you_mean
+from footfall.ground import Ground
+from footfall.record.notes import Failure
+from footfall.robot import Robot
+
+if TYPE_CHECKING:
+    pass
+
+
+class Column(NamedTuple):
+    """What an array of a recording holds; its first axis is the samples, ``axes`` names the others."""
+
+    unit: str
+    axes: tuple[str, ...] = ()
+    dtype: str = "float64"
+
+
+COLUMNS = {
+    "time": Column("s"),
+    "qpos": Column("m, rad or quaternion, in MuJoCo's order", ("nq",)),
+    "qvel": Column("m/s or rad/s, in MuJoCo's order", ("nv",)),
+    "ctrl": Column("what the actuator takes, N m for motors on hinges", ("nu",)),
+    "force": Column("N, world frame, of the ground on the robot", ("point", "xyz")),
+    "position": Column("m, world frame", ("point", "xyz")),
+    "velocity": Column("m/s, world frame, of the material point", ("point", "xyz")),
+    "gap": Column("m, negative inside the ground", ("point",)),
+    "mode": Column("0 open, 1 stick, 2 slide", ("point",), "int8"),
+    "status": Column("0 solved, 1 not", (), "int8"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Record:
+    """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
+
+    Row k holds the state at ``time[k]`` and the forces that act then, those that carry it on to the next
+    step.
+
+    Attributes:
+        robot, ground, law: what was simulated.
+        dt: the simulation step, s; samples may be further apart.
+        time: (T,) s.
+        qpos: (T, nq) m, rad or quaternion, MuJoCo's order.
+        qvel: (T, nv) m/s or rad/s.
+        ctrl: (T, nu) controls.
+        force: (T, P, 3) N, of the ground on each point.
+        position: (T, P, 3) m, where that force acts.
+        velocity: (T, P, 3) m/s, of the material point there.
+        gap: (T, P) m, signed distance to the ground, negative inside.
+        mode: (T, P) 0 open, 1 stick, 2 slide.
+        status: (T,) what the law said of its solution: 0 solved, 1 the forces are the best it found.
+        signals: what else law and controller told of each sample, by name, each (T, ...); ``info["signals"]``
+            has the units.
+        failure: why the run ended early, None if it did not.
+        info: what else is known of the run (controller, pushes, versions, ...), as JSON can hold it.
+    """
+
+    robot: Robot
+    ground: Ground
+    law: Law
+    dt: float
+    time: np.ndarray
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+    force: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    gap: np.ndarray
+    mode: np.ndarray
+    status: np.ndarray
+    signals: Mapping[str, np.ndarray] = field(default_factory=dict)
+    failure: Failure | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        samples = len(self.time)
+        for name, shape in array_shapes(self.robot, samples).items():
+            array = np.ascontiguousarray(getattr(self, name), dtype=COLUMNS[name].dtype).view()
+            if array.shape != shape:
+                axes = ", ".join(("time", *COLUMNS[name].axes))
+                raise RecordingError(f"'{name}' has shape {array.shape} but ({axes}) is {shape}")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        signals = {}
+        for name, values in self.signals.items():
+            signals[name] = np.ascontiguousarray(values, dtype=float).view()
+            if signals[name].shape[:1] != (samples,):
+                raise RecordingError(f"signal '{name}' has shape {signals[name].shape}, not ({samples}, ...)")
+            signals[name].setflags(write=False)
+        object.__setattr__(self, "signals", MappingProxyType(signals))
+        object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
+
+    # ---- asking --------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Number of samples T."""
+        return len(self.time)
+
+    def __bool__(self) -> bool:
+        return True  # an empty recording is still one
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last, s."""
+        return float(self.time[-1] - self.time[0]) if len(self) else 0.0
+
+    @cached_property
+    def foot_force(self) -> np.ndarray:
+        """(T, feet, 3) N, force of the ground on each foot."""
+        return read_only(np.stack([self.force[:, self.foot(f.name)].sum(axis=1) for f in self.robot.feet], axis=1))
+
+    @cached_property
+    def total_force(self) -> np.ndarray:
+        """(T, 3) N, force of the ground on the robot."""
+        return read_only(self.force.sum(axis=1))
+
+    def foot(self, name: str) -> slice:
+        """Which points are those of a foot: ``rec.force[:, rec.foot("left")]``."""
+        first = 0
+        for foot in self.robot.feet:
+            if foot.name == name:
+                return slice(first, first + len(foot.points))
+            first += len(foot.points)
+        raise RecordingError(f"there is no foot '{name}': {did_you_mean(name, [f.name for f in self.robot.feet])}")
+
+    def check(self) -> Self:
+        """This recording, or a ``SimulationError`` with its failure's sentence and itself."""
+        if self.failure is not None:
+            raise SimulationError(self.failure.message, self)
+        return self
+
+    def slice(self, start: float = -math.inf, stop: float = math.inf) -> Self:
+        """The samples with ``start <= time < stop`` (s). A failure stays with the last sample."""
+        if math.isnan(start) or math.isnan(stop) or start > stop:
+            raise RecordingError(f"cannot slice from {start:g} s to {stop:g} s")
+        # Half a step of slack, so that 0.3 finds the sample at 0.30000000000000004.
+        slack = 0.5 * self.dt
+        first, last = (int(i) for i in np.searchsorted(self.time, [start - slack, stop - slack]))
+        arrays: dict[str, Any] = {name: getattr(self, name)[first:last] for name in COLUMNS}
+        signals = {name: values[first:last] for name, values in self.signals.items()}
+        return replace(self, **arrays, signals=signals, failure=self.failure if last == len(self) else None)
+
+    def __repr__(self) -> str:
+        end = f", failed: {self.failure.cause} at t = {self.failure.time:.4g} s" if self.failure else ""
+        return (
+            f"Recording({self.robot.name} on {self.ground.kind}, law {self.law.name}, {self.duration:.4g} s, "
+            f"{len(self)} samples, dt {self.dt:.3g} s{end})"
+        )
+
+
+def array_shapes(robot: Robot, samples: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every array of a recording."""
+    model = robot.model
+    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": robot.point_count, "xyz": 3}
+    return {name: (samples, *(sizes[axis] for axis in column.axes)) for name, column in COLUMNS.items()}
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array

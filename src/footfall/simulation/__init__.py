@@ -1,0 +1,5 @@
+"""Robot, ground, law and controller put together, and run."""
+
+from footfall.simulation.simulation import Simulation
+
+__all__ = ["Simulation"]

@@ -1,0 +1,164 @@
+"""Who sets the controls of a run: nobody, a compiled controller, or a Python function called from compiled code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from numba import types
+
+from footfall.control import named_controller
+from footfall.control.base import CompiledController, State, StatefulController, control_signature
+from footfall.engine import step
+from footfall.engine.kinematics import Points
+from footfall.errors import ControllerError
+from footfall.ground import Ground
+from footfall.record import Remark, Signal
+from footfall.robot import Robot
+from footfall.solve.contacts import Contacts
+
+Controller = Callable[[float, State], Any] | StatefulController | CompiledController
+
+
+class Controls(NamedTuple):
+    """A controller made ready for the compiled loop."""
+
+    name: str
+    kind: int  # 0 nobody, 1 a Python function, 2 a compiled one
+    control: step.Control
+    callback: Callback
+    signals: Mapping[str, Signal] = MappingProxyType({})
+    remarks: Sequence[Remark] = ()
+
+    def tell(self, place: np.ndarray) -> None:
+        """Copy the controller's signals to ``place``, one after the other, after each of its calls."""
+        if self.signals:
+            self.callback.after = lambda: np.concatenate([s.values.ravel() for s in self.signals.values()], out=place)
+
+
+class Callback(types.WrapperAddressProtocol):
+    """A Python function of time that compiled code can call; errors are kept and stop the loop."""
+
+    def __init__(self, function: Callable[[float], None]) -> None:
+        self.error: BaseException | None = None
+        self.after: Callable[[], Any] = lambda: None
+
+        def guarded(time: float) -> int:
+            try:
+                function(time)
+                self.after()
+            except BaseException as error:
+                self.error = error
+                return 1
+            return 0
+
+        self.c_function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double)(guarded)
+
+    def __wrapper_address__(self) -> int:
+        return ctypes.cast(self.c_function, ctypes.c_void_p).value or 0
+
+    def signature(self) -> Any:
+        return types.int64(types.float64)
+
+
+@cache
+def _idle_control() -> Any:
+    from footfall.compiled import function_pointer
+
+    def idle(time, qpos, qvel, ctrl, gains):
+        return 0
+
+    return function_pointer(control_signature(), idle)
+
+
+def initial_state(
+    controller: Controller | str | None, robot: Robot, ground: Ground
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Where a controller wants to start, qpos and qvel; None for both if it does not mind."""
+    named = named_controller(controller) if isinstance(controller, str) else controller
+    wish = getattr(named, "initial_state", None)
+    return (None, None) if wish is None else wish(robot, ground)
+
+
+def own_rate(controller: Controller | str | None, dt: float) -> int:
+    """Steps of ``dt`` (s) between two calls that a controller asks for by its ``control_dt``; 1 if it does not mind."""
+    named = named_controller(controller) if isinstance(controller, str) else controller
+    return max(1, round(getattr(named, "control_dt", dt) / dt))
+
+
+def make_controls(
+    controller: Controller | str | None,
+    robot: Robot,
+    ground: Ground,
+    dt: float,
+    data: mujoco.MjData,
+    points: Points,
+    contacts: Contacts,
+) -> Controls:
+    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or nobody."""
+    silent = Callback(lambda time: None)
+    nothing = np.zeros(1)
+    if controller is None:
+        return Controls("none", 0, step.Control(silent, _idle_control(), nothing), silent)
+    name = str(controller)
+    if isinstance(controller, str):
+        controller = named_controller(controller)
+    if isinstance(controller, CompiledController):
+        gains = np.ascontiguousarray(controller.gains(robot, dt), dtype=float)
+        return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
+    name = getattr(
+        controller, "__name__", name if isinstance(controller, StatefulController) else type(controller).__name__
+    )
+    if isinstance(controller, StatefulController):
+        controller = controller.start(robot, ground, dt)
+    if not callable(controller):
+        raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
+    state = State(
+        robot=robot,
+        data=data,
+        qpos=_read_only(data.qpos),
+        qvel=_read_only(data.qvel),
+        position=_read_only(points.position),
+        gap=_read_only(contacts.gap),
+        mode=_read_only(points.mode),
+        _points=points,
+        _contacts=contacts,
+    )
+    callback = Callback(_checked(controller, name, state))
+    signals, remarks = getattr(controller, "signals", {}), getattr(controller, "remarks", ())
+    return Controls(name, 1, step.Control(callback, _idle_control(), nothing), callback, signals, remarks)
+
+
+def _checked(controller: Callable[[float, State], Any], name: str, state: State) -> Callable[[float], None]:
+    """A function of time that asks the controller, looks at its answer, and sets the controls."""
+    ctrl, shape, robot = state.data.ctrl, state.data.ctrl.shape, state.robot
+
+    def control(time: float) -> None:
+        answer = controller(time, state)
+        controls = np.asarray(answer, dtype=float) if answer is not None else None
+        if controls is None or controls.shape != shape:
+            got = "None" if controls is None else f"shape {controls.shape}"
+            raise ControllerError(
+                f"controller {name} returned {got} at t = {time:.6g} s; "
+                f"{robot.name} has {shape[0]} actuators, so it must return ({shape[0]},) numbers"
+            )
+        if not np.isfinite(controls).all():
+            first = int(np.flatnonzero(~np.isfinite(controls))[0])
+            raise ControllerError(
+                f"controller {name} returned {controls[first]} "
+                f"for actuator {robot.model.actuator(first).name} at t = {time:.6g} s"
+            )
+        ctrl[:] = controls
+
+    return control
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.setflags(write=False)
+    return view

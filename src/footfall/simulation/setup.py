@@ -1,0 +1,75 @@
+"""A robot on a ground under a contact law: checked, compiled to one model, and not yet run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact.base import Law
+from footfall.contact.setting import Setting, make_setting
+from footfall.errors import SimulationError, did_you_mean
+from footfall.ground import Ground
+from footfall.robot import Robot, load_robot
+from footfall.simulation.scene import Scene, compose
+from footfall.standing import place
+
+#: Longest period of an event-driven law, s.
+LONGEST_PERIOD = 0.1
+
+
+class Setup:
+    """What a run is made in; :class:`footfall.Simulation` describes the options."""
+
+    def __init__(
+        self,
+        robot: Robot | str,
+        *,
+        ground: Ground | None = None,
+        law: Law | str = "linearizing-penalty",
+        dt: float = 1e-3,
+        integrator: Literal["euler", "rk4"] = "euler",
+        body_contacts: bool = True,
+    ) -> None:
+        self.robot = load_robot(robot) if isinstance(robot, str) else robot
+        self.ground = Ground.plane() if ground is None else ground
+        self.law = make_law(law)
+        if not (isinstance(dt, int | float) and np.isfinite(dt) and dt > 0):
+            raise SimulationError(f"dt = {dt} but it must be a positive number of seconds")
+        self.dt = float(dt)
+        if integrator not in ("euler", "rk4"):
+            raise SimulationError(
+                f"no integrator is called '{integrator}': {did_you_mean(integrator, ('euler', 'rk4'))}"
+            )
+        if integrator == "rk4" and not self.law.smooth:
+            raise SimulationError(
+                f"integrator rk4 needs a law whose force is continuous; {self.law.name} is not: use 'euler'"
+            )
+        if self.law.event_driven and self.dt > LONGEST_PERIOD:
+            raise SimulationError(
+                f"dt = {self.dt:g} s, but {self.law.name} looks for events within a period of controls and records, "
+                f"which may last {LONGEST_PERIOD:g} s at most: use a smaller dt"
+            )
+        self.integrator = integrator
+        self.body_contacts = body_contacts
+        self.scene: Scene = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
+        for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
+            if count:
+                raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.robot.name}, {self.ground}, {self.law}, dt={self.dt:g})"
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What the law's defaults are derived from."""
+        return make_setting(self.robot, self.ground, self.dt)
+
+    def place(self, at: tuple[float, float] = (0.0, 0.0), *, align: bool = False) -> np.ndarray:
+        """The home pose (nq,) set down on the ground at ``at`` (m): no point inside it, the first one touching.
+
+        ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp.
+        """
+        return place(self.robot, self.ground, at, align=align)

@@ -1,0 +1,213 @@
+"""Contact problems with Coulomb's exact cone on NumPy arrays: a Delassus matrix in, impulses out.
+
+With P points, W (3P, 3P) turns impulses into velocities, ``u = free + W z``, in contact frames (tangent, tangent,
+normal). Wanted are impulses with ``0 <= u_n - target _|_ z_n >= 0``, ``|z_t| <= mu z_n``, and where a point slides
+friction on the cone and against ``u_t``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.errors import SolveError
+from footfall.solve.cone_newton import cone_floats, cone_marks, solve_cone
+from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
+from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
+from footfall.solve.contact_search import read_kinds
+from footfall.solve.contacts import Contacts
+from footfall.solve.gauss_seidel import gauss_seidel
+from footfall.solve.lcp import lemke
+from footfall.solve.pyramid import friction_lcp, impulses, unknowns
+from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+
+
+class Problem(NamedTuple):
+    """A contact problem whose numbers have been looked at."""
+
+    W: np.ndarray  # (3P, 3P)
+    free: np.ndarray  # (P, 3)
+    friction: np.ndarray  # (P,)
+    target: np.ndarray  # (P,)
+    start: np.ndarray  # (P, 3)
+
+
+def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> Problem:
+    """The arrays of a contact problem in their shapes, or a sentence about what is wrong with them."""
+    matrix = as_square(W, "W")
+    points, rest = divmod(len(matrix), 3)
+    if rest:
+        raise SolveError(f"W must have three rows per point, but has {len(matrix)} rows")
+    largest = np.abs(matrix).max(initial=0.0)
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-8 * largest:
+        raise SolveError("W must be symmetric: a Delassus matrix J inv(M) J^T")
+    if (np.diag(matrix) < 0.0).any():
+        raise SolveError("W must be semi-definite, but has a negative number on its diagonal")
+    velocity = as_floats(np.reshape(free, -1) if np.size(free) == 3 * points else free, "free", (3 * points,))
+    mu = as_floats(np.broadcast_to(friction, points) if np.ndim(friction) == 0 else friction, "friction", (points,))
+    if (mu < 0.0).any():
+        raise SolveError(f"friction must be >= 0, but friction[{int(np.argmin(mu))}] is {mu.min()}")
+    least = as_floats(np.broadcast_to(target, points) if np.ndim(target) == 0 else target, "target", (points,))
+    impulse = np.zeros((points, 3)) if start is None else as_floats(start, "start", (points, 3))
+    return Problem(matrix, velocity.reshape(points, 3), mu, least, impulse)
+
+
+def _contacts(given: Problem) -> Contacts:
+    """The same problem as laws see it: every point on a body of its own, which it moves by its own three rows of W."""
+    count = len(given.friction)
+    mobility = np.zeros((count, 6, count, 6))
+    mobility[:, :3, :, :3] = given.W.reshape(count, 3, count, 3)
+    numbers = np.arange(count + 1)
+    nothing = np.zeros((count, 3))
+    return Contacts(
+        number=np.array([count]),
+        points=numbers[:-1].copy(),
+        body=numbers[:-1].copy(),
+        near=numbers,
+        position=nothing,
+        anchor=nothing,
+        gap=np.zeros(count),
+        frame=np.tile(np.eye(3), (count, 1, 1)),
+        velocity=nothing,
+        acceleration=nothing,
+        bias=nothing,
+        arm=nothing,
+        mobility=mobility.reshape(6 * count, 6 * count),
+        static_friction=given.friction,
+        dynamic_friction=given.friction,
+    )
+
+
+def cone_residual(W: Any, free: Any, friction: Any, impulse: Any, *, target: Any = 0.0) -> float:
+    """By how much impulses (P, 3) miss a solution, in their unit.
+
+    With ``v = u - target + mu |u_t| n`` a solution obeys ``z = proj(z - v / w)`` on the cone ``|z_t| <= mu z_n``
+    whatever the positive w (De Saxce and Feng 1998); w is the mean diagonal of the point's block of W. The residual is
+    the largest distance between the two sides.
+    """
+    return _residual(problem(W, free, friction, target, impulse))
+
+
+def _residual(given: Problem) -> float:
+    z, mu = given.start, given.friction
+    v = given.free + (given.W @ z.ravel()).reshape(z.shape)
+    v[:, 2] += mu * np.hypot(v[:, 0], v[:, 1]) - given.target
+    weight = np.diag(given.W).reshape(z.shape).mean(axis=1, keepdims=True)
+    away = z - v / np.where(weight > 0.0, weight, 1.0)
+    size, normal = np.hypot(away[:, 0], away[:, 1]), away[:, 2]
+    nearest = np.maximum(0.0, (normal + mu * size) / (1.0 + mu**2))
+    inside = size <= mu * normal
+    below = mu * size <= -normal
+    scale = np.where(inside, 1.0, np.where(below, 0.0, mu * nearest / np.where(size > 0.0, size, 1.0)))
+    projected = np.column_stack([away[:, :2] * scale[:, None], np.where(inside, normal, np.where(below, 0.0, nearest))])
+    return float(np.linalg.norm(z - projected, axis=1).max(initial=0.0))
+
+
+def _solution(given: Problem, impulse: np.ndarray, status: int, iterations: int) -> Solution:
+    velocity = given.free + (given.W @ impulse.ravel()).reshape(impulse.shape)
+    return Solution(impulse, velocity, _residual(given._replace(start=impulse)), iterations, STATUSES[status])
+
+
+def cone_gauss_seidel(
+    W: Any,
+    free: Any,
+    friction: Any,
+    *,
+    target: Any = 0.0,
+    start: Any = None,
+    max_sweeps: int = 10_000,
+    tolerance: float = TOLERANCE,
+) -> Solution:
+    """Solve a contact problem point by point, over and over (nonsmooth Gauss-Seidel, accelerated).
+
+    ``W`` (3P, 3P), ``free`` (P, 3), ``friction`` and ``target`` (P,) or one number, ``start`` (P, 3) impulses to begin
+    with. It ends when no impulse changes by more than ``tolerance`` times the largest.
+    """
+    given = problem(W, free, friction, target, start)
+    limit = as_count(max_sweeps, "max_sweeps")
+    if not 0.0 < tolerance < 1.0:
+        raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
+    impulse, points = given.start.copy(), len(given.friction)
+    if points == 0:
+        return _solution(given, impulse, 0, 0)
+    before, work = np.zeros((points, 3)), np.zeros((8, 6 * points))
+    change, sweeps = gauss_seidel(
+        _contacts(given), given.free, given.target, 1.0, impulse, limit, tolerance, before, work
+    )
+    return _solution(given, impulse, 0 if change <= tolerance else 2, sweeps)
+
+
+def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
+    """Solve a contact problem by guessing which points are open, stick and slide, and mending the guess.
+
+    The impulses are those of least norm where many do. What each point does is guessed from ``start``, or else from
+    where it goes; where mending does not end, Gauss-Seidel comes near and the next guess is made from there, so that
+    ``iterations`` counts guesses and sweeps. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    given = problem(W, free, friction, target, start)
+    impulse, points = np.zeros_like(given.free), len(given.friction)
+    if points == 0:
+        return _solution(given, impulse, 0, 0)
+    work, kinds = np.zeros((work_rows(points, points), 6 * points)), np.zeros(marks_size(points), dtype=np.int64)
+    _, friction, motion, least, _ = rooms.py_func(work, points)
+    motion[:, :3], least[:] = given.free, given.target
+    memory = np.zeros((points, MEMORY_SIZE))
+    still = 1e-12 * max(np.abs(given.free).max(), np.abs(given.target).max())
+    mode = np.zeros(points, dtype=np.int64)
+    contacts = _contacts(given)
+    if start is None:
+        guess(contacts, memory, given.free, given.target, kinds, friction)
+    else:
+        motion = given.free + (given.W @ given.start.ravel()).reshape(points, 3)
+        read_kinds(contacts, still, given.target, given.start, motion, kinds, friction)
+    unsolved, iterations = solve_from_guess(contacts, 1.0, still, memory, impulse, mode, work, kinds)
+    return _solution(given, impulse, 2 if unsolved else 0, iterations)
+
+
+def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
+    """Solve a contact problem by semismooth Newton (Alart and Curnier).
+
+    It begins at ``start``, or zero, and where that leads nowhere at the solution on a pyramid. The surest of these
+    solvers; ``iterations`` counts Newton's steps and Lemke's pivots. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    given = problem(W, free, friction, target, start)
+    points = len(given.friction)
+    impulse = given.start.copy()
+    if points == 0:
+        return _solution(given, impulse, 0, 0)
+    work, marks = np.zeros(cone_floats(points)), np.zeros(cone_marks(points), dtype=np.int64)
+    found, iterations = solve_cone(given.W, given.free, given.target, given.friction, impulse, work, marks)
+    return _solution(given, impulse, 0 if found else 2, iterations)
+
+
+def polyhedral_lcp(
+    W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
+
+    Unknowns are the P normal impulses, the shares of the directions point by point, and the P slip speeds; see
+    :mod:`footfall.solve.pyramid`. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    given = problem(W, free, friction, target)
+    count = as_count(facets, "facets")
+    if count < 3:
+        raise SolveError(f"facets = {facets} but a cone has at least 3")
+    n = unknowns(len(given.friction), count)
+    M, q = np.zeros((n, n)), np.zeros(n)
+    friction_lcp(given.W, given.free, given.target, given.friction, count, M, q)
+    return M, q
+
+
+def polyhedral(W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any = 0.0) -> Solution:
+    """Solve a contact problem on a polyhedral cone by Lemke's method.
+
+    Friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``. The residual is
+    that of the linear complementarity problem. Arguments as of :func:`cone_gauss_seidel`.
+    """
+    answer = lemke(*polyhedral_lcp(W, free, friction, facets=facets, target=target))
+    given = problem(W, free, friction, target)
+    impulse = np.zeros_like(given.free)
+    impulses(answer.z, facets, impulse)
+    velocity = given.free + (given.W @ impulse.ravel()).reshape(impulse.shape)
+    return Solution(impulse, velocity, answer.residual, answer.iterations, answer.status)

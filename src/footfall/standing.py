@@ -1,0 +1,58 @@
+"""A robot on a ground: where it stands, and where its contact points are and how they move."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from footfall.ground import Ground
+from footfall.robot import Robot
+
+
+def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, world frame."""
+    model = data.model
+    jacobian = np.zeros((robot.point_count, 3, model.nv))
+    places = point_positions(robot, data) - robot.point_radius[:, None] * [0.0, 0.0, 1.0]
+    for p, (body, at) in enumerate(zip(robot.point_body, places, strict=True)):
+        mujoco.mj_jac(model, data, jacobian[p], None, at, int(body))
+    return jacobian.reshape(-1, model.nv)
+
+
+def point_positions(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """(P, 3) contact points at the state in ``data``, world frame, m; the centres of round ones."""
+    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
+    return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
+
+
+def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
+    """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`."""
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = robot.home
+    root = model.body_jntadr[1] if model.nbody > 1 and model.body_jntnum[1] else -1
+    free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
+    if free:
+        data.qpos[:2] += at
+        if align:
+            _, normal = ground.gap(np.array([*at, float(ground.height(*at))]))
+            turn = np.zeros(4)
+            mujoco.mju_quatZ2Vec(turn, np.ascontiguousarray(normal, dtype=float))
+            mujoco.mju_mulQuat(data.qpos[3:7], turn, data.qpos[3:7].copy())
+    rises = [j for j in range(model.njnt) if free or _is_vertical_slide(model, j)]
+    if not rises:
+        return data.qpos.copy()
+    height = 2 if free else int(model.jnt_qposadr[rises[0]])
+    for _ in range(50):  # one pass on a plane; a few where the height changes under the feet
+        mujoco.mj_kinematics(model, data)
+        gap, normal = ground.gap(point_positions(robot, data))
+        lift = -np.min((gap - robot.point_radius) / np.maximum(normal[:, 2], 0.1))
+        data.qpos[height] += lift
+        if abs(lift) < 1e-12:
+            break
+    return data.qpos.copy()
+
+
+def _is_vertical_slide(model: mujoco.MjModel, joint: int) -> bool:
+    at_root = model.body_parentid[model.jnt_bodyid[joint]] == 0
+    return bool(at_root and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE and model.jnt_axis[joint][2] == 1)

@@ -1,0 +1,115 @@
+"""The rooms of the package stand on floors, and nothing imports upward: also not inside functions or for types."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import footfall
+
+PACKAGE = Path(footfall.__file__).parent
+
+# From the top down. A room is a folder or a file of the package; it may use itself and the floors below its own.
+FLOORS = (
+    ("__main__",),
+    ("cli",),
+    ("papers",),
+    ("__init__",),
+    ("study", "live"),
+    ("simulation",),
+    ("recording",),
+    ("export",),
+    ("show",),
+    ("control",),
+    ("measure",),
+    ("recording_file", "gait", "engine"),
+    ("record",),
+    ("contact",),
+    ("standing",),
+    ("robot", "ground", "solve"),
+    ("compiled",),
+    ("fingerprint", "errors", "version"),
+)
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name, ``footfall`` itself included."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    names = [".".join(("footfall", *file.relative_to(PACKAGE).with_suffix("").parts)) for file in files]
+    return {name.removesuffix(".__init__"): file for name, file in zip(names, files, strict=True)}
+
+
+def imports(file: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of the package that a file imports anywhere in its text."""
+    used = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            used |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert not node.level, f"{file}: imports are absolute"
+            inner = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            used |= {full if full in known else node.module for full in inner.values()}
+    return used & set(known)
+
+
+def graph() -> dict[str, set[str]]:
+    known = modules()
+    return {name: imports(file, known) - {name} for name, file in known.items()}
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """The sets of modules that reach each other, of more than one module each (Tarjan 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(v: str) -> None:
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in arrows[v]:
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            at = stack.index(v)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for v in arrows:
+        if v not in index:
+            visit(v)
+    return found
+
+
+def test_every_room_has_a_floor():
+    listed = {one for floor in FLOORS for one in floor}
+    assert {room(module) for module in modules()} == listed
+
+
+def test_no_import_runs_up():
+    floor = {one: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for one in rooms}
+    up = [
+        f"{module} -> {used}"
+        for module, all_used in graph().items()
+        for used in sorted(all_used)
+        if room(used) != room(module) and floor[room(used)] >= floor[room(module)]
+    ]
+    assert not up, "\n".join(up)
+
+
+def test_no_circle_among_files():
+    assert not circles(graph())
+
+
+def test_circles_are_found():
+    arrows = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"d"}}
+    assert circles(arrows) == [["a", "b", "c"]]
