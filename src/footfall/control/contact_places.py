@@ -37,7 +37,7 @@ class ContactPlaces:
         self.feet, self.count = robot.point_count, robot.point_count + len(contacts)
         self.body = [int(b) for b in robot.point_body]
         self._contacts, self._ground = tuple(contacts), ground
-        self._level = ground.kind in ("plane", "slope")
+        self._level = ground.flat
         self.position, self.frames = np.zeros((self.count, 3)), np.zeros((self.count, 3, 3))
         self.frames[: self.feet] = ground.frame(np.zeros(3))
         for i, contact in enumerate(contacts, self.feet):

@@ -39,7 +39,7 @@ def threshold(rec: Record) -> float:
 
 def flat(rec: Record) -> bool:
     """Whether the ground is one plane, level or sloped."""
-    return rec.ground.kind in ("plane", "slope")
+    return rec.ground.flat
 
 
 @once

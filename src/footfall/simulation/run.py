@@ -140,7 +140,7 @@ class Run:
             control=self.controls.control,
         )
         if isinstance(law, EventLaw):
-            flat = sim.ground.kind in ("plane", "slope")
+            flat = sim.ground.flat
             rough = law.in_steps()
             numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
             self.rough = step.Laws(_idle_point_law(), rough.pointer(), numbers)

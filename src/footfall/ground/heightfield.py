@@ -1,0 +1,89 @@
+"""A table of heights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from footfall.errors import GroundError
+from footfall.ground.geometry import Grid
+from footfall.ground.kind import Array, Form, Friction, Kind
+from footfall.ground.numbers import friction_pair, height_table, pair
+from footfall.ground.surface import over_height
+
+
+def heightfield(
+    heights: ArrayLike,
+    *,
+    size: tuple[float, float],
+    center: tuple[float, float] = (0.0, 0.0),
+    friction: Friction = 0.7,
+    static_friction: float | None = None,
+) -> Form:
+    """Bilinear interpolation of ``heights[row, column]`` (m), rows along y and columns along x.
+
+    The table covers ``size`` = (x, y) metres from its first to its last entry, around ``center`` (m).
+    Beyond it the heights of the edge continue. The gap is measured to the tangent plane under the point.
+    """
+    table = height_table(heights)
+    (sx, sy), (cx, cy) = pair("size", size), pair("center", center)
+    if min(sx, sy) <= 0.0:
+        raise GroundError(f"the size of a height field must be positive, got ({sx:g}, {sy:g}) m")
+    options = (("size", (sx, sy)), ("center", (cx, cy)))
+    return Form(*friction_pair(friction, static_friction), options, table)
+
+
+def surface(x, y, z, parameters, table):
+    """Bilinear interpolation of ``table`` (rows along y, columns along x, m), constant beyond its edges.
+
+    ``parameters``: x and y of entry [0, 0], spacing of the columns and of the rows (m).
+    """
+    if x != x or y != y:  # or it would be taken for an index
+        return x + y, 0.0, 0.0, 1.0
+    dx, dy = parameters[2], parameters[3]
+    last_row, last_column = table.shape[0] - 1, table.shape[1] - 1
+    u = (x - parameters[0]) / dx
+    v = (y - parameters[1]) / dy
+    inside_x = 1.0 if 0.0 <= u <= last_column else 0.0
+    inside_y = 1.0 if 0.0 <= v <= last_row else 0.0
+    u = min(max(u, 0.0), float(last_column))
+    v = min(max(v, 0.0), float(last_row))
+    column = min(int(u), last_column - 1)
+    row = min(int(v), last_row - 1)
+    u -= column
+    v -= row
+    h00, h01 = table[row, column], table[row, column + 1]
+    h10, h11 = table[row + 1, column], table[row + 1, column + 1]
+    lower = h00 + u * (h01 - h00)
+    upper = h10 + u * (h11 - h10)
+    slope_x = inside_x * ((1.0 - v) * (h01 - h00) + v * (h11 - h10)) / dx
+    slope_y = inside_y * (upper - lower) / dy
+    return over_height(z - (lower + v * (upper - lower)), slope_x, slope_y)
+
+
+def table_of(form: Form) -> Array:
+    assert form.heights is not None
+    return form.heights
+
+
+def parameters(form: Form) -> tuple[float, ...]:
+    (sx, sy), (cx, cy) = form.option("size"), form.option("center")
+    rows, columns = table_of(form).shape
+    return cx - sx / 2, cy - sy / 2, sx / (columns - 1), sy / (rows - 1)
+
+
+def grid(form: Form, extent: float) -> Grid:
+    (sx, sy), (cx, cy) = form.option("size"), form.option("center")
+    rows, columns = table_of(form).shape
+    x, y = np.meshgrid(np.linspace(-sx / 2, sx / 2, columns) + cx, np.linspace(-sy / 2, sy / 2, rows) + cy)
+    return x, y, table_of(form)
+
+
+HEIGHTFIELD = Kind(
+    name="heightfield",
+    make=heightfield,
+    surface=surface,
+    parameters=parameters,
+    highest=lambda form: float(table_of(form).max()),
+    grid=grid,
+)

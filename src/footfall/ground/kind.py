@@ -1,0 +1,74 @@
+"""What a kind of ground is: how its options are checked, and its surface in every form.
+
+A new kind is a file beside this one that makes a :class:`Kind`, and one line in :class:`footfall.Ground`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from footfall.ground.geometry import Geoms, Grid
+from footfall.ground.height_function import HeightFunction
+from footfall.ground.numbers import packed
+
+if TYPE_CHECKING:
+    import mujoco
+
+Friction = float | tuple[float, float]
+Array = NDArray[np.float64]
+Given = ParamSpec("Given")
+
+
+class Form(NamedTuple):
+    """What the constructor of a kind makes of what it was given."""
+
+    static_friction: float
+    dynamic_friction: float
+    options: tuple[tuple[str, Any], ...] = ()
+    heights: Array | None = None  # (rows along y, columns along x) m
+    height_function: HeightFunction | None = None
+
+    def option(self, name: str) -> Any:
+        """What was given, by its name."""
+        return dict(self.options)[name]
+
+
+def no_parameters(form: Form) -> tuple[float, ...]:
+    return (0.0,)
+
+
+def described(form: Form) -> dict[str, Any]:
+    """The options and the height table, as JSON can hold them."""
+    data = {name: list(value) if isinstance(value, tuple) else value for name, value in form.options}
+    return data if form.heights is None else data | {"heights": packed(form.heights)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(Generic[Given]):
+    """A kind of ground."""
+
+    name: str
+    #: The constructor that users call as ``Ground.<name>``: it checks its options.
+    make: Callable[Given, Form]
+    #: The surface, see :mod:`footfall.ground.surface`; None where the form brings its own.
+    surface: Callable[..., Any] | None
+    #: The numbers that the surface takes.
+    parameters: Callable[[Form], tuple[float, ...]] = no_parameters
+    #: A height (m) that the surface nowhere exceeds, ``inf`` where none is known.
+    highest: Callable[[Form], float]
+    #: The surface as x, y, z (rows, columns): its own table, or a square of a side (m) cut out.
+    grid: Callable[[Form, float], Grid]
+    #: The surface as MuJoCo's geoms; None: a height field of the grid.
+    geoms: Callable[[Form, float, Geoms], list[mujoco.MjsGeom]] | None = None
+    #: Heights (m) from the parameters at x and y; None: from the gap to a plane under the point.
+    height: Callable[[Array, Array, Array], Array] | None = None
+    #: One plane, level or sloped.
+    flat: bool = False
+    #: What is written of it beside its friction, and what is read back: the kind and the options that it becomes.
+    describe: Callable[[Form], dict[str, Any]] = described
+    restore: Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]] | None = None

@@ -1,0 +1,146 @@
+"""A flight of stairs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from footfall.errors import GroundError
+from footfall.ground.geometry import Geoms, Grid
+from footfall.ground.kind import Array, Form, Friction, Kind
+from footfall.ground.numbers import friction_pair, number
+
+if TYPE_CHECKING:
+    import mujoco
+
+
+def stairs(
+    rise: float = 0.15,
+    run: float = 0.3,
+    count: int = 5,
+    *,
+    start: float = 0.3,
+    heading: float = 0.0,
+    friction: Friction = 0.7,
+    static_friction: float | None = None,
+) -> Form:
+    """A flight of ``count`` steps of ``rise`` and ``run`` (m) along ``heading`` (rad, in xy, from x).
+
+    The first riser stands at ``start`` (m). The ground is level at 0 before it and at ``count * rise``
+    after the last; a negative ``rise`` goes down. The gap is the Euclidean signed distance to the
+    profile, so a toe that runs into a riser is pushed back, not up.
+
+    Limitations: one normal per point. A point nearer to a nosing than it is deep leaves by the riser, so
+    keep contact points of a standing foot a little (more than the penetration) behind the nosing.
+    """
+    rise, run = number("rise", rise), number("run", run)
+    start, heading = number("start", start), number("heading", heading)
+    if run <= 0.0:
+        raise GroundError(f"the run of a stair must be positive, got {run:g} m (to go down, give a negative rise)")
+    if not float(number("count", count)).is_integer() or count < 1:
+        raise GroundError(f"stairs need a whole number of steps, at least one, got count={count!r}")
+    options = (("rise", rise), ("run", run), ("count", int(count)), ("start", start), ("heading", heading))
+    return Form(*friction_pair(friction, static_friction), options)
+
+
+def surface(x, y, z, parameters, table):
+    """Euclidean signed distance to a flight of stairs: treads, risers, nosings and inner corners.
+
+    ``parameters``: rise, run, count, start (m, m, -, m), cosine and sine of the heading. With s the distance
+    along the heading, the level is 0 before ``start`` and changes by ``rise`` there and every ``run`` after,
+    ``count`` times. A negative rise is the same staircase seen from its other end.
+    """
+    rise, run, count, start = parameters[0], parameters[1], parameters[2], parameters[3]
+    along_x, along_y = parameters[4], parameters[5]
+    s = x * along_x + y * along_y - start
+    if s != s:  # or the search below would take it for a point before the first step
+        return s, 0.0, 0.0, 1.0
+    if rise < 0.0:
+        rise = -rise
+        s = (count - 1.0) * run - s
+        z = z + count * rise
+        along_x, along_y = -along_x, -along_y
+
+    # From here on the stairs climb along s, with risers at s = 0, run, ..., (count - 1) run.
+    step = float(math.floor(min(max(s / run + 1.0, 0.0), count)))
+    above = z - step * rise
+    gap, ns, nz = above, 0.0, 1.0
+    if above >= 0.0:
+        # In the air nothing behind is nearer than the tread below, so look ahead, as far as could matter.
+        riser = step
+        while riser < count and riser * run - s < gap:
+            ahead = riser * run - s
+            over_nosing = z - (riser + 1.0) * rise
+            if over_nosing <= 0.0:
+                gap, ns, nz = ahead, -1.0, 0.0
+            else:
+                distance = math.hypot(ahead, over_nosing)
+                if distance < gap:
+                    gap, ns, nz = distance, -ahead / distance, over_nosing / distance
+            riser += 1.0
+    else:
+        # Inside, nothing ahead is nearer than the tread overhead, so look back.
+        riser = step - 1.0
+        while riser >= 0.0 and s - riser * run < -gap:
+            behind = s - riser * run
+            below_corner = riser * rise - z
+            if below_corner <= 0.0:
+                gap, ns, nz = -behind, -1.0, 0.0
+            else:
+                distance = math.hypot(behind, below_corner)
+                if distance < -gap:
+                    gap, ns, nz = -distance, -behind / distance, below_corner / distance
+            riser -= 1.0
+    return gap, ns * along_x, ns * along_y, nz
+
+
+def parameters(form: Form) -> tuple[float, ...]:
+    heading = form.option("heading")
+    return (*(form.option(name) for name in ("rise", "run", "count", "start")), math.cos(heading), math.sin(heading))
+
+
+def height(parameters: Array, x: Array, y: Array) -> Array:
+    """The heights of treads; at a riser that of the far one."""
+    rise, run, count, start, cos, sin = parameters
+    return np.clip(np.floor((x * cos + y * sin - start) / run) + 1.0, 0.0, count) * rise
+
+
+def grid(form: Form, extent: float) -> Grid:
+    edges = np.repeat(form.option("start") + form.option("run") * np.arange(form.option("count")), 2)
+    s = np.concatenate([[edges[0] - extent / 2], edges, [edges[-1] + extent / 2]])
+    z = np.repeat(form.option("rise") * np.arange(form.option("count") + 1), 2)
+    side = np.array([[-extent / 2], [extent / 2]])
+    cos, sin = math.cos(form.option("heading")), math.sin(form.option("heading"))
+    return s * cos - side * sin, s * sin + side * cos, np.broadcast_to(z, (2, len(z)))
+
+
+def geoms(form: Form, extent: float, add: Geoms) -> list[mujoco.MjsGeom]:
+    """One box per tread."""
+    import mujoco
+
+    heading, count, rise = form.option("heading"), form.option("count"), form.option("rise")
+    edges = form.option("start") + form.option("run") * np.arange(count)
+    edges = np.concatenate([[edges[0] - extent], edges, [edges[-1] + extent]])
+    bottom = min(0.0, count * rise) - 1.0
+    quat = np.array([math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)])
+    boxes = []
+    for step in range(count + 1):
+        s, top = (edges[step] + edges[step + 1]) / 2, step * rise
+        size = [(edges[step + 1] - edges[step]) / 2, extent / 2, (top - bottom) / 2]
+        pos = [s * math.cos(heading), s * math.sin(heading), (top + bottom) / 2]
+        boxes.append(add(f"_{step}", mujoco.mjtGeom.mjGEOM_BOX, size, pos=pos, quat=quat))
+    return boxes
+
+
+STAIRS = Kind(
+    name="stairs",
+    make=stairs,
+    surface=surface,
+    parameters=parameters,
+    highest=lambda form: max(0.0, form.option("count") * form.option("rise")),
+    grid=grid,
+    geoms=geoms,
+    height=height,
+)
