@@ -124,6 +124,8 @@ class _KernelCache(FunctionCache):
         # Not before first use: a kernel may name others that are defined after it.
         if self._stamped is None:
             self._stamped = self._cache_file._source_stamp = kernel_stamp(self._py_func) + self.flags
+            # The version stands in the head of the index: what is stale is not unpickled, for a class may have moved.
+            self._cache_file._version = f"{numba.__version__} {self._stamped}"
             for _, used in _reached(self._py_func):
                 for value in used.values():
                     if isinstance(value, Separate):

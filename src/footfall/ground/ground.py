@@ -53,7 +53,7 @@ class Maker(Generic[Given]):
         make.__annotations__["return"] = "Ground"
         self.make = make
 
-    def __get__(self, instance: object, owner: type) -> Callable[Given, Ground]:
+    def __get__(self, ground: Ground | None, owner: type) -> Callable[Given, Ground]:
         return self.make
 
 
