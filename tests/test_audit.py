@@ -11,8 +11,7 @@ import pytest
 from test_recording import blank
 
 import footfall as ff
-from footfall import contact
-from footfall.contact import law_class
+from footfall.contact import law_class, registry
 from footfall.errors import FootfallError
 from footfall.measure.audit import audit_table
 from footfall.record import Failure
@@ -212,7 +211,7 @@ def too_much_friction(depth, depth_rate, slip, slip_velocity, memory, parameters
 @pytest.fixture
 def wrong_law(monkeypatch):
     """Makes a law of a function, which no other test shall meet."""
-    monkeypatch.setattr(contact, "_registered", {})
+    monkeypatch.setattr(registry, "_registered", {})
     return lambda function, c: ff.point_law("wrong", k=2500.0, c=c)(function)()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall import contact
+from footfall.contact import registry
 from footfall.errors import FootfallError, LawError
 from footfall.study.compare_task import Task
 
@@ -105,7 +105,7 @@ def test_a_controller_that_raises_is_told_in_every_row():
 
 
 def test_what_cannot_travel_runs_here_with_a_remark(monkeypatch):
-    monkeypatch.setattr(contact, "_registered", {})  # no other test shall meet it
+    monkeypatch.setattr(registry, "_registered", {})  # no other test shall meet it
     ff.point_law("walking-on-air", k=1.0)(walking_on_air)
     comparison = ff.compare("brick", laws=["walking-on-air", "spring-damper"], duration=0.2, workers=2)
     assert comparison["walking-on-air"].outcome == "fell"

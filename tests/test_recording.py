@@ -274,9 +274,9 @@ def test_a_law_nobody_knows_becomes_a_placeholder(biped, tmp_path):
     try:
         blank(biped, law=Foreign()).save(tmp_path / "walk")
     finally:
-        from footfall import contact
+        from footfall.contact import registry
 
-        del contact._registered["foreign-law"]
+        del registry._registered["foreign-law"]
     loaded = load_recording(tmp_path / "walk")
     assert loaded.law == UnknownLaw(name="foreign-law", given={"k": 3.0, "shape": (1.0, 2.0)})
     assert str(loaded.law) == "foreign-law(k=3.0, shape=(1.0, 2.0))"

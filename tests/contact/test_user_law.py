@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall import contact
+from footfall.contact import registry
 from footfall.errors import LawError
 
 MODULE = """
@@ -61,16 +61,16 @@ def outside(tmp_path_factory):
     yield module
     del sys.modules["my_contact_laws"]
     for name in ("kelvin-voigt", "anchored", "ice", "wearing"):
-        contact._registered.pop(name, None)
+        registry._registered.pop(name, None)
 
 
 @pytest.fixture
 def forget():
     """Take back the laws a test registers."""
-    before = dict(contact._registered)
+    before = dict(registry._registered)
     yield
-    contact._registered.clear()
-    contact._registered.update(before)
+    registry._registered.clear()
+    registry._registered.update(before)
 
 
 def test_a_registered_law_is_a_law_like_any_other(outside):
