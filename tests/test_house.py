@@ -27,7 +27,7 @@ FLOORS = (
     ("contact",),
     ("standing",),
     ("robot", "ground", "solve"),
-    ("compiled",),
+    ("compiled", "files"),
     ("fingerprint", "errors", "version"),
 )
 
