@@ -47,9 +47,11 @@ def imports(file: Path, known: dict[str, Path]) -> set[str]:
             used |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert not node.level, f"{file}: imports are absolute"
-            inner = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-            used |= {full if full in known else node.module for full in inner.values()}
-    return used & set(known)
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            used |= {full if full in known else node.module for full in inner}
+    own = {name for name in used if name.partition(".")[0] == "footfall"}
+    assert own <= set(known), f"{file}: there is no {', '.join(sorted(own - set(known)))}"
+    return own
 
 
 def graph() -> dict[str, set[str]]:

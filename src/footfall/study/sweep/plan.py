@@ -19,6 +19,7 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.study.sweep import work as working
+from footfall.version import __version__
 
 FORMAT = 1
 STUDY, INPUTS, TABLE = "study.json", "inputs.parquet", "table.parquet"
@@ -112,10 +113,8 @@ def versions() -> dict[str, str]:
     import mujoco
     import numba
 
-    import footfall
-
     return {
-        "footfall": footfall.__version__,
+        "footfall": __version__,
         "mujoco": mujoco.__version__,
         "numba": numba.__version__,
         "numpy": np.__version__,

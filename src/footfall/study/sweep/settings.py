@@ -18,9 +18,9 @@ from typing import Any
 
 from footfall.contact import law as make_law
 from footfall.control import controller_class
-from footfall.engine.push import Push
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import StudyError, did_you_mean
+from footfall.show.style import COLORS
 from footfall.study.sweep.plan import TABLE, Plan
 
 if TYPE_CHECKING:
@@ -73,15 +74,38 @@ class SweepTable:
 
     def plot(self, output: str, over: str | None = None) -> Figure:
         """One output over one input, a colour for each value of an input that is a text."""
-        from footfall.study.sweep.plot import scatter
-
-        return scatter(self, output, over)
+        return _scatter(self, output, over)
 
     def __repr__(self) -> str:
         return (
             f"SweepTable({len(self)} cases, {self.failed} failed; inputs {', '.join(self.inputs)}; "
             f"outputs {', '.join(self.outputs)})"
         )
+
+
+def _scatter(table: SweepTable, output: str, over: str | None) -> Figure:
+    """One output over one numeric input (the first that varies), a colour for each value of a text input."""
+    import matplotlib.pyplot as plt
+
+    numeric = [name for name in table.inputs if table[name].dtype.kind in "if" and np.ptp(table[name]) > 0]
+    texts = [name for name in table.inputs if table[name].dtype.kind in "UO"]
+    if output not in table.outputs:
+        raise StudyError(f"the study has no output '{output}': {did_you_mean(output, table.outputs)}")
+    along = over if over is not None else next(iter(numeric), None)
+    if along not in numeric:
+        raise StudyError(f"'{along}' is no input with different numbers; such are: {', '.join(numeric) or 'none'}")
+    figure, ax = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
+    groups = np.array(["" for _ in range(len(table))]) if not texts else table[texts[0]]
+    for g, group in enumerate(np.unique(groups)):
+        own = groups == group
+        color = COLORS[g % len(COLORS)]
+        ax.scatter(table[along][own], table[output][own].astype(float), s=14, alpha=0.7, color=color, label=str(group))
+    ax.set_xlabel(along)
+    ax.set_ylabel(output)
+    ax.set_title(f"{output} of {len(table)} cases")
+    if texts:
+        figure.legend(loc="outside lower center", ncols=4)
+    return figure
 
 
 def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
