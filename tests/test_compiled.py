@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -13,15 +15,16 @@ import numpy as np
 import pytest
 
 import footfall
+from footfall.cache_folder import cache_folder, only_ours
 from footfall.compiled import function_pointer, inlined, kernel, kernel_stamp, separate
+from footfall.compiled.cache import HEADER, KEPT_FOR
 
 SOURCE = Path(footfall.__file__).parent
 
 
-def python(code: str, cwd: Path, package: Path = SOURCE.parent) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh interpreter with the package from a folder, and that folder's cache alone."""
-    env = os.environ | {"PYTHONPATH": str(package)}
-    env.pop("NUMBA_CACHE_DIR", None)
+def python(code: str, cwd: Path, package: Path = SOURCE.parent, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter with the package from a folder."""
+    env = os.environ | {"PYTHONPATH": str(package)} | environment
     return subprocess.run([sys.executable, "-c", code], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
 
 
@@ -131,25 +134,156 @@ minimum_norm_solve(a, 2, 1e-9, np.ones(2), spare[0], spare[1], spare[2, 0])
 stats = minimum_norm_solve.stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
+COMPILED, KEPT = ["0", "1"], ["1", "0"]
+
+
+def checkout(folder: Path) -> Path:
+    """A copy of the package, as another checkout has it."""
+    shutil.copytree(SOURCE, folder / "footfall", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def counted(answer: subprocess.CompletedProcess[str]) -> list[str]:
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.split()
 
 
 @pytest.mark.slow
 def test_compiled_code_is_kept_until_what_it_uses_changes(tmp_path):
     """Also a function it calls: Numba's own cache looks at the outermost function's file only."""
-    package = tmp_path / "src" / "footfall"
-    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
-    file = package / "solve" / "dense.py"
-    answers = [python(COUNT, tmp_path, package.parent) for _ in range(2)]
+    package, place = checkout(tmp_path / "src"), {"FOOTFALL_CACHE": str(tmp_path / "kept")}
+    file = package / "footfall" / "solve" / "dense.py"
+    answers = [python(COUNT, tmp_path, package, **place) for _ in range(2)]
     file.write_text("# It has moved down.\n" + file.read_text())
-    answers.append(python(COUNT, tmp_path, package.parent))
+    answers.append(python(COUNT, tmp_path, package, **place))
     was = "inverse = 1.0 / pivot**0.5"  # in `cholesky`, which it calls
     assert was in file.read_text()
     file.write_text(file.read_text().replace(was, "inverse = pivot**-0.5"))
-    answers.append(python(COUNT, tmp_path, package.parent))
-    assert [one.returncode for one in answers] == [0] * 4, answers[0].stderr
-    assert [one.stdout.split() for one in answers] == [["0", "1"], ["1", "0"], ["1", "0"], ["0", "1"]]
-    said = ["compiling (once; kept for the next start)" in one.stderr for one in answers]
+    answers.append(python(COUNT, tmp_path, package, **place))
+    assert [counted(one) for one in answers] == [COMPILED, KEPT, KEPT, COMPILED]
+    said = ["footfall: compiling" in one.stderr for one in answers]
     assert said == [True, False, False, True]
+
+
+@pytest.mark.slow
+def test_two_checkouts_share_what_is_compiled(tmp_path):
+    first, second = checkout(tmp_path / "first"), checkout(tmp_path / "second")
+    place = {"FOOTFALL_CACHE": str(tmp_path / "kept")}
+    assert counted(python(COUNT, tmp_path, first, **place)) == COMPILED
+    assert counted(python(COUNT, tmp_path, second, **place)) == KEPT
+
+
+@pytest.mark.slow
+def test_without_a_home_and_on_a_read_only_tree_compiled_code_is_kept_with_the_temporary_files(tmp_path):
+    package = checkout(tmp_path / "src")
+    for path in [*package.rglob("*"), package]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    (tmp_path / "temporary").mkdir()
+    bare = {"HOME": "", "XDG_CACHE_HOME": "", "FOOTFALL_CACHE": "", "TMPDIR": str(tmp_path / "temporary")}
+    answers = [python(COUNT, tmp_path, package, **bare) for _ in range(2)]
+    assert [counted(one) for one in answers] == [COMPILED, KEPT]
+    assert list((tmp_path / "temporary").glob("footfall-*/compiled/minimum_norm_solve-*.kernel"))
+
+
+def double(x):
+    return 2.0 * x
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A cache folder of its own with one kernel in it; gives the file and what makes the kernel anew."""
+    monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path / "kept"))
+
+    def again():
+        monkeypatch.setattr("footfall.compiled.cache._in_use", {})  # as in a new process
+        made = kernel(double)
+        assert made(2.0) == 4.0
+        return sum(made.stats.cache_hits.values())
+
+    assert again() == 0
+    (file,) = (tmp_path / "kept" / "compiled").glob("double-*.kernel")
+    assert again() == 1
+    return file, again
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "no pickle"])
+def test_damaged_compiled_code_is_compiled_again_and_replaced(kept, damage):
+    file, again = kept
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    payload = b"no pickle"
+    file.write_bytes(
+        {
+            "empty": b"",
+            "cut": whole[:middle],
+            "flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+            "foreign": b"something else",
+            "no pickle": whole[: len(HEADER) + 32] + hashlib.sha256(payload).digest() + payload,
+        }[damage]
+    )
+    assert again() == 0
+    assert again() == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner of this kind here")
+def test_compiled_code_that_another_user_may_write_or_owns_is_not_read(kept, monkeypatch, capsys):
+    file, again = kept
+    file.chmod(0o622)
+    assert again() == 0  # and replaced by our own
+    assert "may be written" in capsys.readouterr().err
+    assert again() == 1
+    status = file.stat()
+    theirs = os.stat_result((*status[:4], os.geteuid() + 1, *status[5:10]))
+    assert only_ours(status) and not only_ours(theirs)
+
+
+def test_where_nothing_can_be_kept_one_line_says_why(monkeypatch, capsys):
+    monkeypatch.setattr("footfall.compiled.cache.cache_folder", lambda purpose: None)
+    monkeypatch.setattr("footfall.compiled.cache._said", set())
+    made = kernel(lambda x: 3.0 * x)
+    assert made(2.0) == 6.0 and made(2) == 6.0
+    said = [line for line in capsys.readouterr().err.splitlines() if "FOOTFALL_CACHE" in line]
+    assert len(said) == 1  # for two types
+
+
+def test_a_folder_of_somebody_else_is_no_place_for_compiled_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path / "shared"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    assert cache_folder("compiled").parent.parent == tmp_path and "shared" not in str(cache_folder("compiled"))
+
+
+def test_old_compiled_code_is_removed(kept):
+    file, again = kept
+    folder = file.parent
+    old, new = folder / "old-0.kernel", folder / "new-0.kernel"
+    for path, age in ((old, KEPT_FOR + 1e3), (new, 1e3), (folder / "last-pruned", 1e6)):
+        path.touch()
+        os.utime(path, (time.time() - age,) * 2)
+    file.unlink()
+    assert again() == 0
+    assert not old.exists() and new.exists() and file.exists()
+
+
+def test_two_versions_of_one_function_live_side_by_side(tmp_path):
+    """Compiled by processes of their own, under one name, and read by a third: each gives its own answer."""
+    code = """
+import sys
+from footfall.compiled import kernel
+def make(number):
+    @kernel
+    def function(x):
+        return number * x
+    return function
+print(*[make(float(number))(1.0) for number in sys.argv[1:]])
+"""
+    (tmp_path / "versions.py").write_text(code)
+    place = os.environ | {"PYTHONPATH": str(SOURCE.parent), "FOOTFALL_CACHE": str(tmp_path / "kept")}
+    for numbers in (["2"], ["3"], ["2", "3"]):
+        call = [sys.executable, str(tmp_path / "versions.py"), *numbers]
+        answer = subprocess.run(call, env=place, capture_output=True, text=True, timeout=300, check=True)
+        assert answer.stdout.split() == [f"{number}.0" for number in numbers]
 
 
 PROMPT = """

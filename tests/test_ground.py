@@ -7,13 +7,14 @@ import json
 import math
 import pickle
 import sys
+import types
 
 import numpy as np
 import pytest
 from grounds import ANGLE, EXACT, HEADING, every_ground, grounds, points_around, rolling
 
+from footfall.compiled import kernel_stamp
 from footfall.errors import GroundError
-from footfall.fingerprint import content_hash
 from footfall.ground import Ground, surface
 from footfall.ground.ground import KINDS
 
@@ -231,9 +232,10 @@ def test_functions_from_a_prompt_and_with_closures_are_told_apart():
 
 def test_a_function_on_a_users_object_compiles_without_being_filed(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "settings", {"k": 1}, raising=False)
-    assert content_hash(lambda x, y: settings["k"] * x) is None  # noqa: F821
-    length = np.float64  # a type: known to Numba, not to the hash
-    ground = Ground.function(lambda x, y: length(0.3) * x)
+    assert kernel_stamp(lambda x, y: settings["k"] * x) is None  # noqa: F821
+    theirs = types.ModuleType("theirs")  # a module: known to Numba, while its numbers may change
+    theirs.length = 0.3
+    ground = Ground.function(lambda x, y: theirs.length * x)
     assert ground.height(1.0, 0.0) == pytest.approx(0.3) and ground == ground
     assert ground != Ground.function(ground.height_function.function)
 

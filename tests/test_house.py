@@ -28,7 +28,7 @@ FLOORS = (
     ("standing",),
     ("robot", "ground", "solve"),
     ("compiled", "files"),
-    ("fingerprint", "errors", "version"),
+    ("cache_folder", "errors", "version"),
 )
 
 

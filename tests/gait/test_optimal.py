@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
 from footfall.gait.constraints import Demands, judge
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
-from footfall.gait.library import find_gait, guess_of, problem_key, user_cache
+from footfall.gait.library import find_gait, guess_of, problem_key
 from footfall.gait.step_check import examine, velocity_jump
 
 ROBOT = ff.load_robot("planar-biped")
@@ -170,7 +171,7 @@ def test_the_key_follows_the_mechanics_and_not_the_looks(monkeypatch, tmp_path):
     assert problem_key(ROBOT, Demands(speed=0.6)) != key
     assert problem_key(ROBOT.with_points(5), Demands()) == key  # the same heel and toe
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))
-    assert user_cache() == tmp_path / "gaits"
+    assert cache_folder("gaits") == tmp_path / "gaits"
 
 
 def test_without_casadi_one_sentence_says_what_to_install(monkeypatch, tmp_path):

@@ -12,7 +12,6 @@ from footfall.contact.base import PointLaw, check_positive
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
 from footfall.errors import LawError
-from footfall.fingerprint import distinct
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
 FRICTION = ("static_friction", "dynamic_friction")
@@ -38,7 +37,6 @@ def point_law(
                 f"law '{name}': {function.__name__} takes ({', '.join(found)}), "
                 f"but a point law takes ({', '.join(ARGUMENTS)})"
             )
-        plain: Any = function
         taken = sorted(set(defaults) & set(FRICTION))
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
@@ -59,7 +57,7 @@ def point_law(
                 "name": name,
                 "citation": citation,
                 "memory_size": memory,
-                "kernel": staticmethod(distinct(plain)),
+                "kernel": staticmethod(function),
                 "resolve": resolve,
                 "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",

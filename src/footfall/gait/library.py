@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
+from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
 from footfall.gait.constraints import Demands
 from footfall.gait.initial_guess import first_guess
@@ -50,8 +50,8 @@ def find_gait(
     """
     demands = Demands() if demands is None else demands
     key = problem_key(robot, demands)
-    kept = Path(cache) if cache is not None else user_cache()
-    place = kept / f"{robot.name}-{key[:16]}.json"
+    kept = Path(cache) if cache is not None else cache_folder("gaits")
+    place = None if kept is None else kept / f"{robot.name}-{key[:16]}.json"
     for source, gait in () if fresh else _kept(key, place):
         return Found(gait, source)
     best = optimise(robot, demands, progress)
@@ -65,7 +65,8 @@ def find_gait(
     }
     gait = replace(best.gait, info=info)
     try:
-        gait.save(place)
+        if place is not None:
+            gait.save(place)
     except OSError as error:
         if cache is not None:
             raise GaitError(f"cannot keep the gait in {kept}: {error}") from error
@@ -81,10 +82,10 @@ def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
     return first_guess(robot, find_legs(robot), gait.speed, length)
 
 
-def _kept(key: str, place: Path) -> list[tuple[str, PolynomialGait]]:
+def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
     shelf = Path(str(files("footfall.gait"))) / "gaits"
     candidates = [("library", path) for path in sorted(shelf.glob("*.json"))]
-    if place.exists():
+    if place is not None and place.exists():
         candidates.append(("cache", place))
     found = [(source, load_gait(path)) for source, path in candidates]
     return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
@@ -118,12 +119,3 @@ def problem_key(robot: Robot, demands: Demands) -> str:
         digest.update(" ".join(f"{x:.{DIGITS}g}" for x in np.ravel(table) + 0.0).encode() + b"\n")
     digest.update(repr(sorted((name, value) for name, value in asdict(demands).items())).encode())
     return digest.hexdigest()
-
-
-def user_cache() -> Path:
-    """Where this user's gaits are kept: FOOTFALL_CACHE, or the system's place for caches."""
-    if named := os.environ.get("FOOTFALL_CACHE"):
-        return Path(named).expanduser() / "gaits"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "footfall" / "gaits"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "footfall" / "gaits"

@@ -12,12 +12,10 @@ from types import FunctionType
 from typing import Any
 
 from numba import types
-from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
-from footfall.compiled import function_pointer, generated, kernel
+from footfall.compiled import function_pointer, generated, kernel, kernel_stamp
 from footfall.errors import GroundError
-from footfall.fingerprint import content_hash
 from footfall.ground.surface import SURFACE_SIGNATURE, over_height
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
@@ -44,7 +42,7 @@ class HeightFunction:
 
 
 _SURFACE_OF_FUNCTION = """
-def {name}(x, y, z, parameters, table):
+def surface(x, y, z, parameters, table):
     slope_x = (height(x + STEP, y) - height(x - STEP, y)) / (2.0 * STEP)
     slope_y = (height(x, y + STEP) - height(x, y - STEP)) / (2.0 * STEP)
     return over_height(z - height(x, y), slope_x, slope_y)
@@ -65,20 +63,12 @@ def compile_height(function: Callable[..., Any]) -> HeightFunction:
             f"the height function '{plain.__name__}' raises (or asserts), which a compiled ground cannot: "
             "return math.nan where there is no ground, and the run stops there with a sentence"
         )
-    content = content_hash(plain)
+    content = kernel_stamp(plain)
     identity = content or uuid.uuid4().hex  # not comparable: equal to itself only
     if content not in _compiled_heights:
         height = kernel(plain)
-        # Numba's key leaves out constants, so that two lambdas on one line would be one on disk.
-        height._cache = NullCache()
         namespace = {"height": height, "over_height": over_height, "STEP": GRADIENT_STEP}
-        name = f"surface_{(content or 'unnamed')[:16]}"
-        source = _SURFACE_OF_FUNCTION.format(name=name)
-        if content:
-            surface = generated(source, name, namespace, plain)
-        else:  # what cannot be told apart must not be filed: code from no file is not
-            exec(compile(source, "<height function>", "exec"), namespace)
-            surface = namespace[name]
+        surface = generated(_SURFACE_OF_FUNCTION, "surface", namespace, plain)
         try:
             compiled = function_pointer(SURFACE_SIGNATURE, surface)
         except (NumbaError, NotImplementedError, TypeError) as error:

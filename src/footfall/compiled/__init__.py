@@ -8,134 +8,53 @@ for the compiler.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
 from numba.core import cgutils, event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.extending import _Intrinsic
-from numba.core.types import ExternalFunction
 
-# No reassociation and no assumption that NaN is absent: divergence is detected by looking for it.
+from footfall.compiled.cache import KernelCache
+from footfall.compiled.stamp import flags_of, kernel_stamp, reached, used_values
+
+__all__ = ["cold", "engine_part", "function_pointer", "generated", "inlined", "kernel", "kernel_stamp", "separate"]
+
+# Sums may be reordered and products fused, so that loops run on vectors. NaN and infinity are not assumed absent:
+# divergence is detected by looking for them.
 FAST = {"contract", "arcp", "nsz", "reassoc"}
 
 
-def kernel_stamp(function: Any) -> str:
-    """A fingerprint of a kernel and of all it uses: the code of every function it reaches, and its constants.
-
-    Numba's own cache looks only at the file of the outermost function: a change in a function it calls would go
-    unnoticed, and a change in its neighbour would throw it away.
-    """
-    digest = hashlib.sha256(repr(sorted(FAST)).encode())
-    for one, used in _reached(function):
-        digest.update(f"{one.__module__}.{one.__qualname__}".encode())
-        for part in _codes(one.__code__):
-            digest.update(part.co_code)
-            digest.update(repr([c for c in part.co_consts if not isinstance(c, CodeType)]).encode())
-            digest.update(repr((part.co_names, part.co_varnames)).encode())
-        for name, value in used.items():
-            digest.update(_flags(value).encode())
-            if _function_of(value) is None:
-                digest.update(f"{name} = {_described(value)}".encode())
-    return digest.hexdigest()
-
-
-def _reached(function: Any) -> Iterator[tuple[FunctionType, dict[str, Any]]]:
-    """A function and all that it calls, directly or not, each with the globals it uses."""
-    seen: set[int] = set()
-    waiting = [function]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        cells = [cell.cell_contents for cell in one.__closure__ or ()]
-        known = one.__globals__ | dict(zip(one.__code__.co_freevars, cells, strict=True))
-        names = [name for part in _codes(one.__code__) for name in (*part.co_names, *part.co_freevars)]
-        used = {name: known.get(name) for name in names}
-        yield one, used
-        waiting += [inner for inner in map(_function_of, used.values()) if inner is not None]
-
-
-def _flags(value: Any) -> str:
-    """How a kernel is compiled, "" for what is none."""
-    if isinstance(value, Separate):
-        return f"{value.symbol} {value.signature()}"
-    options = getattr(value, "targetoptions", {})
-    return " ".join(sorted(name for name, chosen in options.items() if chosen is True))
-
-
-def _function_of(value: Any) -> FunctionType | None:
-    """The Python function behind a global, if there is one."""
-    inner = getattr(value, "py_func", value)
-    return inner if isinstance(inner, FunctionType) else None
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _described(value: Any) -> str:
-    """What of a global a kernel is compiled against."""
-    if isinstance(value, ModuleType | type):
-        return f"{value.__name__} {getattr(value, '_fields', '')}"
-    if isinstance(value, ExternalFunction):
-        return f"{value.symbol} {value.sig}"
-    text = repr(value)
-    return type(value).__name__ if " at 0x" in text else text
-
-
-class _KernelFiles(CompileResultCacheImpl):
-    """Cache files named after the kernel alone: one that moves down its file is still itself."""
-
-    def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        base: str = super().get_filename_base(fullname, abiflags)
-        return base if "<locals>" in fullname else base.replace(f"-{self.locator.get_disambiguator()}.", ".", 1)
-
-
-class _KernelCache(FunctionCache):
-    """Numba's disk cache, fresh only while the kernel and all it uses are unchanged."""
-
-    _impl_class = _KernelFiles
-    _stamped: str | None = None
-    flags: str = ""
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        self._stamp()
-        return super().load_overload(signature, context)
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        self._stamp()
-        super().save_overload(signature, data)
-
-    def _stamp(self) -> None:
-        # Not before first use: a kernel may name others that are defined after it.
-        if self._stamped is None:
-            self._stamped = self._cache_file._source_stamp = kernel_stamp(self._py_func) + self.flags
-            # The version stands in the head of the index: what is stale is not unpickled, for a class may have moved.
-            self._cache_file._version = f"{numba.__version__} {self._stamped}"
-            for _, used in _reached(self._py_func):
-                for value in used.values():
-                    if isinstance(value, Separate):
-                        value.link()
+def _own_copy(function: Any) -> FunctionType:
+    """The same function, which may be renamed without the user's noticing."""
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    update_wrapper(copy, function)
+    return copy
 
 
 def _keep_on_disk(compiled: Any, function: FunctionType) -> None:
-    with contextlib.suppress(RuntimeError, OSError):  # typed at a prompt, or no writable folder: compile every time
-        compiled._cache = _KernelCache(function)
-        compiled._cache.flags = _flags(compiled)
+    compiled._cache = _LinkingCache(function, flags_of(compiled))
+
+
+class _LinkingCache(KernelCache):
+    """The cache, which also links the separate kernels that are called: their symbols must be there first."""
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        for part in reached(self._function):
+            for value in used_values(part).values():
+                if isinstance(value, Separate):
+                    value.link()
+        return super().load_overload(signature, context)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -163,6 +82,7 @@ def cold(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Any, **flags: bool) -> Any:
+    function = _own_copy(function)
     compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, _nrt=False, **flags)(function)
     _keep_on_disk(compiled, function)
     return compiled
@@ -173,9 +93,10 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 
+    function = _own_copy(function)
     args, result = normalize_signature(signature)
     pointer = CFunc(function, (args, result), {}, {"error_model": "numpy", "fastmath": FAST, "_nrt": False})
-    _keep_on_disk(pointer, function)  # type: ignore[arg-type]
+    _keep_on_disk(pointer, function)
     pointer.compile()
     return pointer
 
@@ -200,6 +121,10 @@ class Separate(_Intrinsic):  # type: ignore[misc]
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY)
         definition.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
         super().__init__(function.__name__, definition)
+
+    def linkage(self) -> str:
+        """What its callers are compiled against."""
+        return f"{self.symbol} {self.signature()}"
 
     def link(self) -> None:
         """Compile it, or fetch it from the disk, and make it known by its symbol."""

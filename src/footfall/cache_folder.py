@@ -1,0 +1,52 @@
+"""Where Footfall keeps on disk what it would otherwise compute again: compiled code, optimised gaits."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+
+def cache_folder(purpose: str) -> Path | None:
+    """A folder of this user that can be written, or ``None`` where there is none.
+
+    The first that works of ``FOOTFALL_CACHE``, the system's place for caches, and a folder under the temporary files.
+    """
+    return _usable(tuple(path / purpose for path in _candidates()))
+
+
+def _candidates() -> list[Path]:
+    found = []
+    if named := os.environ.get("FOOTFALL_CACHE"):
+        found.append(Path(named).expanduser())
+    elif system := os.environ.get("XDG_CACHE_HOME"):
+        found.append(Path(system) / "footfall")
+    elif os.environ.get("HOME") or os.name == "nt":
+        home = Path.home()
+        found.append((home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache") / "footfall")
+    user = os.geteuid() if hasattr(os, "geteuid") else os.environ.get("USERNAME", "user")
+    return [*found, Path(tempfile.gettempdir()) / f"footfall-{user}"]
+
+
+@cache
+def _usable(candidates: tuple[Path, ...]) -> Path | None:
+    for path in candidates:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)
+            # Others who may write to the folder above could replace it: only that under the temporary files is shared.
+            if only_ours(path.parent.stat()) and only_ours(path.stat()):
+                tempfile.TemporaryFile(dir=path).close()
+                return path
+        except OSError:
+            continue
+    return None
+
+
+def only_ours(status: os.stat_result) -> bool:
+    """Whether a file or folder belongs to this user and nobody else may write to it."""
+    if not hasattr(os, "geteuid"):  # Windows keeps each user's files apart by itself
+        return True
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o022

@@ -1,0 +1,180 @@
+"""Compiled code on disk: one file per kernel and types, named after its content, shared by all checkouts and installs.
+
+A file is a pickle behind a line that says what it is and a checksum. Reading a pickle can run any code, so a file
+that another user owns or may write is refused; one that is damaged is compiled again and replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
+from numba.core.serialize import dumps
+from numba.core.types.containers import BaseNamedTuple, BaseTuple
+
+from footfall.cache_folder import cache_folder, only_ours
+from footfall.compiled.stamp import kernel_stamp
+
+HEADER = b"footfall compiled code 1\n"
+_SUFFIX = ".kernel"
+_DAY = 86400.0  # s
+#: Files that nobody has read for so long are removed, s.
+KEPT_FOR = 60 * _DAY
+#: And the longest unused ones beyond so many bytes.
+KEPT_BYTES = 2_000_000_000
+
+# What was read or written by this process, by its key: two kernels of one content share their machine code.
+_in_use: dict[str, Any] = {}
+_said: set[str] = set()
+
+
+def say_once(sentence: str) -> None:
+    """Write a line to stderr, the first time it is due."""
+    if sentence not in _said:
+        _said.add(sentence)
+        print(f"footfall: {sentence}", file=sys.stderr, flush=True)
+
+
+class KernelCache(NullCache):
+    """What Numba asks for compiled code before it compiles, and hands it to afterwards."""
+
+    def __init__(self, function: FunctionType, flags: str) -> None:
+        self._function, self._flags = function, flags
+        self._stamp: str | None = None
+        self._stamped = False
+
+    @property
+    def cache_path(self) -> Path | None:
+        """The folder of the files."""
+        return cache_folder("compiled")
+
+    def stamp(self) -> str | None:
+        """The fingerprint of the kernel; not before first use, as it may call others that are defined after it."""
+        if not self._stamped:
+            self._stamped = True
+            self._stamp = kernel_stamp(self._function, modules=True)
+            # The linker takes symbols by name: two versions of one function in one process must not share theirs.
+            mark = self._stamp or hashlib.sha256(os.urandom(16)).hexdigest()
+            self._function.__qualname__ += f"_{mark[:16]}"
+        return self._stamp
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The compiled code of these types from the disk, or ``None``."""
+        context.refresh()
+        key = self._key(signature, context.codegen())
+        if key is None:
+            return None
+        if key not in _in_use:
+            folder = self.cache_path
+            payload = None if folder is None else _read(self._path(folder, key), key)
+            if payload is None:
+                return None
+            try:
+                _in_use[key] = CompileResultCacheImpl.rebuild(self, context, pickle.loads(payload))
+            except Exception:  # a pickle of another make: what fails here is compiled again, whatever the reason
+                return None
+        return _in_use[key]
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep what was compiled; where that is impossible, say so once."""
+        key = self._key(signature, data.codegen)
+        if key is None or data.library.has_dynamic_globals or any(not one.can_cache for one in data.lifted):
+            return
+        folder = self.cache_path
+        if folder is None:
+            say_once(
+                "no folder can be written to keep compiled code, so that every start compiles again: "
+                "set FOOTFALL_CACHE to one of your own"
+            )
+            return
+        payload = dumps(CompileResultCacheImpl.reduce(self, data))
+        try:
+            _write(self._path(folder, key), key, payload)
+            _prune(folder)
+        except OSError as error:
+            say_once(f"compiled code cannot be kept in {folder}: {error.strerror or error}")
+
+    def _key(self, signature: Any, codegen: Any) -> str | None:
+        stamp = self.stamp()
+        if stamp is None:
+            return None
+        made_by = (platform.python_version(), numba.__version__, llvmlite.__version__, codegen.magic_tuple())
+        args = getattr(signature, "args", signature)
+        parts = (stamp, self._flags, str(signature), _classes(args), made_by)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def _path(self, folder: Path, key: str) -> Path:
+        return folder / f"{self._function.__name__.strip('<>')}-{key[:40]}{_SUFFIX}"
+
+
+def _classes(kinds: Any) -> list[str]:
+    """The modules of the named tuples among argument types: a pickle finds them by module, types by name alone."""
+    found = []
+    for kind in kinds:
+        if isinstance(kind, BaseNamedTuple):
+            found.append(kind.instance_class.__module__)
+        if isinstance(kind, BaseTuple):
+            found += _classes(kind.types)
+    return found
+
+
+def _read(path: Path, key: str) -> bytes | None:
+    """The content of a cache file if it is whole and ours."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not only_ours(status):
+                say_once(f"{path} belongs to another user or may be written by one: it is not used")
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    head = HEADER + bytes.fromhex(key)
+    payload = content[len(head) + 32 :]
+    if content[: len(head)] != head or content[len(head) : len(head) + 32] != hashlib.sha256(payload).digest():
+        return None
+    if time.time() - status.st_mtime > _DAY:  # read lately: not to be removed
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return payload
+
+
+def _write(path: Path, key: str, payload: bytes) -> None:
+    """Write aside and rename: no reader sees half a file."""
+    handle, aside = tempfile.mkstemp(prefix=path.name, suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(HEADER + bytes.fromhex(key) + hashlib.sha256(payload).digest() + payload)
+        Path(aside).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(aside).unlink()
+        raise
+
+
+def _prune(folder: Path) -> None:
+    """Remove, once a day, what nobody has read for long, and the longest unused beyond the size that is kept."""
+    mark = folder / "last-pruned"
+    now = time.time()
+    if mark.exists() and now - mark.stat().st_mtime < _DAY:
+        return
+    mark.touch()
+    total = 0
+    files = [(path.stat(), path) for path in folder.iterdir() if path.suffix in (_SUFFIX, ".new")]
+    for status, path in sorted(files, key=lambda one: -one[0].st_mtime):
+        total += status.st_size
+        age = now - status.st_mtime
+        if age > KEPT_FOR or total > KEPT_BYTES or (path.suffix == ".new" and age > _DAY):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,140 @@
+"""What decides what a kernel does, as a hash: the code of every function it reaches, and the constants they use.
+
+Numba's own key for compiled code looks at the file of the outermost function alone: a change in a function that it
+calls would go unnoticed, and a change beside it would throw the compiled code away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba.core.extending import _Intrinsic
+from numba.core.types import ExternalFunction, Type
+
+#: Modules whose attributes do not change while they are installed.
+KNOWN_MODULES = ("math", "numpy", "numba", "footfall")
+
+
+class _Unknowable(Exception):
+    """A value that the compiler may read and that no hash can describe."""
+
+
+def kernel_stamp(function: FunctionType, *, modules: bool = False) -> str | None:
+    """A hash of all that decides what the compiled function does, or ``None`` if that cannot be known.
+
+    Names and places do not count, except, on request, the modules: compiled code on disk imports them when it is read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for one, own in _parts(function):
+            digest.update(own)
+            if modules:
+                digest.update(str(one.__module__).encode())
+    except _Unknowable:
+        return None
+    return digest.hexdigest()
+
+
+def reached(function: FunctionType) -> list[FunctionType]:
+    """A function and all that it calls, directly or not, as far as they can be known; not beyond separate kernels."""
+    found = []
+    with contextlib.suppress(_Unknowable):
+        for one, _ in _parts(function):
+            found.append(one)
+    return found
+
+
+def _parts(function: FunctionType) -> Iterator[tuple[FunctionType, bytes]]:
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        one = waiting.pop()
+        own, inner = _own_part(one)
+        yield one, own
+        for each in inner:
+            if id(each) not in seen:
+                seen.add(id(each))
+                waiting.append(each)
+
+
+def _own_part(function: FunctionType) -> tuple[bytes, list[FunctionType]]:
+    """The hash of a function without those it calls, and those."""
+    digest = hashlib.sha256()
+    inner: list[FunctionType] = []
+    digest.update(_text(function.__code__))
+    for name, value in used_values(function).items():
+        digest.update(f"{name} = {_described(value, inner)}\n".encode())
+    digest.update(_described(function.__defaults__, inner).encode())
+    return digest.digest(), inner
+
+
+def flags_of(compiled: Any) -> str:
+    """How a kernel is compiled; empty for a plain function."""
+    options = getattr(compiled, "targetoptions", {})
+    fast = sorted(options["fastmath"]) if isinstance(options.get("fastmath"), set) else []
+    return " ".join([*sorted(name for name, chosen in options.items() if chosen is True), *fast])
+
+
+def used_values(function: FunctionType) -> dict[str, Any]:
+    """The globals and the variables of enclosing functions that a function may read, by name."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
+    names = {name: None for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)}
+    return {name: known[name] for name in names if name in known}
+
+
+@cache
+def _codes(code: CodeType) -> tuple[CodeType, ...]:
+    inner = [part for constant in code.co_consts if isinstance(constant, CodeType) for part in _codes(constant)]
+    return (code, *inner)
+
+
+def _root(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+@cache
+def _text(code: CodeType) -> bytes:
+    """The instructions of a function, its constants and the names it uses."""
+    digest = hashlib.sha256()
+    for part in _codes(code):
+        constants = [constant for constant in part.co_consts if not isinstance(constant, CodeType)]
+        digest.update(part.co_code)
+        digest.update(repr((constants, part.co_names, part.co_varnames, part.co_freevars)).encode())
+    return digest.digest()
+
+
+def _described(value: Any, inner: list[FunctionType]) -> str:
+    """What of a value compiled code depends on; functions are added to ``inner``."""
+    if hasattr(value, "linkage"):  # a separate kernel: its callers hold a symbol and its types, not its code
+        return str(value.linkage())
+    plain = getattr(value, "py_func", value)
+    if isinstance(plain, FunctionType):
+        if _root(plain.__module__) in ("numba", "numpy"):
+            return f"{plain.__module__}.{plain.__qualname__}"
+        inner.append(plain)
+        return f"function {flags_of(value)}"
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__} [{', '.join(_described(one, inner) for one in value)}]"
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, ModuleType) and _root(value.__name__) in KNOWN_MODULES:
+        return value.__name__
+    if isinstance(value, type) and (hasattr(value, "_fields") or value.__module__ in ("builtins", "numpy")):
+        return f"{value.__name__} {getattr(value, '_fields', '')}"
+    if isinstance(value, np.ufunc | BuiltinFunctionType):
+        return f"{getattr(value, '__module__', 'numpy')}.{value.__name__}"
+    if isinstance(value, _Intrinsic):
+        return f"intrinsic {_text(value._defn.__code__).hex()}"
+    if isinstance(value, ExternalFunction):
+        return f"{value.symbol} {value.sig}"
+    if isinstance(value, Type):
+        return str(value)
+    raise _Unknowable
