@@ -250,7 +250,7 @@ def test_pushes_count_as_forces_and_forgotten_ones_are_found():
     rec = biped("linearizing-penalty", [push])
     assert ff.audit(rec)["force balance"].worst < 1e-9 * rec.robot.weight
     assert ff.audit(rec)["moment balance"].worst < 1e-9 * rec.robot.weight
-    row = ff.audit(replace(rec, info={**rec.info, "pushes": []}))["force balance"]
+    row = ff.audit(replace(rec, pushes=()))["force balance"]
     assert row.worst == pytest.approx(math.hypot(20.0, 5.0), rel=1e-6)
     assert 0.1 <= row.when < 0.15
 

@@ -418,7 +418,7 @@ def test_a_push_gives_its_momentum():
     assert main(["run", "ball", "--drop", "1", *push, "--duration", "0.3", "--out", "r"]) == 0
     rec = load_recording("r")
     assert rec.qvel[-1, 0] == pytest.approx(2.0, rel=1e-9)  # rounding alone
-    assert rec.info["pushes"][0]["body"] == "ball"
+    assert rec.pushes[0].body == "ball"
 
 
 # ---- whole processes -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from footfall.contact.base import PointLaw
 from footfall.contact.unknown import UnknownLaw
 from footfall.errors import LawError, RecordingError, SimulationError
 from footfall.ground import Ground
-from footfall.record import COLUMNS, Failure
+from footfall.record import COLUMNS, Failure, Push
 from footfall.recording import Recording, load_recording
 from footfall.robot import load_robot
 
@@ -68,7 +68,8 @@ def rec(biped):
         ground=Ground.slope(0.1, friction=(0.8, 0.6)),
         law=law("linearizing-penalty", kp=0.1 + 0.2),
         failure=Failure(0.049, "diverged", "left_knee", "diverged at t = 0.049 s, joint left_knee; try a smaller dt"),
-        info={"seed": 3, "pushes": [{"body": "trunk", "force": [0.1, 0.0, 0.0]}], "numpy": np.__version__},
+        pushes=(Push("trunk", force=(0.1, 0.0, 0.0)),),
+        info={"seed": 3, "numpy": np.__version__},
     )
 
 
@@ -79,7 +80,16 @@ def assert_same(a, b):
         assert x.shape == y.shape
         assert x.tobytes() == y.tobytes(), name
     assert (a.robot, a.ground, a.law, a.dt, a.failure) == (b.robot, b.ground, b.law, b.dt, b.failure)
+    assert a.pushes == b.pushes
     assert dict(a.info) == dict(b.info)
+
+
+def test_pushes_of_older_recordings_are_read(rec, tmp_path):
+    manifest = rec.save(tmp_path / "old") / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["info"]["pushes"] = content.pop("pushes")
+    manifest.write_text(json.dumps(content))
+    assert_same(load_recording(tmp_path / "old"), rec)
 
 
 # ---- a value -----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from footfall.contact.base import Law
 from footfall.contact.unknown import UnknownLaw
 from footfall.errors import FootfallError, LawError, RecordingError
 from footfall.ground import Ground
-from footfall.record import COLUMNS, Failure, Record, array_shapes
+from footfall.record import COLUMNS, Failure, Push, Record, array_shapes
 from footfall.robot import Robot
 
 FORMAT, VERSION = "footfall-recording", 1
@@ -64,14 +64,17 @@ def read(path: str | os.PathLike[str]) -> Record:
         ground = Ground.from_dict(manifest["ground"])
         law = _law(manifest["law"])
         failure = None if manifest["failure"] is None else Failure(**manifest["failure"])
-        samples, dt, info = int(manifest["samples"]), float(manifest["dt"]), manifest["info"]
+        samples, dt, info = int(manifest["samples"]), float(manifest["dt"]), dict(manifest["info"])
+        kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
+        pushes = tuple(map(Push.from_dict, manifest.get("pushes") or kept))
         told = {SIGNAL + name: (samples, *shape) for name, shape in manifest.get("signals", {}).items()}
     except (FootfallError, LookupError, TypeError, ValueError, RuntimeError) as error:
         kind = f"{type(error).__name__}: " if not isinstance(error, FootfallError) else ""
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {kind}{error}") from error
     arrays: dict[str, Any] = _read_samples(folder, array_shapes(robot, samples) | told)
     signals = {name.removeprefix(SIGNAL): arrays.pop(name) for name in told}
-    return Record(robot=robot, ground=ground, law=law, dt=dt, failure=failure, info=info, signals=signals, **arrays)
+    about: dict[str, Any] = {"pushes": pushes, "failure": failure, "info": info, "signals": signals}
+    return Record(robot=robot, ground=ground, law=law, dt=dt, **about, **arrays)
 
 
 def _law(description: Mapping[str, Any]) -> Law:
@@ -102,6 +105,7 @@ def _manifest(rec: Record) -> str:
             for name, c in COLUMNS.items()
         },
         "signals": {name: values.shape[1:] for name, values in rec.signals.items()},
+        "pushes": [push.to_dict() for push in rec.pushes],
         "failure": None if rec.failure is None else asdict(rec.failure),
         "info": dict(rec.info),
         "law": rec.law.to_dict(),

@@ -101,7 +101,7 @@ def test_pushes_add_up_and_act_at_the_centre_of_mass_of_a_body():
     rec = sim.run(0.2, qpos=sim.place() + 5.0 * np.eye(21)[2], pushes=pushes)
     momentum = ff.measure.momentum(rec).momentum[-1]
     np.testing.assert_allclose(momentum[:2], [1.0, 0.5], atol=2e-3)  # Euler in joint coordinates: the order of a step
-    assert rec.info["pushes"][0]["body"] == "trunk"
+    assert rec.pushes[0].body == "trunk"
 
 
 # ---- recording ---------------------------------------------------------------------------------------------

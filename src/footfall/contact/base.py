@@ -39,13 +39,22 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from footfall.contact.setting import Setting
 from footfall.errors import LawError, did_you_mean
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
+
+
+class NativeContact(NamedTuple):
+    """MuJoCo's settings of its own contacts; names and meaning are MuJoCo's."""
+
+    solref: tuple[float, float]
+    solimp: tuple[float, float, float, float, float]
+    cone: str
+    impratio: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +84,10 @@ class Law:
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""
         raise NotImplementedError
+
+    def native_contact(self) -> NativeContact | None:
+        """What MuJoCo's own contacts are set to, for a law that has ``native``."""
+        return None
 
     def creep(self, ratio: float, setting: Setting) -> float:
         """Speed in m/s at which a point that should stick drifts under a tangential load of ``ratio`` times

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from footfall.contact.base import Law, check, check_positive
+from footfall.contact.base import Law, NativeContact, check, check_positive
 from footfall.contact.setting import Setting
 
 
@@ -52,6 +52,9 @@ class MujocoNative(Law):
         from footfall.contact.nearest_native import native_options
 
         return cls(**native_options(law, setting))
+
+    def native_contact(self) -> NativeContact:
+        return NativeContact(solref=self.solref, solimp=self.solimp, cone=self.cone, impratio=self.impratio)
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(solref=self.solref, solimp=self.solimp)

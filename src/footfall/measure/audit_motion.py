@@ -81,17 +81,15 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     data = mujoco.MjData(model)
     force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
     steps = np.rint(rec.time / rec.dt)
-    for push in rec.info.get("pushes", ()):
-        body = model.body(push["body"]).id
-        begin = push.get("start", 0.0)
-        # In whole steps, as the engine counts them.
-        start, stop = round(begin / rec.dt), round((begin + push.get("duration", 0.1)) / rec.dt)
+    for push in rec.pushes:
+        body = model.body(push.body).id
+        start, stop = push.steps(rec.dt)
         for k in np.flatnonzero((steps >= start) & (steps < stop)):
             data.qpos[:] = rec.qpos[k]
             mujoco.mj_kinematics(model, data)
-            given = np.asarray(push["force"], dtype=float)
+            given = np.asarray(push.force, dtype=float)
             force[k] += given
-            moment[k] += np.cross(data.xipos[body] - com[k], given) + push.get("torque", (0.0, 0.0, 0.0))
+            moment[k] += np.cross(data.xipos[body] - com[k], given) + push.torque
     return force, moment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,3 +25,13 @@ class Push:
             "start": self.start,
             "duration": self.duration,
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Push:
+        """The push that ``to_dict`` described; what is left out is as in ``Push``."""
+        given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
+        return cls(**given)
+
+    def steps(self, dt: float) -> tuple[int, int]:
+        """The first step of ``dt`` (s) under the push, and the first after it."""
+        return round(self.start / dt), round((self.start + self.duration) / dt)

@@ -20,6 +20,7 @@ from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.record.notes import Failure
+from footfall.record.push import Push
 from footfall.robot import Robot
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ class Record:
         status: (T,) what the law said of its solution: 0 solved, 1 the forces are the best it found.
         signals: what else law and controller told of each sample, by name, each (T, ...); ``info["signals"]``
             has the units.
+        pushes: the forces from outside that it was run under.
         failure: why the run ended early, None if it did not.
-        info: what else is known of the run (controller, pushes, versions, ...), as JSON can hold it.
+        info: what else is known of the run (controller, versions, ...), as JSON can hold it.
     """
 
     robot: Robot
@@ -89,6 +91,7 @@ class Record:
     mode: np.ndarray
     status: np.ndarray
     signals: Mapping[str, np.ndarray] = field(default_factory=dict)
+    pushes: tuple[Push, ...] = ()
     failure: Failure | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
@@ -108,6 +111,7 @@ class Record:
                 raise RecordingError(f"signal '{name}' has shape {signals[name].shape}, not ({samples}, ...)")
             signals[name].setflags(write=False)
         object.__setattr__(self, "signals", MappingProxyType(signals))
+        object.__setattr__(self, "pushes", tuple(self.pushes))
         object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
 
     # ---- asking --------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def _lead(runs: Sequence[Record]) -> str:
     same = all(rec.ground == first.ground for rec in runs)
     where = f"{first.ground.kind}, friction {first.ground.dynamic_friction:g}" if same else "different grounds"
     longest = max(rec.duration for rec in runs)
-    pushes = len(first.info.get("pushes") or ())
+    pushes = len(first.pushes)
     pushed = f", {pushes} push{'es' if pushes > 1 else ''}" if pushes else ""
     return f"{longest:.4g} s on {where}, {held}{pushed}, step {1000 * first.dt:.4g} ms"
 

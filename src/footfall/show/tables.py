@@ -12,7 +12,7 @@ from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
 from footfall.measure import summarise
-from footfall.record import Record
+from footfall.record import Push, Record
 
 #: How the names in ``Recording.summary`` end, and the unit that means.
 UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
@@ -144,7 +144,7 @@ def _facts(rec: Record) -> dict[str, str]:
         "Step": escape(f"{number(1000 * rec.dt)} ms, integrator {info.get('integrator', 'unknown')}"),
         "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
         "Controller": escape(str(info.get("controller", ""))),
-        "Pushes": "<br>".join(_push(push) for push in info.get("pushes") or ()),
+        "Pushes": "<br>".join(_push(push) for push in rec.pushes),
         "Remarks of the controller": "<br>".join(_remark(remark) for remark in info.get("remarks") or ()),
         "Seed": "" if seed is None else escape(str(seed)),
         "Computed": escape(_computed(rec)),
@@ -169,14 +169,13 @@ def _value(value: Any) -> str:
     return number(float(value)) if isinstance(value, int | float) else str(value)
 
 
-def _push(push: Mapping[str, Any]) -> str:
+def _push(push: Push) -> str:
     parts = []
-    for key, unit in (("force", "N"), ("torque", "N m")):
-        if any(push.get(key, ())):
-            parts.append(f"{key} ({', '.join(number(x) for x in push[key])}) {unit}")
-    start, duration = push.get("start", 0.0), push.get("duration", 0.0)
-    what = f"{push.get('body', '?')}: {', '.join(parts) or 'nothing'}"
-    return escape(f"{what}, from {number(start, 's')} for {number(duration, 's')}")
+    for key, vector, unit in (("force", push.force, "N"), ("torque", push.torque, "N m")):
+        if any(vector):
+            parts.append(f"{key} ({', '.join(number(x) for x in vector)}) {unit}")
+    what = f"{push.body}: {', '.join(parts) or 'nothing'}"
+    return escape(f"{what}, from {number(push.start, 's')} for {number(push.duration, 's')}")
 
 
 def _remark(remark: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float) -> Pus
             raise SimulationError(f"push on {push.body}: force and torque are three finite numbers, times >= 0")
     return Pushes(
         body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
-        start=np.array([round(push.start / dt) for push in pushes], dtype=np.int64),
-        stop=np.array([round((push.start + push.duration) / dt) for push in pushes], dtype=np.int64),
+        start=np.array([push.steps(dt)[0] for push in pushes], dtype=np.int64),
+        stop=np.array([push.steps(dt)[1] for push in pushes], dtype=np.int64),
         wrench=np.array([[*push.force, *push.torque] for push in pushes], dtype=float).reshape(-1, 6),
     )

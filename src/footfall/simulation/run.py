@@ -243,7 +243,6 @@ class Run:
         signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
         info = {
             "controller": self.controls.name,
-            "pushes": [push.to_dict() for push in self.pushes],
             "integrator": "event-driven" if sim.law.event_driven else sim.integrator,
             "body_contacts": sim.body_contacts,
             "seed": self.seed,
@@ -264,6 +263,7 @@ class Run:
             ground=sim.ground,
             law=sim.law,
             dt=sim.dt,
+            pushes=self.pushes,
             failure=failure,
             info=info,
             signals=signals,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.contact.mujoco_native import MujocoNative
 from footfall.engine import bridge
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
@@ -50,12 +49,13 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     model.opt.timestep = dt
     contact = np.zeros(1, dtype=bridge.CONTACT)
     ground_geom, foot_geom = -1, np.full(len(robot.feet), -1)
-    if isinstance(law, MujocoNative):
-        model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{law.cone.upper()}")
-        model.opt.impratio = law.impratio
+    own = law.native_contact()
+    if own is not None:
+        model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
+        model.opt.impratio = own.impratio
         contact["dim"] = 3
         contact["friction"] = [0, 0, 0.005, 0.0001, 0.0001]
-        contact["solref"], contact["solimp"] = law.solref, law.solimp
+        contact["solref"], contact["solimp"] = own.solref, own.solimp
         contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
         contact["efc_address"] = -1
         ground_geom = _first_geom(model, 0, "the ground")
