@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robot_models import HOPPER
 
 import footfall
 from footfall.cli import COMMANDS, main, result
@@ -240,6 +241,29 @@ def test_run_takes_a_file_feet_and_a_grid_of_points(tmp_path):
     rec = load_recording("r")
     assert [foot.name for foot in rec.robot.feet] == ["l", "r"]
     assert rec.robot.point_count == 12
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "push-limit", "gait", "points", "robots"])
+def test_every_command_that_takes_a_robot_has_its_options(command, capsys):
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    for option in ("--pose", "--feet", "--points", "--actuators"):
+        assert option in text
+
+
+def test_pose_and_actuators_are_typed(capsys, tmp_path):
+    (tmp_path / "hopper.xml").write_text(HOPPER)
+    code = main(["run", "hopper.xml", "--pose", "hip=0.2,knee=-0.3", "--actuators", "motor", "--duration", "0.002",
+                 "--out", "kept"])  # fmt: skip
+    assert code == 0
+    rec = load_recording("kept")
+    np.testing.assert_allclose(rec.qpos[0, 7:], [0.2, -0.3])
+    assert not rec.robot.model.actuator_biasprm.any()
+    assert main(["robots", "hopper.xml", "--pose", "lie", "--json"]) == 0
+    capsys.readouterr()
+    for pose, told in (("walk", "no keyframe 'walk'"), ("1,x", "cannot read the pose"), ("0,1", "9 numbers")):
+        assert main(["robots", "hopper.xml", "--pose", pose]) in (1, 2)
+        assert told in capsys.readouterr().err
 
 
 def test_run_drops_a_robot_from_above_whatever_lifts_it():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from robot_models import HOPPER, lowest_contact
 
-from footfall.errors import RobotError
+from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import load_robot
 
 
@@ -87,3 +87,106 @@ def test_a_parameter_for_a_file_is_refused(tmp_path):
     (tmp_path / "hopper.xml").write_text(HOPPER)
     with pytest.raises(RobotError, match="'mass' is no option"):
         load_robot(tmp_path / "hopper.xml", mass=3)
+
+
+def servo_robot(**options):
+    """A base on two hinges, one servo of each kind, with two keyframes and limits."""
+    xml = """
+    <mujoco model="servos"><worldbody><body name="base"><freejoint/><geom size="0.1"/>
+      <body name="thigh"><joint name="hip" axis="0 1 0" range="-30 30"/>
+        <geom type="capsule" size="0.02 0.1" pos="0 0 -0.2"/>
+        <body name="foot" pos="0 0 -0.4"><joint name="knee" axis="0 1 0" actuatorfrcrange="-60 60"/>
+          <geom size="0.03"/></body></body></body></worldbody>
+      <actuator><position name="a" joint="hip" kp="50" kv="1" forcerange="-20 30" timeconst="0.1"/>
+        <velocity name="b" joint="knee" kv="5" gear="3"/><motor name="c" joint="knee" ctrlrange="-4 4"/></actuator>
+      <keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0.2" ctrl="0.1 0 2"/>
+        <key name="crouch" qpos="0 0 1 1 0 0 0 0.4 -0.8" ctrl="0.4 0 0"/></keyframe></mujoco>"""
+    return load_robot(mujoco.MjSpec.from_string(xml), **options)
+
+
+def test_a_pose_is_a_keyframe_numbers_or_joints():
+    np.testing.assert_allclose(servo_robot().home[7:], [0.1, 0.2])
+    np.testing.assert_allclose(servo_robot(pose="crouch").home[7:], [0.4, -0.8])
+    np.testing.assert_allclose(servo_robot(pose="crouch").home_ctrl, [0.4, 0, 0])
+    given = servo_robot(pose=[1, 2, 3, 2, 0, 0, 0, 0.3, 0.5])
+    np.testing.assert_allclose(given.home[[0, 1, 3, 7, 8]], [1, 2, 1, 0.3, 0.5])  # the quaternion is a unit one
+    np.testing.assert_allclose(given.home_ctrl, [0.3, 0, 0])
+    np.testing.assert_allclose(servo_robot(pose={"knee": 0.7}).home[7:], [0.1, 0.7])
+    for robot in (given, servo_robot(pose="crouch")):
+        assert lowest_contact(robot) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pose", "message"),
+    [
+        ("hom", "did you mean 'home'"),
+        ([1, 2], "9 numbers.*got 2"),
+        ({"kne": 1}, "did you mean 'knee'"),
+        ({"knee": "x"}, "must be a number"),
+    ],
+)
+def test_a_pose_that_is_none_is_refused(pose, message):
+    with pytest.raises(RobotError, match=message):
+        servo_robot(pose=pose)
+
+
+def test_a_home_outside_the_limits_is_warned_of_and_moved_in():
+    with pytest.warns(FootfallWarning, match=r"1 joint .*hip from 0\.9 to 0\.5236"):
+        robot = servo_robot(pose={"hip": 0.9})
+    assert robot.home[7] == pytest.approx(np.radians(30))
+    assert robot.home_ctrl[0] == pytest.approx(np.radians(30))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_servos_become_motors_of_their_force_range(compiled):
+    robot = servo_robot(actuators="motor")
+    if compiled:
+        source = servo_robot().model
+        source.actuator_actnum[0] = 0  # a compiled model cannot lose a servo's filter
+        robot = load_robot(source, actuators="motor")
+    model = robot.model
+    np.testing.assert_allclose(model.actuator_ctrlrange, [[-20, 30], [-20, 20], [-4, 4]])
+    assert model.actuator_ctrllimited.all()
+    np.testing.assert_allclose(robot.home_ctrl, [0, 0, 2])
+    data = mujoco.MjData(model)
+    data.qpos[:], data.ctrl[:] = robot.home, [7, 5, 1]
+    data.qvel[:] = 0.3
+    if not compiled:
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose(data.qfrc_actuator[6:], [7, 3 * 5 + 1])
+
+
+def test_actuators_are_as_is_by_default_and_other_words_are_refused():
+    assert servo_robot().model.na == 1
+    with pytest.raises(RobotError, match="did you mean 'motor'"):
+        servo_robot(actuators="motors")
+    with pytest.raises(RobotError, match="has a state"):
+        load_robot(servo_robot().model, actuators="motor")
+    assert load_robot("spatial-biped", actuators="motor") == load_robot("spatial-biped")
+
+
+PAIRED = """
+<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="trunk" pos="0 0 1"><freejoint/>
+  <geom size="0.1" contype="0" conaffinity="0"/>
+  <body name="left_foot" pos="0 0.1 -0.5"><joint/>
+    <geom name="l" type="box" size="0.1 0.04 0.02" contype="0" conaffinity="0"/></body>
+  <body name="right_foot" pos="0 -0.1 -0.5"><joint/>
+    <geom name="r" type="box" size="0.1 0.04 0.02" contype="0" conaffinity="0"/></body>
+  </body></worldbody>
+  <contact><pair geom1="l" geom2="floor"/><pair geom1="floor" geom2="r"/><pair geom1="l" geom2="r"/></contact>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("source", [mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string])
+def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone(source):
+    robot = load_robot(source(PAIRED))
+    assert [foot.body for foot in robot.feet] == ["left_foot", "right_foot"]
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    data.qpos[2] -= 0.05
+    mujoco.mj_forward(robot.model, data)
+    assert data.ncon == 0
+    data.qpos[:] = robot.home  # the pair of both feet is the robot's own, and stays
+    robot.model.body("right_foot").pos[1] = 0.1
+    mujoco.mj_forward(robot.model, data)
+    assert data.ncon > 0

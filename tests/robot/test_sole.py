@@ -7,7 +7,8 @@ import pytest
 from robot_models import BOX, area, biped
 from scipy.spatial import ConvexHull
 
-from footfall.robot import load_robot
+from footfall.errors import FootfallWarning
+from footfall.robot import Robot, load_robot
 
 
 def test_a_box_foot_has_the_four_corners_of_its_underside():
@@ -111,3 +112,58 @@ def test_a_mesh_foot_has_the_flat_part_of_its_underside(tmp_path):
     assert len(foot.polygon) == 4
     np.testing.assert_allclose(foot.polygon[:, 2], -0.05, atol=1e-6)  # meshes are kept in single precision
     assert area(foot.polygon) == pytest.approx(0.02, abs=1e-6)
+
+
+def with_mesh(tmp_path, name: str, vertices: np.ndarray) -> Robot:
+    """A biped whose feet are the convex hull of these vertices, mirrored for the right foot."""
+    for side, mirror in (("left", 1), ("right", -1)):
+        points = vertices * [1, mirror, 1]
+        hull = ConvexHull(points)
+        lines = [f"v {x} {y} {z}" for x, y, z in points]
+        for simplex, plane in zip(hull.simplices, hull.equations, strict=True):
+            a, b, c = points[simplex]
+            order = simplex[::-1] if np.cross(b - a, c - a) @ plane[:3] < 0 else simplex
+            lines.append("f " + " ".join(str(i + 1) for i in order))
+        (tmp_path / f"{side}.obj").write_text("\n".join(lines))
+    xml = biped('<geom name="@" type="box" size="1 1 1"/>').to_xml()
+    meshes = "".join(f'<mesh name="{side}" file="{tmp_path / side}.obj"/>' for side in ("left", "right"))
+    xml = xml.replace("<worldbody>", f"<asset>{meshes}</asset><worldbody>")
+    for side in ("left", "right"):
+        xml = xml.replace(f'name="{side}" size="1 1 1" type="box"', f'type="mesh" mesh="{side}"')
+    (tmp_path / f"{name}.xml").write_text(xml)
+    return load_robot(tmp_path / f"{name}.xml")
+
+
+def test_a_sole_of_many_vertices_is_reduced_to_eight_mirrored_ones_and_reported(tmp_path):
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    ring = np.column_stack([0.12 * np.cos(angle) + 0.02 * np.sin(angle), 0.05 * np.sin(angle)])
+    solid = np.vstack([np.column_stack([ring, np.full(40, z)]) for z in (-0.05, -0.02)])
+    with pytest.warns(FootfallWarning, match="'left' from 40 to 8, 'right' from 40 to 8; points="):
+        left, right = with_mesh(tmp_path, "oval", solid).feet
+    assert len(left.points) == len(right.points) == 8
+    distance = np.linalg.norm(left.points[:, None] * [1, -1, 1] - right.points[None], axis=2)
+    assert distance.min(axis=1).max() < 1e-6
+    np.testing.assert_allclose(left.points[:, 2], -0.05, atol=1e-6)
+    # An ellipse's inscribed octagon has 90 % of its area; which vertices of the mesh are taken costs little.
+    assert area(left.polygon) > 0.85 * np.pi * 0.12 * 0.05
+
+
+def test_a_ball_of_a_mesh_is_one_round_point(tmp_path):
+    i = np.arange(200)  # on a spiral, evenly spread
+    z, turn = 1 - (2 * i + 1) / 200, np.pi * (1 + 5**0.5) * i
+    sphere = np.column_stack([np.sqrt(1 - z**2) * np.cos(turn), np.sqrt(1 - z**2) * np.sin(turn), z])
+    left, right = with_mesh(tmp_path, "ball", 0.03 * sphere).feet
+    for foot in (left, right):
+        assert foot.radius == pytest.approx([0.03], rel=0.02)
+        np.testing.assert_allclose(foot.points, [[0, 0, 0]], atol=1e-3)
+
+
+def test_many_spheres_under_a_foot_are_reduced_and_points_overrides_it():
+    grid = [(x, y) for x in np.linspace(-0.1, 0.1, 7) for y in np.linspace(-0.04, 0.04, 5)]
+    spheres = "".join(f'<geom type="sphere" size="0.01" pos="{x} {y} -0.04"/>' for x, y in grid)
+    with pytest.warns(FootfallWarning, match="'left' from 35 to 4"):
+        foot = load_robot(biped(spheres)).feet[0]
+    np.testing.assert_allclose(np.abs(foot.points), [[0.1, 0.04, 0.04]] * 4, atol=1e-9)
+    np.testing.assert_allclose(foot.radius, 0.01)
+    with pytest.warns(FootfallWarning):
+        assert len(load_robot(biped(spheres), points=(4, 3)).feet[0].points) == 12

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed, chosen_controller, chosen_duration, with_options
+from footfall.cli.options import chosen_controller, chosen_duration, with_options
 from footfall.cli.output import length, print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
+from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison
@@ -21,7 +22,7 @@ DURATION = 3.0  # s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(RobotChoice):
     """Run the same robot, ground, controller and push under several contact laws, each in a process of its own.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
@@ -30,8 +31,6 @@ class Command:
     recordings and a report with the replays side by side are kept.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
     ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
@@ -55,16 +54,14 @@ class Command:
     """print one JSON object"""
 
     ground_options: tyro.conf.Suppress[Any] = None
-    robot_options: tyro.conf.Suppress[Any] = None
     controller_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.robot import load_robot
         from footfall.standing import place
         from footfall.study.compare import compare
 
-        robot = load_robot(self.robot, **changed(self.robot_options))
+        robot = self.chosen_robot()
         ground = self.ground_options.make()
         controller = chosen_controller(self, robot)
         chosen = all_laws() if self.laws == ("all",) else self.laws

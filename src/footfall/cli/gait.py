@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.options import changed, with_options
+from footfall.cli.options import with_options
 from footfall.cli.output import print_facts, print_json, print_table, say, seconds
+from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
     from footfall.gait.constraints import Demands, Row
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(RobotChoice):
     """Find the walk of a planar biped that takes least torque, and print what was asked of it beside what it does.
 
     footfall gait planar-biped --speed 0.5 --out walk.json
@@ -30,8 +31,6 @@ class Command:
     with 1 where a demand is not met.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """a planar biped: a built-in name, or a file"""
     speed: float = 0.5
     """m/s"""
     step_length: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: chosen)")] = None
@@ -55,15 +54,12 @@ class Command:
     json: bool = False
     """print one JSON object"""
 
-    robot_options: tyro.conf.Suppress[Any] = None
-
     def run(self) -> int:
         from footfall.gait.constraints import Demands, judge
         from footfall.gait.library import find_gait, guess_of
         from footfall.gait.step_check import examine
-        from footfall.robot import load_robot
 
-        robot = load_robot(self.robot, **changed(self.robot_options))
+        robot = self.chosen_robot()
         demands = Demands(
             speed=self.speed,
             step_length=self.step_length,

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-import tyro
+from typing import Literal
 
 from footfall.cli.output import print_json, say
+from footfall.cli.robot_choice import RobotChoice
 
 
-@dataclass(frozen=True)
-class Command:
+@dataclass(frozen=True, kw_only=True)
+class Command(RobotChoice):
     """Find how many testing points are enough for a robot's soles on rough ground.
 
     The sole is pressed on random waves by the robot's weight; grids of points are compared with a very fine one by
     the force, the centre of pressure and the tilt stiffness they give in the same pose.
     """
 
-    robot: tyro.conf.Positional[Annotated[str, tyro.conf.arg(metavar="ROBOT")]]
-    """built-in name or file"""
     roughness: tuple[float, float]
     """amplitude and wavelength of the ground, m"""
     law: str = "distributed"
@@ -40,7 +37,7 @@ class Command:
         from footfall.study.testing_points import enough_points
 
         enough = enough_points(
-            self.robot,
+            self.chosen_robot(),
             roughness=self.roughness,
             law=self.law,
             tolerance=self.tolerance,

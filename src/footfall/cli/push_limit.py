@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed, with_options
+from footfall.cli.options import with_options
 from footfall.cli.output import print_json, print_table, say
 from footfall.cli.push import parse_push
+from footfall.cli.robot_choice import RobotChoice
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(RobotChoice):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit torque-biped --controller balance --push "70 N y hip 0.05 s at 0.2 s"
@@ -23,8 +24,6 @@ class Command:
     after, with the capture point in the support.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
     push: Annotated[str, tyro.conf.arg(metavar="PUSH")]
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
@@ -43,16 +42,14 @@ class Command:
     """print JSON"""
 
     ground_options: tyro.conf.Suppress[Any] = None
-    robot_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
         from dataclasses import asdict
 
         from footfall.cli.options import default_controller
-        from footfall.robot import load_robot
         from footfall.study.largest_push import largest_push
 
-        robot = load_robot(self.robot, **changed(self.robot_options))
+        robot = self.chosen_robot()
         push = parse_push(self.push, robot)
         found = largest_push(
             robot,

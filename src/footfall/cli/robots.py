@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.output import print_facts, print_json, print_table, print_text
+from footfall.cli.robot_choice import RobotOptions
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-@dataclass(frozen=True)
-class Command:
+@dataclass(frozen=True, kw_only=True)
+class Command(RobotOptions):
     """List the built-in robots, or describe one: built in, or from an .xml (MJCF) or .urdf file."""
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
@@ -29,7 +30,7 @@ class Command:
         if self.name is None:
             _show_all([load_robot(name) for name in robots()], json=self.json)
         else:
-            _show_one(load_robot(self.name), json=self.json)
+            _show_one(self.loaded(self.name), json=self.json)
         return 0
 
 

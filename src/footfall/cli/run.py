@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed, chosen_controller, chosen_duration, with_options
+from footfall.cli.options import chosen_controller, chosen_duration, with_options
 from footfall.cli.push import parse_push
 from footfall.cli.result import conclude, simulate
-from footfall.cli.usage import UsageError
+from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
-    from footfall.robot import Robot
+    pass
 
 DURATION = 5.0  # s
-GRID = re.compile(r"(\d+)\s*[xX]\s*(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(RobotChoice):
     """Simulate a robot on a ground under a contact law.
 
     footfall run spatial-biped --controller walk --speed 0.4 --steps 10
@@ -34,8 +32,6 @@ class Command:
     --controller NAME or the robot before --help to see them. Lengths are in m, times in s, forces in N.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """a built-in name (see footfall robots), or a file: .xml (MJCF) or .urdf"""
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "linearizing-penalty"
     """contact law, see footfall laws; its options are --law.OPTION"""
     ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
@@ -54,10 +50,6 @@ class Command:
     """start this much above the ground, m"""
     align: bool = False
     """start with the soles along the ground, not upright"""
-    points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
-    """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
-    feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
-    """which bodies are feet, where the collision geometry does not tell"""
     integrator: Literal["euler", "rk4"] = "euler"
     """semi-implicit Euler, or Runge-Kutta 4 for smooth laws"""
     record_dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: dt)")] = None
@@ -69,7 +61,6 @@ class Command:
 
     law_options: tyro.conf.Suppress[Any] = None
     ground_options: tyro.conf.Suppress[Any] = None
-    robot_options: tyro.conf.Suppress[Any] = None
     controller_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
@@ -77,7 +68,7 @@ class Command:
         from footfall.simulation import Simulation
         from footfall.standing import place
 
-        robot = self._robot()
+        robot = self.chosen_robot()
         pushes = [parse_push(text, robot) for text in self.push]
         sim = Simulation(
             robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt, integrator=self.integrator
@@ -99,29 +90,7 @@ class Command:
         )
         return conclude(rec, self.out, json=self.json)
 
-    def _robot(self) -> Robot:
-        from footfall.robot import load_robot
-
-        feet = {}
-        for text in self.feet:
-            name, equals, body = text.partition("=")
-            if not (name and equals and body):
-                raise UsageError(f"cannot read the foot '{text}': write NAME=BODY, as in left=left_ankle_link")
-            feet[name] = body
-        return load_robot(self.robot, feet=feet or None, points=_points(self.points), **changed(self.robot_options))
-
 
 def shape(args: Sequence[str]) -> type[Command]:
     """The command with the options of the law, ground, robot and controller that were typed."""
     return with_options(Command, args)
-
-
-def _points(text: str) -> Any:
-    grid = GRID.fullmatch(text.strip())
-    if grid is not None:
-        return int(grid[1]), int(grid[2])
-    if text.strip().isdecimal():
-        return int(text)
-    if text != "vertices":
-        raise UsageError(f"cannot read the points '{text}': write vertices, a grid such as 4x6, or a number")
-    return text

@@ -7,16 +7,29 @@ in the standing pose of the given ``MjData``, with z up.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from footfall.errors import RobotError, did_you_mean
+from footfall.errors import FootfallWarning, RobotError, did_you_mean
 from footfall.robot.foot import Foot
 from footfall.robot.points import as_points
-from footfall.robot.sole import SOLID, UP, check_polygon, corners, outline, sole_of
+from footfall.robot.sole import (
+    FEW,
+    KIND,
+    OUTLINE_DETAIL,
+    SOLID,
+    UP,
+    ball_of,
+    check_polygon,
+    corners,
+    few,
+    outline,
+    sole_of,
+)
 
 LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
@@ -52,10 +65,13 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
         groups.setdefault(int(model.body_weldid[body]), []).append(body)
     bodies = [group[0] if len(group) == 1 else weld for weld, group in groups.items()]
     names = _foot_names([model.body(b).name for b in bodies])
-    return tuple(
-        _foot(model, data, name, body, [g for g in geoms if model.geom_bodyid[g] in group])
+    reduced: list[str] = []
+    feet = tuple(
+        _foot(model, data, name, body, [g for g in geoms if model.geom_bodyid[g] in group], reduced)
         for name, body, group in zip(names, bodies, groups.values(), strict=True)
     )
+    _report(reduced)
+    return feet
 
 
 def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
@@ -72,10 +88,19 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
         feet = dict(zip(_foot_names(listed), listed, strict=True))
     if not feet:
         raise RobotError('feet is empty; leave it out to find them, or name bodies: feet={"left": "<body>"}')
-    return tuple(_named_foot(model, data, name, place) for name, place in feet.items())
+    reduced: list[str] = []
+    found = tuple(_named_foot(model, data, name, place, reduced) for name, place in feet.items())
+    _report(reduced)
+    return found
 
 
-def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any) -> Foot:
+def _report(reduced: list[str]) -> None:
+    if reduced:
+        message = f"contact points of soles reduced: {', '.join(reduced)}; points= or --points chooses others"
+        warnings.warn(message, FootfallWarning, stacklevel=4)
+
+
+def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any, reduced: list[str]) -> Foot:
     polygon = isinstance(place, Mapping)
     try:
         if isinstance(place, Mapping):
@@ -107,7 +132,7 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
             f"foot '{name}': body '{target}' has no geometry to find a sole in; "
             f'give its contact points, feet={{"{name}": ("{target}", points)}}, points (P, 3) in its frame'
         )
-    return _foot(model, data, name, body, geoms)
+    return _foot(model, data, name, body, geoms, reduced)
 
 
 def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
@@ -122,18 +147,30 @@ def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
     return []
 
 
-def _foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, body: int, geoms: list[int]) -> Foot:
-    """The foot that these geoms make, in the frame of ``body``."""
+def _foot(
+    model: mujoco.MjModel, data: mujoco.MjData, name: str, body: int, geoms: list[int], reduced: list[str]
+) -> Foot:
+    """The foot that these geoms make, in the frame of ``body``; a reduction of its points is noted in ``reduced``."""
     if not model.body(body).name:
         raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
     parts = [corners(model, data, g) for g in geoms]
     centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    # A primitive knows its points; of a mesh, or of many geoms, only a few are needed.
+    simple = len(geoms) == 1 and model.geom_type[geoms[0]] != KIND.mjGEOM_MESH
+    ball = None if simple or radius.any() else ball_of(centre)
+    if ball is not None:
+        centre, radius = ball[0][None], np.array([ball[1]])
     sole, normal = sole_of(centre, radius)
     centre, radius = centre[sole], radius[sole]
     bottom = centre - radius[:, None] * UP
-    ring = outline(bottom, normal)
+    ring = outline(bottom, normal, detail=OUTLINE_DETAIL)
     # Every sphere was put there to touch; of sharp corners only those of the outline matter.
     kept = [*ring, *(i for i in range(len(centre)) if radius[i] > 0 and i not in ring)]
+    if len(kept) > FEW and not simple:
+        kept = few(bottom, normal)
+        ring = [kept[i] for i in outline(bottom[kept], normal, detail=1e-9)]
+        kept = [*ring, *(i for i in kept if i not in ring)]
+        reduced.append(f"'{name}' from {len(bottom)} to {len(kept)}")
     rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
     return Foot(
         name,

@@ -10,9 +10,10 @@ from typing import Any
 import mujoco
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import build
+from footfall.robot.actuators import check_choice, servos_of_model_to_motors, servos_to_motors
+from footfall.robot.built_in import build, parameters_of
 from footfall.robot.feet import find_feet, named_feet
-from footfall.robot.files import gather_assets, is_path, read_model
+from footfall.robot.files import gather_assets, is_path, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, written
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose
@@ -20,7 +21,14 @@ from footfall.robot.robot import Robot
 
 
 def load_robot(
-    source: Any, *, feet: Any = None, points: Any = "vertices", name: str | None = None, **parameters: Any
+    source: Any,
+    *,
+    feet: Any = None,
+    points: Any = "vertices",
+    pose: Any = None,
+    actuators: str = "as-is",
+    name: str | None = None,
+    **parameters: Any,
 ) -> Robot:
     """Load a robot.
 
@@ -34,17 +42,21 @@ def load_robot(
             name does in place of a body's.
         points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
             the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.points.choose_points``).
+        pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
+            default.
+        actuators: "as-is", or "motor": position and velocity servos become torque motors of their force range.
         name: what to call it.
         parameters: options of a built-in robot, SI units (see its file in ``footfall/robot/built_in``).
 
-    The standing pose is the keyframe 'home' or 'stand', else the first one, else the model's zero pose, moved
-    vertically until the lowest contact point touches z = 0 (with a free joint or a vertical slide at the
-    root).
+    Without ``pose`` it is the keyframe 'home' or 'stand', else the first one, else the model's zero pose. Joints
+    outside their limits are moved in, with a warning, and the robot is moved vertically until the lowest contact point
+    touches z = 0 (with a free joint or a vertical slide at the root).
 
     What stands fixed in the world (a floor, stairs) belongs to the scene, not to the robot: it is kept for
     the picture but no longer collides, the ``Ground`` takes its place. Everything else of a model is kept:
     armature, damping, limits, actuators, equalities, keyframes. A URDF gets a free joint at its root unless
-    it has a link called "world" or a moving root, and a motor for each joint, limited by its effort.
+    it has a link called "world" or a moving root, and a motor for each joint, limited by its effort; inertias that no
+    body can have and links that move without mass are mended, with a warning.
 
     Example:
         >>> load_robot("spatial-biped", mass=50.0).mass
@@ -53,16 +65,19 @@ def load_robot(
     spec, sole, path, folder = None, None, None, Path()
     resolved: dict[str, Any] = {}
     if isinstance(source, str) and not is_path(source):
+        if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
+            parameters["actuators"], actuators = actuators, "as-is"
         spec, sole, resolved = build(source, parameters)
         name = name or source
     elif parameters:
-        known = "feet, points, name"
+        known = "feet, points, pose, actuators, name"
         raise RobotError(
             f"'{next(iter(parameters))}' is no option of load_robot for a model of your own (known: {known})"
         )
     elif isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
-        spec, name, folder = read_model(path), name or path.stem, path.parent
+        spec, folder = read_model(path), path.parent
+        name = name or name_of(path, spec)
     elif isinstance(source, mujoco.MjSpec):
         spec = source.copy()
         folder = Path(source.modelfiledir)
@@ -70,24 +85,29 @@ def load_robot(
         kind = type(source).__name__
         raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
+    check_choice(actuators)
     mjcf, assets = None, {}
     if spec is None:
         model = copy.copy(source)
         silence_scene(model)
+        if actuators == "motor":
+            servos_of_model_to_motors(model)
         name = name or model_name(model)
     else:
         name = str(name or spec.modelname)
         assets = gather_assets(spec, folder, path)
         prepare(spec)
+        if actuators == "motor":
+            servos_to_motors(spec)
         mjcf = written(spec, name)
         # Compiled from the XML itself, so that what is stored is what is simulated.
         model = compiled(mjcf, assets, name)
 
-    pose, ctrl = standing_pose(model)
-    data = posed(model, pose)
+    home, ctrl = standing_pose(model, pose, str(name))
+    data = posed(model, home)
     feet = sole if feet is None else feet
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
     if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
         found = points_on_feet(found, points)
     numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in resolved.items()}
-    return Robot(str(name), model, found, set_down(model, pose, found), ctrl, mjcf, assets, numbers)
+    return Robot(str(name), model, found, set_down(model, home, found), ctrl, mjcf, assets, numbers)

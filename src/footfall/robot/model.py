@@ -14,6 +14,9 @@ from footfall.errors import RobotError
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+#: Collision bit of geoms that meet the ground by a <pair> and nothing else: no geom of a robot asks for it.
+MEETS_GROUND = 1 << 30
+OUT_OF_REACH = -1e6  # m, margin of a pair that shall never be found
 
 
 def prepare(spec: mujoco.MjSpec) -> None:
@@ -25,6 +28,10 @@ def prepare(spec: mujoco.MjSpec) -> None:
     for geom in scene:
         geom.contype = geom.conaffinity = 0
     for pair in list(spec.pairs):
+        for one, other in ((pair.geomname1, pair.geomname2), (pair.geomname2, pair.geomname1)):
+            geom = spec.geom(one)
+            if other in scene_names and one not in scene_names and not (geom.contype or geom.conaffinity):
+                geom.contype = MEETS_GROUND
         if pair.geomname1 in scene_names or pair.geomname2 in scene_names:
             spec.delete(pair)
     spec.compiler.savecompiled = spec.compiler.savecanonical = False
@@ -49,6 +56,12 @@ def silence_scene(model: mujoco.MjModel) -> None:
         body = int(model.geom_bodyid[geom])
         if body == 0 or (body not in moving and body not in bearing):
             model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
+            # A pair collides whatever the bits say: it is kept, as a compiled model must, but never found.
+            for pair in np.flatnonzero((model.pair_geom1 == geom) | (model.pair_geom2 == geom)):
+                model.pair_margin[pair] = OUT_OF_REACH
+                other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
+                if not (model.geom_contype[other] or model.geom_conaffinity[other]):
+                    model.geom_contype[other] = MEETS_GROUND * int(model.body_weldid[model.geom_bodyid[other]] != 0)
 
 
 def written(spec: mujoco.MjSpec, name: str) -> str:

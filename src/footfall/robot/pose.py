@@ -1,29 +1,100 @@
-"""The standing pose: which one it is, and setting it down on the ground."""
+"""The standing pose: which one it is, within the joints' limits, and setting it down on the ground."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.errors import FootfallWarning, RobotError, did_you_mean
 from footfall.robot.foot import Foot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE
 
 STANDING_KEYS = ("home", "stand", "standing")
+BEYOND = 1e-6  # rad or m: a pose this little outside a joint's range is rounded, and not worth a word
 
 
-def standing_pose(model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Pose and controls of the standing keyframe, or what takes their place."""
+def standing_pose(model: mujoco.MjModel, pose: Any = None, name: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """The pose to stand in, (nq,), inside the joints' limits, and the controls that go with it, (nu,).
+
+    ``pose`` is a keyframe's name, (nq,) numbers, {joint: angle or way} on top of the pose that is taken without it, or
+    None: the keyframe 'home' or 'stand', else the first, else the model's zero pose.
+    """
     keys = [model.key(k).name for k in range(model.nkey)]
-    key = next((keys.index(wanted) for wanted in STANDING_KEYS if wanted in keys), 0)
-    pose = model.key_qpos[key].copy() if model.nkey else model.qpos0.copy()
-    ctrl = model.key_ctrl[key].copy() if model.nkey else np.zeros(model.nu)
-    if not ctrl.any():
-        for i in range(model.nu):
-            joint = int(model.actuator_trnid[i, 0])
-            servo = model.actuator_biasprm[i, 1] != 0 and model.actuator_trntype[i] in AT_JOINT
-            if servo and model.jnt_type[joint] in (HINGE, SLIDE):
-                ctrl[i] = pose[model.jnt_qposadr[joint]] * model.actuator_gear[i, 0]
-    return pose, ctrl
+    qpos, ctrl = model.qpos0.copy(), np.zeros(model.nu)
+    if isinstance(pose, str):
+        if pose not in keys:
+            known = did_you_mean(pose, [key for key in keys if key]) if any(keys) else "the model has no keyframe"
+            raise RobotError(f"robot '{name}' has no keyframe '{pose}': {known}")
+        key = keys.index(pose)
+        qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
+    elif model.nkey and (pose is None or isinstance(pose, Mapping)):
+        key = next((keys.index(wanted) for wanted in STANDING_KEYS if wanted in keys), 0)
+        qpos, ctrl = model.key_qpos[key].copy(), model.key_ctrl[key].copy()
+    if isinstance(pose, Mapping):
+        _set_joints(model, qpos, pose, name)
+        ctrl[:] = 0.0
+    elif pose is not None and not isinstance(pose, str):
+        qpos = _numbers(model, pose, name)
+    moved = _into_limits(model, qpos, name)
+    given = ctrl.any()
+    for i in range(model.nu):
+        joint = int(model.actuator_trnid[i, 0])
+        servo = model.actuator_biasprm[i, 1] != 0 and model.actuator_trntype[i] in AT_JOINT
+        if servo and model.jnt_type[joint] in (HINGE, SLIDE) and (joint in moved or not given):
+            ctrl[i] = qpos[model.jnt_qposadr[joint]] * model.actuator_gear[i, 0]
+    return qpos, ctrl
+
+
+def _set_joints(model: mujoco.MjModel, qpos: np.ndarray, pose: Mapping[str, Any], name: str) -> None:
+    single = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] in (HINGE, SLIDE)]
+    for joint, value in pose.items():
+        if joint not in single:
+            raise RobotError(f"robot '{name}' has no hinge or slide '{joint}': {did_you_mean(joint, single)}")
+        try:
+            qpos[model.jnt_qposadr[model.joint(joint).id]] = float(value)
+        except (TypeError, ValueError):
+            raise RobotError(f"pose of joint '{joint}' must be a number, got {value!r}") from None
+
+
+def _numbers(model: mujoco.MjModel, pose: Any, name: str) -> np.ndarray:
+    try:
+        qpos = np.array(pose, dtype=float)
+    except (TypeError, ValueError):
+        qpos = np.empty(0)
+    if qpos.shape != (model.nq,) or not np.isfinite(qpos).all():
+        raise RobotError(
+            f"pose of robot '{name}' must be a keyframe's name, {{joint: value}} or {model.nq} numbers "
+            f"(qpos, m and rad), got {np.size(pose)}"
+        )
+    mujoco.mj_normalizeQuat(model, qpos)
+    return qpos
+
+
+def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]:
+    """Move hinges and slides that lie outside their ranges to the nearest end, and warn of them; which they are."""
+    limited = np.flatnonzero(model.jnt_limited & np.isin(model.jnt_type, (HINGE, SLIDE)))
+    at = model.jnt_qposadr[limited]
+    inside = np.clip(qpos[at], *model.jnt_range[limited].T)
+    off = np.abs(inside - qpos[at])
+    far = [
+        f"{model.joint(j).name or j} from {qpos[a]:.4g} to {new:.4g}"
+        for j, a, new, d in zip(limited, at, inside, off, strict=True)
+        if d > BEYOND
+    ]
+    if far:
+        more = ", ..." if len(far) > 4 else ""
+        warnings.warn(
+            f"the standing pose of robot '{name}' lies outside the limits of {len(far)} joint"
+            f"{'s' if len(far) > 1 else ''} and was moved in: {', '.join(far[:4])}{more} (rad or m)",
+            FootfallWarning,
+            stacklevel=4,
+        )
+    qpos[at] = np.where(off > BEYOND, inside, qpos[at])
+    return {int(j) for j in limited[off > BEYOND]}
 
 
 def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) -> np.ndarray:

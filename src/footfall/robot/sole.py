@@ -18,6 +18,12 @@ LYING = np.sin(np.radians(30.0))  # a capsule tilted less than this touches with
 FACING = np.cos(np.radians(45.0))  # a face turned further than this from straight down is no sole
 RIM = 16  # vertices that stand for a cylinder's rim
 OUTLINE_DETAIL = 2e-3  # of the sole's area: what a vertex of the outline must add, or it is left out
+FEW = 8  # points that are enough for a sole of a mesh or of many geoms
+NEAR = 1e-3  # of a sole's length and width: points nearer than this count as one
+BALL_VERTICES = 8  # of a mesh, at least, to see a ball in them
+ROUND = 0.05  # of its radius: by how much a mesh may differ from a ball and still count as one ...
+BARREL = 0.3  # ... and if it has no flat face to stand on:
+FLAT_SHARE = 0.3  # of the area seen from below, that a flat face must have to be a sole
 FLAT = 1e-2  # of its size: by how much a vertex of a given polygon may lie off its plane
 KIND = mujoco.mjtGeom
 SOLID = tuple(
@@ -79,8 +85,9 @@ def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     bottom = centre - radius[:, None] * UP
     solid = np.vstack([bottom, (centre + radius[:, None] * UP)[radius > 0]])
-    normal = _sole_normal(solid) if len(solid) >= 4 else None
-    if normal is not None:
+    face = _sole_face(solid) if len(solid) >= 4 else None
+    if face is not None:
+        normal = face[0]
         depth = bottom @ normal
         thickness = np.ptp(solid @ normal)
         tolerance = np.clip(SOLE_DEPTH * thickness, *SOLE_DEPTH_RANGE)
@@ -90,8 +97,8 @@ def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.flatnonzero(height <= height.min() + SOLE_DEPTH_RANGE[0] + LYING * away), UP
 
 
-def _sole_normal(solid: np.ndarray) -> np.ndarray | None:
-    """Upward unit normal of the largest nearly flat downward face of the hull, None where there is none."""
+def _sole_face(solid: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull."""
     try:
         hull = ConvexHull(solid)
     except QhullError:
@@ -109,7 +116,7 @@ def _sole_normal(solid: np.ndarray) -> np.ndarray | None:
     )
     best = same[np.argmax(same @ area[down])]
     normal = -(normals[down] * (area[down] * best)[:, None]).sum(axis=0)
-    return normal / np.linalg.norm(normal)
+    return normal / np.linalg.norm(normal), float((area[down] * best).sum())
 
 
 def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_DETAIL) -> list[int]:
@@ -118,11 +125,8 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
     It starts at the foremost vertex (the left one of two), and leaves out vertices that add less than ``detail`` of
     the area. Collinear points give their two ends, rear first; coinciding points give one.
     """
-    forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
-    if np.linalg.norm(forward) < 1e-6:
-        forward = np.array([0.0, 1.0, 0.0])
-    forward /= np.linalg.norm(forward)
-    flat = np.column_stack([points @ forward, points @ np.cross(normal, forward)])
+    forward, sideward = sole_axes(normal)
+    flat = np.column_stack([points @ forward, points @ sideward])
     size = np.ptp(flat, axis=0).max()
     if size < 1e-9:
         return [0]
@@ -140,6 +144,67 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
         ring.pop(least)
     first = int(np.argmax(flat[ring] @ [1.0, 1e-3]))
     return [int(i) for i in ring[first:] + ring[:first]]
+
+
+def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """Centre and radius of the ball that the lower end of a convex body is, given by its vertices; None if it is none.
+
+    Least squares on the cap of 60 degrees around the lowest point, where the ball touches; the cap follows the ball. An
+    end without a flat face may differ from a ball as much as a barrel does.
+    """
+    lowest = float(bottom[:, 2].min())
+    radius = 0.5 * float(np.ptp(bottom[:, :2], axis=0).min())
+    centre, cap = np.zeros(3), bottom
+    for _ in range(10):
+        cap = bottom[bottom[:, 2] <= lowest + 0.5 * radius]
+        if len(cap) < BALL_VERTICES or np.ptp(cap[:, 2]) < 0.1 * radius:
+            return None
+        # |x|^2 = 2 c . x + (r^2 - |c|^2), linear in c and in the bracket.
+        solution, _, rank, _ = np.linalg.lstsq(np.column_stack([2 * cap, np.ones(len(cap))]), (cap**2).sum(axis=1))
+        if rank < 4:
+            return None
+        centre, before = solution[:3], radius
+        radius = float(np.sqrt(max(0.0, solution[3] + centre @ centre)))
+        if abs(radius - before) < 1e-3 * radius:
+            break
+    off = np.abs(np.linalg.norm(cap - centre, axis=1) - radius).max()
+    short = abs(centre[2] - radius - lowest)
+    face = _sole_face(bottom)
+    flat = 0.0 if face is None else face[1] / ConvexHull(cap[:, :2]).volume
+    allowed = (BARREL if flat < FLAT_SHARE else ROUND) * radius
+    centre[2] = lowest + radius
+    return (centre, radius) if off < allowed and short < allowed else None
+
+
+def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
+    """At most eight of many points of a sole that span it, as indices: the extreme ones in eight directions.
+
+    The directions are symmetric about the world's forward and sideward axes, so that mirrored soles are reduced to
+    mirrored points; they are stretched as the sole is long and wide.
+    """
+    forward, sideward = sole_axes(normal)
+    flat = np.column_stack([points @ forward, points @ sideward])
+    size = np.maximum(np.ptp(flat, axis=0), 1e-9)
+    angles = np.radians(22.5 + 45.0 * np.arange(8))
+    reach = (flat / size) @ np.array([np.cos(angles), np.sin(angles)])
+    middle = (flat.max(axis=0) + flat.min(axis=0)) / 2
+    kept: list[int] = []
+    for k in range(8):
+        # Of points as extreme as each other, the outermost: vertices of one edge of a mesh differ by rounding.
+        extreme = np.flatnonzero(reach[:, k] > reach[:, k].max() - 1e-4)
+        best = int(extreme[np.argmax((((flat[extreme] - middle) / size) ** 2).sum(axis=1))])
+        if not kept or np.min(np.linalg.norm((flat[kept] - flat[best]) / size, axis=1)) > NEAR:
+            kept.append(best)
+    return kept
+
+
+def sole_axes(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors across a sole's normal: the world's x axis laid into it, and what lies to the left of that."""
+    forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+    if np.linalg.norm(forward) < 1e-6:
+        forward = np.array([0.0, 1.0, 0.0])
+    forward /= np.linalg.norm(forward)
+    return forward, np.cross(normal, forward)
 
 
 def check_polygon(ring: np.ndarray, foot: str) -> None:

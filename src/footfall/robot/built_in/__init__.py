@@ -77,6 +77,11 @@ def documentation(name: str) -> str:
     return (importlib.import_module(_entry(name).module).__doc__ or "").strip()
 
 
+def parameters_of(name: str) -> list[str]:
+    """Names of the parameters of a built-in robot."""
+    return [field.name for field in fields(importlib.import_module(_entry(name).module).Parameters)]
+
+
 def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, dict[str, Any]]:
     """Build a built-in robot.
 
@@ -84,7 +89,7 @@ def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, di
     parameters, given and default.
     """
     module = importlib.import_module(_entry(name).module)
-    known = [field.name for field in fields(module.Parameters)]
+    known = parameters_of(name)
     for key in parameters:
         if key not in known:
             raise RobotError(f"robot '{name}' has no parameter '{key}': {did_you_mean(key, known)}")

@@ -1,0 +1,99 @@
+"""Mesh files that a model names: where they lie, and those that MuJoCo cannot read brought into a format it can."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from footfall.errors import RobotError
+
+MESH_FORMATS = (".stl", ".obj", ".msh")  # what MuJoCo reads
+CONVERTED = (".dae", ".stl", ".ply", ".glb", ".gltf", ".off")  # what trimesh turns into a binary STL
+MOST_FACES = 200_000  # that MuJoCo takes of one STL
+PACKAGE_REACH = 6  # folders above a file in which a package is looked for
+
+
+def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Iterable[Path] = ()) -> Path | None:
+    """The file that is meant, None where it is not there. Another file of the same name is never taken for it.
+
+    A path is relative to ``folder``, or to one of ``others``. ``package://name/rest`` lies in a folder ``name`` beside
+    or above ``folder``; with ``own_package``, the package may have been renamed, and ``rest`` lies in a folder above.
+    """
+    scheme, _, plain = file.rpartition("://")
+    parts = PurePosixPath(plain.replace("\\", "/")).parts
+    if scheme in ("package", "model"):
+        parts = parts[1:] if parts[:1] == ("/",) else parts  # package:///name, as some have it
+        above = list((folder / "_").resolve().parents)[:PACKAGE_REACH]
+        tails = (parts, parts[1:]) if own_package else (parts,)
+        candidates = [place.joinpath(*tail) for tail in tails for place in above if tail]
+    else:
+        candidates = [place / plain.replace("\\", "/") for place in (folder, *others)]
+    return next((place for place in candidates if place.is_file()), None)
+
+
+def packages(files: Iterable[str]) -> set[str]:
+    """Names of the packages that mesh files are said to lie in."""
+    return {
+        file.split("://", 1)[1].lstrip("/").split("/", 1)[0]
+        for file in files
+        if file.startswith(("package://", "model://"))
+    }
+
+
+def is_readable(path: Path, content: bytes) -> bool:
+    """Whether MuJoCo reads a mesh file of this name and content: of STL it reads the binary format alone."""
+    suffix = path.suffix.lower()
+    if suffix == ".stl":
+        count = struct.unpack_from("<I", content, 80)[0] if len(content) >= 84 else 0
+        return 0 < count <= MOST_FACES and len(content) >= 84 + 50 * count
+    return suffix in MESH_FORMATS
+
+
+def as_stl(path: Path, content: bytes, where: str) -> bytes:
+    """A mesh file as a binary STL, in m; more faces than MuJoCo takes become their convex hull."""
+    suffix = path.suffix.lower()
+    if suffix not in CONVERTED:
+        raise RobotError(f"cannot read '{path}', the {where}: known are {', '.join((*MESH_FORMATS, *CONVERTED))}")
+    try:
+        import trimesh
+
+        if suffix == ".dae":
+            import collada  # noqa: F401  trimesh reads .dae with it
+    except ImportError as missing:
+        raise RobotError(
+            f"'{path}', the {where}, is read by trimesh and pycollada: pip install 'footfall[meshes]' ({missing})"
+        ) from missing
+    try:
+        mesh = trimesh.load_mesh(io.BytesIO(content), file_type=suffix[1:])
+        if isinstance(mesh, trimesh.Scene):
+            mesh = mesh.to_mesh()
+        if len(mesh.faces) > MOST_FACES:
+            mesh = mesh.convex_hull
+        if suffix == ".dae":
+            mesh.apply_scale(_collada_unit(content))
+    except Exception as error:  # trimesh's readers raise anything on a broken file
+        raise RobotError(f"cannot read '{path}', the {where}: {type(error).__name__}: {error}") from error
+    if not len(mesh.faces):
+        raise RobotError(f"'{path}', the {where}, has no triangles")
+    return bytes(mesh.export(file_type="stl"))
+
+
+def _collada_unit(content: bytes) -> float:
+    """Metres per unit of a .dae file. Its up axis is ignored, as ROS does."""
+    import xml.etree.ElementTree as ElementTree
+
+    unit = ElementTree.fromstring(content).find("{*}asset/{*}unit")
+    return 1.0 if unit is None else float(unit.get("meter", "1"))
+
+
+def add_asset(assets: dict[str, bytes], file: str, content: bytes) -> str:
+    """Store a file by its name, or a numbered one if another file has it already; return that name."""
+    base = PurePosixPath(file.replace("\\", "/")).name
+    name, count = base, 1
+    while name in assets and assets[name] != content:
+        count += 1
+        name = f"{count}_{base}"
+    assets[name] = content
+    return name

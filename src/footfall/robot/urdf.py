@@ -1,0 +1,217 @@
+"""Reading URDF files, and mending what MuJoCo does not take as it is: inertias, mesh formats, roots without mass."""
+
+from __future__ import annotations
+
+import warnings
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import mujoco
+import numpy as np
+
+from footfall.errors import FootfallWarning, RobotError
+from footfall.robot.mesh_files import MESH_FORMATS, add_asset, as_stl, find_mesh, is_readable, packages
+from footfall.robot.model import HINGE, SLIDE
+
+LEAST_MASS = 1e-3  # kg, of a link that moves and that the file gives none
+LEAST_INERTIA = 1e-6  # kg m2, of a link that moves, about each axis
+LEAST_GYRATION = 1e-3  # m: a link with mass is at least this wide about each axis
+
+MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+
+
+def read_urdf(path: Path) -> mujoco.MjSpec:
+    """The spec of a URDF: with a free joint at its root, a motor per joint, and its meshes in memory."""
+    try:
+        robot = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        raise RobotError(f"'{path}' is not well-formed XML: {error}") from error
+    if robot.tag != "robot":
+        raise RobotError(f"'{path}' is no URDF: its root element is <{robot.tag}>, not <robot>")
+    extension = robot.find("mujoco")
+    if extension is None:
+        extension = ElementTree.SubElement(robot, "mujoco")
+    compiler = extension.find("compiler")
+    if compiler is None:
+        compiler = ElementTree.SubElement(extension, "compiler")
+    from_geoms = compiler.get("inertiafromgeom") == "true"
+    _free_dummy_root(robot)
+    remarks = [] if from_geoms else _mend_inertias(robot, path)
+    assets, left_out = _take_meshes(robot, path, compiler)
+    _name_once(robot)
+    # Links stay apart (a sole is often a link of its own) and meshes are found by us.
+    compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
+    compiler.attrib.setdefault("discardvisual", "false")
+    if left_out:
+        remarks.append(f"{_listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
+    if remarks:
+        warnings.warn(f"'{path.name}': {'; '.join(remarks)}", FootfallWarning, stacklevel=4)
+
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
+    links = {link.get("name") for link in robot.iter("link")}
+    for root in spec.worldbody.bodies:
+        if "world" not in links and not root.joints:
+            root.add_freejoint(name="base" if spec.joint("base") is None else "floating_base")
+    if not from_geoms:
+        for geom in spec.geoms:  # a URDF link without <inertial> has no mass; MuJoCo would fill it with water
+            geom.density = 0
+        for mesh in spec.meshes:  # whose volume nobody needs: a flat one has none
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    mimics = {j.get("name") for j in robot.iter("joint") if j.find("mimic") is not None}
+    if not spec.actuators:
+        for joint in spec.joints:
+            if int(joint.type) in (HINGE, SLIDE) and joint.name not in mimics:
+                motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+                motor.set_to_motor()
+                if joint.actfrcrange[1] > joint.actfrcrange[0]:
+                    motor.ctrlrange, motor.ctrllimited = joint.actfrcrange, mujoco.mjtLimited.mjLIMITED_TRUE
+    return spec
+
+
+def _take_meshes(
+    robot: ElementTree.Element, path: Path, compiler: ElementTree.Element
+) -> tuple[dict[str, bytes], list[str]]:
+    """Read all meshes into memory, name them in the URDF as they are kept, and leave out visual ones that fail."""
+    meshdir = compiler.attrib.pop("meshdir", "")
+    shapes = [
+        (link, shape, shape.find("geometry/mesh"))
+        for link in robot.iter("link")
+        for tag in ("visual", "collision")
+        for shape in link.findall(tag)
+    ]
+    # A package of the only name that occurs is that of the file itself, under whatever name its folder has now.
+    own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
+    assets: dict[str, bytes] = {}
+    left_out = []
+    for link, shape, mesh in shapes:
+        if mesh is None:
+            continue
+        file = mesh.get("filename", "")
+        visual = shape.tag == "visual"
+        found = find_mesh(file, path.parent / meshdir, own_package=own_package)
+        if found is None and meshdir:  # written for MuJoCo, which strips the path off a URDF's files
+            found = find_mesh(PurePosixPath(file).name, path.parent / meshdir)
+        if visual and (found is None or found.suffix.lower() not in MESH_FORMATS):
+            left_out.append(PurePosixPath(file).name)
+            link.remove(shape)
+            continue
+        where = f"{shape.tag} mesh of link '{link.get('name')}' in '{path}'"
+        if found is None:
+            raise RobotError(f"cannot find '{file}', the {where}; looked in '{path.parent / meshdir}' and above it")
+        content = found.read_bytes()
+        if not is_readable(found, content):
+            content, file = as_stl(found, content, where), f"{PurePosixPath(file).stem}.stl"
+        mesh.set("filename", add_asset(assets, file, content))
+    return assets, left_out
+
+
+def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
+    """Make every inertia one that a body can have; what was mended, in words."""
+    light, impossible = [], []
+    mass_of = {}
+    for link in robot.iter("link"):
+        name, inertial = link.get("name", ""), link.find("inertial")
+        mass, inertia = _inertial(link)
+        if not np.isfinite([mass, *inertia.ravel()]).all() or mass < 0:
+            raise RobotError(f"link '{name}' of '{path}' has a mass of {mass:g} kg: it must be a number >= 0")
+        mass_of[name] = mass
+        if inertial is not None and mass == 0 and not inertia.any():
+            link.remove(inertial)  # a link that only marks a place
+        elif inertial is not None:
+            moments, axes = np.linalg.eigh(inertia)
+            least = max(mass * LEAST_GYRATION**2, 1e-12)
+            if moments[0] <= least * 1e-6 or mass == 0:
+                impossible.append(name)
+                moments = np.maximum(moments, least)
+                _set_inertia(link, mass or LEAST_MASS, axes @ np.diag(moments) @ axes.T)
+            elif moments[0] + moments[1] < moments[2] * (1 - 1e-6):
+                impossible.append(name)  # and MuJoCo balances it
+    if not any(mass_of.values()):
+        raise RobotError(f"no link of '{path}' has a mass: a robot that moves needs <inertial> in its links")
+    joints = [(j.get("type"), _link(j, "parent"), _link(j, "child")) for j in robot.findall("joint")]
+    fixed: dict[str, list[str]] = {}
+    for kind, parent, child in joints:
+        if kind == "fixed":
+            fixed.setdefault(parent, []).append(child)
+    children = {child for _, _, child in joints}
+    roots = [] if "world" in mass_of else [name for name in mass_of if name not in children]
+    moving = [*roots, *(child for kind, _, child in joints if kind != "fixed")]
+    for child in moving:
+        if not any(mass_of.get(name, 0.0) for name in _rigid(child, fixed)):
+            for link in robot.iter("link"):
+                if link.get("name") == child:
+                    light.append(child)
+                    _set_inertia(link, LEAST_MASS, np.eye(3) * LEAST_INERTIA)
+    remarks = []
+    if light:
+        remarks.append(f"{LEAST_MASS * 1e3:g} g given to {_listed(light, 'link')} that moved without mass")
+    if impossible:
+        remarks.append(f"mended {_listed(impossible, 'inertia')} that no body can have")
+    return remarks
+
+
+def _free_dummy_root(robot: ElementTree.Element) -> None:
+    """Call a massless root that only carries floating joints "world": MuJoCo lets bodies float in the world alone."""
+    joints = robot.findall("joint")
+    children = {_link(joint, "child") for joint in joints}
+    for link in robot.findall("link"):
+        name = link.get("name", "")
+        outgoing = [joint for joint in joints if _link(joint, "parent") == name]
+        floats = outgoing and all(joint.get("type") == "floating" for joint in outgoing)
+        if name not in children and floats and not _inertial(link)[0]:
+            link.set("name", "world")
+            for joint in outgoing:
+                joint.find("parent").set("link", "world")  # type: ignore[union-attr]
+
+
+def _inertial(link: ElementTree.Element) -> tuple[float, np.ndarray]:
+    """Mass and inertia matrix of a link, in the frame its <inertial> gives; zero where it has none."""
+    mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
+    try:
+        xx, yy, zz, xy, xz, yz = (0.0 if inertia is None else float(inertia.get(key, "0")) for key in MOMENTS)
+        kg = 0.0 if mass is None else float(mass.get("value", "0"))
+    except ValueError as error:
+        raise RobotError(f"<inertial> of link '{link.get('name')}': {error}") from error
+    return kg, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _set_inertia(link: ElementTree.Element, mass: float, inertia: np.ndarray) -> None:
+    inertial = link.find("inertial")
+    if inertial is None:
+        inertial = ElementTree.SubElement(link, "inertial")
+    for tag in ("mass", "inertia"):
+        for old in inertial.findall(tag):
+            inertial.remove(old)
+    ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
+    ElementTree.SubElement(inertial, "inertia", {key: repr(float(inertia[at])) for key, at in MOMENTS.items()})
+
+
+def _rigid(link: str, fixed: dict[str, list[str]]) -> list[str]:
+    """A link and all that is fixed to it further down."""
+    found = [link]
+    for one in found:
+        found.extend(child for child in fixed.get(one, ()) if child not in found)
+    return found
+
+
+def _link(joint: ElementTree.Element, end: str) -> str:
+    found = joint.find(end)
+    return "" if found is None else found.get("link", "")
+
+
+def _name_once(robot: ElementTree.Element) -> None:
+    """Keep a shape's name only where it occurs first: MuJoCo complains of each that comes again."""
+    seen = set()
+    for shape in (*robot.iter("visual"), *robot.iter("collision")):
+        name = shape.get("name")
+        if name is not None and name in seen:
+            del shape.attrib["name"]
+        seen.add(name)
+
+
+def _listed(names: Sequence[str], one: str, several: str | None = None) -> str:
+    """How many there are, with at most four of their names: 5 links (a, b, c, d, ...)."""
+    unique = list(dict.fromkeys(names))
+    shown = ", ".join(unique[:4]) + (", ..." if len(unique) > 4 else "")
+    return f"{len(unique)} {one if len(unique) == 1 else several or one + 's'} ({shown})"
