@@ -10,6 +10,7 @@ from footfall.version import __version__
 if TYPE_CHECKING:
     from footfall import contact, control, errors, gait, measure
     from footfall.contact import law, laws, point_law
+    from footfall.contact.from_function import spring_friction
     from footfall.errors import FootfallError, FootfallWarning
     from footfall.ground import Ground
     from footfall.measure.audit import audit
@@ -42,6 +43,7 @@ _HOMES = {
     "load_robot": "robot",
     "point_law": "contact",
     "robots": "robot",
+    "spring_friction": "contact.from_function",
     "sweep": "study.sweep",
 }
 _ROOMS = ("contact", "control", "errors", "gait", "measure")

@@ -22,7 +22,7 @@ def still(robot, samples=4, period=1.0):
 
 def asked(robot, tracking, time, qpos, qvel):
     ctrl = np.zeros(robot.model.nu)
-    assert _tracking(time, qpos, qvel, ctrl, tracking.gains(robot, 1e-3)) == 0
+    assert _tracking(time, qpos, qvel, ctrl, tracking.gains(robot, ff.Ground.plane(), 1e-3)) == 0
     return ctrl
 
 
@@ -87,7 +87,7 @@ def test_a_run_starts_where_the_motion_does():
 def test_a_motion_of_another_robot_is_refused():
     motion = still(ff.load_robot("hanavan", planar=True, assist=True))
     with pytest.raises(ControllerError, match="qpos of the motion has 13 columns, hanavan needs 40"):
-        Tracking(motion).gains(ff.load_robot("hanavan", assist=True), 1e-3)
+        Tracking(motion).gains(ff.load_robot("hanavan", assist=True), ff.Ground.plane(), 1e-3)
 
 
 @pytest.mark.parametrize("planar", [True, False])

@@ -8,13 +8,28 @@ from collections.abc import Callable
 from dataclasses import field, make_dataclass
 from typing import Any
 
+from footfall.compiled import inlined
 from footfall.contact.base import PointLaw, check_positive
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
 from footfall.errors import LawError
+from footfall.solve.contacts import SLIDE, coulomb
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
 FRICTION = ("static_friction", "dynamic_friction")
+
+
+@inlined
+def spring_friction(slip, slip_velocity, k, c, limit):
+    """Friction of a spring (N/m) and damper (N s/m) from a point's anchor, at most ``limit`` N; and the mode.
+
+    Beyond the limit the force stays there and drags the anchor along, so that it points against the slip.
+    """
+    x, y, mode = coulomb(-k * slip[0] - c * slip_velocity[0], -k * slip[1] - c * slip_velocity[1], limit)
+    if mode == SLIDE:
+        slip[0] = -(x + c * slip_velocity[0]) / k
+        slip[1] = -(y + c * slip_velocity[1]) / k
+    return x, y, mode
 
 
 def point_law(
@@ -27,7 +42,11 @@ def point_law(
     2 slide), or the normal force alone for a frictionless contact. Keywords name the law's options and their
     defaults, numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
     ``parameters.static_friction`` and ``parameters.dynamic_friction``. It is compiled on first use, so it may use
-    arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb`.
+    arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb` and
+    :func:`footfall.spring_friction`.
+
+    Limitations: forces act for a whole step. Stiffness k (N/m) and damping c (N s/m) of a point stay stable while
+    ``dt * (c + dt * k) * mobility`` is well below 2, with ``sim.setting.mobility`` (1/kg).
     """
 
     def decorate(function: Callable[..., Any]) -> type[PointLaw]:

@@ -12,7 +12,7 @@ gait begins in the middle of a walk; ``control_dt`` (s), the time between two ca
 to when something goes wrong that is no error of the program (a problem without solution, a torque at its limit); they
 end up in ``rec.info["remarks"]``.
 
-A controller that must be fast is an object with two other methods: ``gains(robot, dt)``, a flat array, and
+A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
 ``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result
 stops the run.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class CompiledController(Protocol):
     """A controller that runs inside the compiled loop."""
 
-    def gains(self, robot: Robot, dt: float) -> np.ndarray: ...
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray: ...
     def pointer(self) -> Any: ...
 
 

@@ -46,9 +46,9 @@ class HumanWalk:
         """Heel strike of the left foot."""
         return self._tracking(robot).initial_state(robot, ground)
 
-    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        return self._tracking(robot).gains(robot, dt)
+        return self._tracking(robot).gains(robot, ground, dt)
 
     def _tracking(self, robot: Robot) -> Tracking:
         motion = self.motion(robot)

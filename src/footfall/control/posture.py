@@ -10,7 +10,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.control.stance import stance
 from footfall.errors import ControllerError
+from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT
 from footfall.robot.motors import motor_scale
@@ -29,10 +31,12 @@ def _posture(time, qpos, qvel, ctrl, gains):
 class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.
 
-    ``target`` (nq,) is the posture, the robot's home if left out; ``kp`` (N m/rad or N/m) and ``kd`` (N m s/rad or
-    N s/m) are one number or one per actuator. Left out, ``kp`` is three times the weight times the height of the
-    centre of mass, enough for ankles to hold an inverted pendulum upright, and ``kd = kp * 0.05 s``, or less where the
-    step is too long for the inertia of a joint. Motors on a root that goes about (``robot.root_motors``) stay idle.
+    ``target`` (nq,) is the posture; left out, the robot's home, on a slope with the soles along the ground and the
+    weight over the feet (see :func:`footfall.control.stance.stance`), which is also where a run starts. ``kp`` (N m/rad
+    or N/m) and ``kd`` (N m s/rad or N s/m) are one number or one per actuator. Left out, ``kp`` is three times the
+    weight times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright, and
+    ``kd = kp * 0.05 s``, or less where the step is too long for the inertia of a joint. Motors on a root that goes
+    about (``robot.root_motors``) stay idle.
     """
 
     target: Sequence[float] | None = None
@@ -44,10 +48,14 @@ class Posture:
     def pointer() -> Any:
         return _pointer()
 
-    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
+        """The posture set down on the ground, at rest."""
+        return (stance(robot, ground) if self.target is None else None), None
+
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         model = robot.model
-        target = robot.home if self.target is None else np.asarray(self.target, dtype=float)
+        target = stance(robot, ground) if self.target is None else np.asarray(self.target, dtype=float)
         if target.shape != (model.nq,):
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
         scale = motor_scale(robot, "posture")

@@ -96,7 +96,7 @@ class Tracking:
         motion = self.motion(robot)
         return motion.qpos[0].copy(), motion.qvel[0].copy()
 
-    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         model, motion = robot.model, self.motion(robot)
         for name, array, size in (("qpos", motion.qpos, model.nq), ("qvel", motion.qvel, model.nv)):

@@ -109,7 +109,7 @@ def make_controls(
     if isinstance(controller, str):
         controller = named_controller(controller)
     if isinstance(controller, CompiledController):
-        gains = np.ascontiguousarray(controller.gains(robot, dt), dtype=float)
+        gains = np.ascontiguousarray(controller.gains(robot, ground, dt), dtype=float)
         return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
     name = getattr(
         controller, "__name__", name if isinstance(controller, StatefulController) else type(controller).__name__

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.posture import Posture, standing_torques
+from footfall.ground import Ground
 from footfall.robot import Robot
 
 SAMPLE = 0.01  # s, of the tables
@@ -57,9 +58,9 @@ class Motion:
                 pose[robot.model.joint(name).qposadr] = angle
         return poses
 
-    def gains(self, robot: Robot, dt: float) -> np.ndarray:
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
-        rows = Posture().gains(robot, dt).reshape(-1, 7)[:, [0, 1, 3, 4, 6]]
+        rows = Posture().gains(robot, ground, dt).reshape(-1, 7)[:, [0, 1, 3, 4, 6]]
         rows[:, 2] *= self.stiffness
         poses = self.poses(robot)
         table = np.zeros((len(poses), 2, robot.model.nu))

@@ -1,0 +1,82 @@
+"""Posture control on slopes: the pose is adapted to the ground, so that robots stand where they stood on the level."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+from physics.laws import every_law
+
+import footfall as ff
+from footfall.control.stance import stance
+
+MOTORISED = [name for name in ff.robots() if ff.load_robot(name).model.nu]
+SLOPES = [(0.05, 0.0), (-0.1, 0.0), (0.1, math.pi / 2), (0.2, 0.7)]
+
+
+def looked_at(robot, qpos):
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(robot.model, data)
+    mujoco.mj_comPos(robot.model, data)
+    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
+    return data, data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
+
+
+@pytest.mark.parametrize("name", MOTORISED)
+@pytest.mark.parametrize(("angle", "heading"), SLOPES)
+def test_soles_touch_the_slope_and_the_weight_is_over_the_feet_as_at_home(name, angle, heading):
+    robot, ground = ff.load_robot(name), ff.Ground.slope(angle, heading=heading)
+    home, places = looked_at(robot, robot.home)
+    standing = places[:, 2] - robot.point_radius < 1e-6
+    posed, touching = looked_at(robot, stance(robot, ground))
+    gap, _ = ground.gap(touching[standing])
+    assert gap == pytest.approx(robot.point_radius[standing], abs=1e-9)
+    over, before = (
+        data.subtree_com[0, :2] - at[standing, :2].mean(axis=0) for data, at in ((posed, touching), (home, places))
+    )
+    assert over == pytest.approx(before, abs=1e-9)  # m
+
+
+@pytest.mark.parametrize("name", MOTORISED)
+@pytest.mark.parametrize(("angle", "heading"), SLOPES)
+def test_every_robot_stands_on_slopes(name, angle, heading):
+    rec = ff.Simulation(name, ground=ff.Ground.slope(angle, heading=heading)).run(2.0, controller="posture")
+    assert not rec.summary()["fell"]
+    # At rest the ground carries the weight and nothing else; what is left of the start decays below a thousandth.
+    assert rec.total_force[-100:].mean(axis=0) / rec.robot.weight == pytest.approx([0.0, 0.0, 1.0], abs=1e-3)
+
+
+@every_law
+def test_a_biped_stands_on_a_slope_under_every_law(law):
+    rec = ff.Simulation("spatial-biped", ground=ff.Ground.slope(math.radians(5)), law=law).run(
+        2.0, controller="posture"
+    )
+    assert not rec.summary()["fell"]
+    assert rec.total_force[-200:, 2].mean() == pytest.approx(rec.robot.weight, rel=1e-3)
+
+
+def test_on_level_ground_it_is_home_to_the_last_bit():
+    for ground in (ff.Ground.plane(), ff.Ground.plane(height=0.3), ff.Ground.stairs()):
+        sim = ff.Simulation("spatial-biped", ground=ground)
+        assert np.array_equal(stance(sim.robot, ground), sim.place())
+
+
+def test_a_target_of_ones_own_is_kept_and_a_robot_that_cannot_reach_stays_at_home():
+    robot, ground = ff.load_robot("spatial-biped"), ff.Ground.slope(0.1)
+    own = ff.control.Posture(target=tuple(robot.home))
+    rows = own.gains(robot, ground, 1e-3).reshape(-1, 7)
+    assert np.array_equal(rows[:, 2], robot.home[rows[:, 0].astype(int)])
+    assert own.initial_state(robot, ground) == (None, None)
+    steep = ff.Ground.slope(1.2)  # beyond what its ankles turn, if they are limited
+    spec = mujoco.MjSpec.from_string(robot.mjcf)
+    for joint in spec.joints:
+        if joint.name and "ankle" in joint.name:
+            joint.range, joint.limited = (-0.3, 0.3), mujoco.mjtLimited.mjLIMITED_TRUE
+    stiff = ff.load_robot(spec)
+    sim = ff.Simulation(stiff, ground=steep)
+    found = stance(stiff, steep)
+    gap, _ = steep.gap(looked_at(stiff, found)[1])
+    assert np.array_equal(found, sim.place()) or gap == pytest.approx(0.0, abs=1e-9)
