@@ -1,0 +1,42 @@
+"""A picture of a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from footfall.study.fit.result import Fit
+
+
+def profiles(fit: Fit) -> Figure:
+    """For each parameter the loss of every evaluation, the lowest at each value, the estimate and its interval."""
+    import matplotlib.pyplot as plt
+
+    names = list(fit.ranges)
+    figure, axes = plt.subplots(1, len(names), figsize=(3.4 * len(names), 3.2), layout="constrained", squeeze=False)
+    losses = fit.tried.losses()
+    top = float(np.quantile(losses, 0.9))
+    for i, (ax, name) in enumerate(zip(axes[0], names, strict=True)):
+        own, one = fit.ranges[name], fit.parameters[i]
+        values = np.array([own.value(share) for share in fit.tried.points[:, i]])
+        ax.plot(values, losses, ".", color="#8899aa", markersize=4, label="evaluations")
+        order = np.argsort(values)
+        bins = np.array_split(order, max(1, min(12, len(order) // 4)))
+        lowest = np.array([part[np.argmin(losses[part])] for part in bins if len(part)])
+        ax.plot(values[lowest], losses[lowest], "-", color="#0072b2", label="lowest")
+        ax.axvspan(one.low, one.high, color="#d55e00", alpha=0.15, label="interval, 95 %")
+        ax.axvline(one.value, color="#d55e00", label="estimate")
+        if own.scale == "log":
+            ax.set_xscale("log")
+        ax.set_ylim(0.9 * losses.min(), max(top, 1.05 * losses.min()))
+        ax.set_xlabel(name)
+        ax.set_title(one.remark, fontsize=8)
+    axes[0, 0].set_ylabel("loss")
+    figure.suptitle(f"{fit.law.name}: loss over {fit.trials} trials")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure

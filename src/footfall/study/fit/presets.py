@@ -1,0 +1,63 @@
+"""Which parameters of each law are worth fitting, and between which bounds.
+
+Bounds are wide: a decade or more for stiffness and damping, all of what is possible for restitution and friction. A law
+that is not here needs its parameters named.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from footfall.errors import StudyError, did_you_mean
+from footfall.study.fit.ranges import Range
+
+#: Options a law is given beside what is fitted, and the parameters.
+PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
+    "spring-damper": (
+        {},
+        {
+            "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
+            "law.damping_ratio": Range(0.02, 2.0, "log", 1.0),
+        },
+    ),
+    "hunt-crossley": (
+        {},
+        {
+            "law.rest_penetration": Range(2e-5, 5e-3, "log", 1e-3),
+            "law.damping_ratio": Range(0.02, 4.0, "log", 1.0),
+        },
+    ),
+    "distributed": (
+        {},
+        {
+            "law.rest_penetration": Range(2e-5, 5e-3, "log"),
+            "law.damping_ratio": Range(0.02, 4.0, "log", 1.0),
+        },
+    ),
+    "linearizing-penalty": (
+        {},
+        {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
+    ),
+    "constraint-selection": ({}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
+    "time-stepping": ({}, {"law.restitution": Range(0.0, 0.8, "linear", 0.0)}),
+    "acceleration-complementarity": ({}, {"law.restitution": Range(0.0, 0.8, "linear", 0.0)}),
+    "mujoco": (
+        {"cone": "elliptic", "solref": [0.02, 1.0]},
+        {
+            "law.solref.0": Range(2e-3, 5e-2, "log", 0.02),
+            "law.solref.1": Range(0.1, 2.0, "log", 1.0),
+            "law.impratio": Range(1.0, 100.0, "log", 1.0),
+        },
+    ),
+}
+#: Of a level ground.
+GROUND = {"ground.friction": Range(0.03, 1.0, "log", 0.2), "ground.height": Range(-5e-3, 5e-3, "linear", 0.0)}
+
+
+def preset(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+    """Options and parameters of a law by name, those of the ground after them."""
+    if law not in PRESETS:
+        known = did_you_mean(law, PRESETS)
+        raise StudyError(f"which parameters of '{law}' shall be fitted? Give parameters=; by themselves, {known}")
+    options, own = PRESETS[law]
+    return dict(options), {**own, **GROUND}

@@ -1,0 +1,122 @@
+"""The search for parameters: over the whole box first, then downhill from the best places.
+
+Every evaluation keeps the error of every trial, so that cross-validation and bootstrap need no further simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from footfall.study.sweep.cases import unit_samples
+
+#: Errors of a trial for parameters (d,) as shares of their ranges, for those trials that are asked for.
+Errors = Callable[[np.ndarray, np.ndarray], np.ndarray]
+#: Trials beyond this multiple of the typical error count by their logarithm: one toss that lands on another face must
+#: not outweigh all others.
+OUTLIER = 3.0
+#: Share of the evaluations over the whole box; each of those costs a third, since only so many trials are asked.
+GLOBAL, SUBSET = 0.5, 1.0 / 3.0
+#: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
+FINALISTS, DESCENTS = 0.2, 2
+
+
+@dataclass(eq=False)
+class Evaluations:
+    """All parameters that were tried on all trials, with the errors of each trial."""
+
+    points: np.ndarray  # (N, d) shares of the ranges
+    errors: np.ndarray  # (N, trials)
+    scale: float  # a typical error
+
+    def losses(self, trials: np.ndarray | None = None) -> np.ndarray:
+        """(N,) loss over some trials, or all."""
+        return robust(self.errors if trials is None else self.errors[:, trials], self.scale)
+
+    def best(self, trials: np.ndarray | None = None) -> int:
+        return int(np.argmin(self.losses(trials)))
+
+
+def robust(errors: np.ndarray, scale: float) -> np.ndarray:
+    """(N,) mean over trials of errors (N, trials), in which outliers count by their logarithm."""
+    limit = OUTLIER * scale
+    return np.where(errors <= limit, errors, limit * (1.0 + np.log(np.maximum(errors, limit) / limit))).mean(axis=-1)
+
+
+def search(
+    errors: Errors,
+    first: np.ndarray,
+    trials: int,
+    evaluations: int,
+    seed: int,
+    free: np.ndarray | None = None,
+    scale: float | None = None,
+) -> Evaluations:
+    """Try some ``evaluations`` of all trials. Parameters that are not ``free`` (d,) stay at their ``first`` share."""
+    from scipy.optimize import minimize
+
+    free = np.ones(first.size, dtype=bool) if free is None else free
+    everyone = np.arange(trials)
+    points, found = [first.copy()], [errors(first, everyone)]
+    scale = float(np.median(found[0])) if scale is None else scale
+    if not free.any():
+        return Evaluations(np.array(points), np.array(found), scale)
+
+    def loss(x: np.ndarray) -> float:
+        full = first.copy()
+        full[free] = np.clip(x, 0.0, 1.0)
+        points.append(full)
+        found.append(errors(full, everyone))
+        return float(robust(found[-1], scale))
+
+    few = np.random.default_rng(seed).permutation(trials)[: max(2, round(SUBSET * trials))]
+    over_the_box = round(GLOBAL * evaluations / SUBSET)
+    if over_the_box >= 4 and trials > 3:
+        samples = unit_samples(int(free.sum()), over_the_box, "sobol", seed)
+        rough = []
+        for sample in samples:
+            full = first.copy()
+            full[free] = sample
+            rough.append(float(robust(errors(full, few), scale)))
+        for i in np.argsort(rough)[: max(DESCENTS, round(FINALISTS * over_the_box * SUBSET))]:
+            loss(samples[i])
+    starts = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
+    left = max(8, round((1.0 - GLOBAL) * evaluations)) // len(starts)
+    for i in starts:
+        start = points[i][free]
+        simplex = np.vstack([start, *(_aside(start, k) for k in range(start.size))])
+        options = {"maxfev": left, "initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-5 * scale}
+        minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options)
+    return Evaluations(np.array(points), np.array(found), scale)
+
+
+def _aside(start: np.ndarray, axis: int) -> np.ndarray:
+    """A corner of the first simplex: a tenth of the range towards the farther bound."""
+    corner = start.copy()
+    corner[axis] += 0.1 if start[axis] < 0.5 else -0.1
+    return corner
+
+
+def joined(a: Evaluations, b: Evaluations) -> Evaluations:
+    return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
+
+
+def cross_validated(tried: Evaluations, folds: int, seed: int) -> float:
+    """Mean loss of trials under parameters that were chosen without them, among those tried."""
+    trials = tried.errors.shape[1]
+    order = np.random.default_rng(seed).permutation(trials)
+    missed = []
+    for fold in np.array_split(order, min(folds, trials)):
+        others = np.setdiff1d(order, fold)
+        chosen = tried.best(others)
+        missed += [float(robust(tried.errors[chosen, [trial]], tried.scale)) for trial in fold]
+    return float(np.mean(missed))
+
+
+def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:
+    """(number, d) the best parameters, among those tried, of trials drawn with replacement."""
+    random = np.random.default_rng(seed)
+    trials = tried.errors.shape[1]
+    return np.array([tried.points[tried.best(random.integers(0, trials, trials))] for _ in range(number)])

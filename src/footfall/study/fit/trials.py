@@ -1,0 +1,115 @@
+"""Measured motions that a law is fitted to, and how a simulation follows one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from footfall.errors import StudyError
+from footfall.measure.trajectory import position_error, rotation_error
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+
+#: Steps between two frames are at most this long, s.
+LONGEST_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Toss:
+    """A measured flight, landing and coming to rest of one free body.
+
+    Attributes:
+        name: such as "toss 17".
+        rate: frames per second.
+        qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
+        qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
+        width: m, what position errors are counted in.
+    """
+
+    name: str
+    rate: float
+    qpos: np.ndarray
+    qvel: np.ndarray
+    width: float
+
+
+#: What ``follow`` measures, with its weight in the loss: half a turn counts as one width.
+TOSS_WEIGHTS = {"position_widths": 1.0, "rotation_deg": 1.0 / 180.0}
+
+
+def step_of(rate: float) -> float:
+    """A step (s) that divides the time between two frames."""
+    return 1.0 / (rate * int(np.ceil(1.0 / (rate * LONGEST_STEP) - 1e-9)))
+
+
+def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
+    """Mean errors of a simulation that starts where a toss does. A run that fails keeps its last place."""
+    frames = len(toss.qpos)
+    rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=1.0 / toss.rate)
+    kept = np.minimum(np.arange(frames), len(rec) - 1)
+    qpos = rec.qpos[kept]
+    return {
+        "position_widths": float(position_error(qpos[:, :3], toss.qpos[:, :3], toss.width).mean()),
+        "rotation_deg": float(rotation_error(qpos[:, 3:7], toss.qpos[:, 3:7]).mean()),
+    }
+
+
+def load_tosses(path: str | os.PathLike[str], *, rate: float = 148.0, width: float = 0.1048) -> list[Toss]:
+    """Tosses of a file .npz with ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row.
+
+    Columns of ``state``: quaternion w, x, y, z (world from body), place x, y, z of the centre (m), angular velocity in
+    the body's frame (rad/s), velocity in the world's frame (m/s). So are the cube tosses of ContactNets distributed
+    here; ``rate`` (frames per second) and ``width`` (m) are theirs.
+    """
+    source = Path(path).expanduser()
+    try:
+        with np.load(source, allow_pickle=False) as data:
+            missing = [name for name in ("state", "toss") if name not in data]
+            if missing:
+                raise StudyError(f"{source} has no array '{missing[0]}': tosses need 'state' (N, 13) and 'toss' (N,)")
+            state, number = np.asarray(data["state"], dtype=float), np.asarray(data["toss"])
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read tosses from '{source}': {error}") from error
+    if state.ndim != 2 or state.shape[1] != 13 or number.shape != (len(state),):
+        raise StudyError(f"{source}: 'state' has shape {state.shape} and 'toss' {number.shape}, not (N, 13) and (N,)")
+    bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
+    if bad.size:
+        raise StudyError(f"{source}: {bad.size} rows hold numbers that are not finite, the first is row {bad[0]}")
+    found = []
+    for one in np.unique(number):
+        own = state[number == one]
+        if len(own) < 2:
+            raise StudyError(f"{source}: toss {one} has a single frame")
+        turn = own[:, :4] / np.linalg.norm(own[:, :4], axis=1, keepdims=True)
+        qpos = np.hstack([own[:, 4:7], turn])
+        found.append(Toss(f"toss {one}", rate, qpos, np.concatenate([own[0, 10:13], own[0, 7:10]]), width))
+    return found
+
+
+def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081) -> Robot:
+    """A cube that touches with its eight corners: side in m, mass in kg, inertia about each axis in kg m2.
+
+    The defaults are those of the acrylic cube of ContactNets.
+    """
+    half = side / 2.0
+    spec = mujoco.MjSpec()
+    spec.modelname = "cube"
+    body = spec.worldbody.add_body(name="cube", pos=[0.0, 0.0, half])
+    body.mass, body.inertia, body.ipos, body.explicitinertial = mass, [inertia] * 3, [0.0, 0.0, 0.0], True
+    body.add_freejoint(name="base")
+    body.add_geom(name="cube", type=mujoco.mjtGeom.mjGEOM_BOX, size=[half] * 3, mass=0.0)
+    corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+    return load_robot(spec, feet={"cube": ("cube", np.array(corners))})
+
+
+def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[list[Toss], list[Toss]]:
+    """Trials to fit on and others to judge on, drawn at random."""
+    if number < 2 or others < 1 or number + others > len(trials):
+        raise StudyError(f"cannot fit on {number} and judge on {others} of {len(trials)} trials")
+    order = np.random.default_rng(seed).permutation(len(trials))
+    return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]
