@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from footfall.simulation import Simulation
     from footfall.solve.contacts import coulomb
     from footfall.study.compare import compare
+    from footfall.study.fit import fit
     from footfall.study.identify import identify_friction
     from footfall.study.sweep import sweep
 
@@ -36,6 +37,7 @@ _HOMES = {
     "audit": "measure.audit",
     "compare": "study.compare",
     "coulomb": "solve.contacts",
+    "fit": "study.fit",
     "identify_friction": "study.identify",
     "law": "contact",
     "laws": "contact",

@@ -28,7 +28,7 @@ COMMANDS = {
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "sweep": "thousands of simulations from one study file, to one table",
-    "identify": "friction coefficients from pull data",
+    "identify": "friction from pulls, contact laws from measured tosses",
     "gait": "find the walk of least torque of a planar biped",
     "view": "show recordings in the browser",
     "report": "write one HTML page of a recording, or of several compared",
@@ -110,13 +110,15 @@ def _parse(name: str, args: list[str]) -> Any:
 
     module = import_module(f"footfall.cli.{name.replace('-', '_')}")
     command = module.shape(args) if hasattr(module, "shape") else module.Command
+    # A command that was given options of a law or a ground has no text of its own.
+    documented = module.Command if issubclass(command, module.Command) else command
     if "--help" in args or "-h" in args:
         args = ["--help"]  # tyro leaves out of its help what was typed before
     return tyro.cli(
         command,
         args=args,
         prog=f"footfall {name}",
-        description=f"{getdoc(module.Command)}\n\nAlso: --debug, --import FILE, see footfall --help.",
+        description=f"{getdoc(documented)}\n\nAlso: --debug, --import FILE, see footfall --help.",
         config=(tyro.conf.FlagCreatePairsOff,),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Friction coefficients from pull data, by regression through the origin.
+    """Friction coefficients from pull data, by regression; contact laws from tosses: footfall identify tosses --help.
 
     footfall identify friction pulls.csv --plot pulls.png
 
@@ -83,3 +84,12 @@ def _show(fit: FrictionFit) -> None:
 def _row(name: str, one: Coefficient) -> list[str]:
     interval = f"{one.low:.4f} .. {one.high:.4f}" if one.count >= 3 else "needs three pulls"
     return [name, f"{one.value:.4f}", interval, f"{100 * one.r2:.2f}", str(one.count)]
+
+
+def shape(args: Sequence[str]) -> type:
+    """The command for what is to be identified."""
+    if args and args[0] == "tosses":
+        from footfall.cli.identify_tosses import Command as Tosses
+
+        return Tosses
+    return Command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -36,14 +37,17 @@ def law_class(name: str) -> type[Law]:
     return getattr(import_module(f"footfall.contact.{module}"), attribute)
 
 
-def law(name: str | Law, **options: Any) -> Law:
-    """A contact law by name, with options by name.
+def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
+    """A contact law by name, with options by name; or from what its ``to_dict`` gave, as a fit keeps it.
 
     >>> law("linearizing-penalty", kp=500, kv=250, eps=1e-6)
     LinearizingPenalty(kp=500, kv=250, eps=1e-06)
     """
     if isinstance(name, Law):
         return name.replace(**options) if options else name
+    if isinstance(name, Mapping) and isinstance(name.get("name"), str):
+        kept = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items() if key != "name"}
+        return make(law_class(name["name"]), kept | options)
     if not isinstance(name, str):
         raise LawError(f"a contact law is a name or a law, not {name!r}")
     return make(law_class(name), options)

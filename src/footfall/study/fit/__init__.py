@@ -20,9 +20,10 @@ from footfall.errors import FootfallError, FootfallWarning, StudyError
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
+from footfall.study.fit.estimates import Estimate, correlations, estimates
 from footfall.study.fit.presets import preset
 from footfall.study.fit.ranges import Range, as_ranges
-from footfall.study.fit.result import Estimate, Fit, correlations, estimates
+from footfall.study.fit.result import Fit
 from footfall.study.fit.search import bootstrapped, cross_validated, joined, search
 from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, load_tosses, split, step_of
 from footfall.study.sweep.settings import put_in

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from footfall.study.fit.estimates import Estimate
+from footfall.study.fit.ranges import Range
+from footfall.study.fit.search import Evaluations
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from footfall.study.fit.result import Fit
 
-
-def profiles(fit: Fit) -> Figure:
+def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estimate], tried: Evaluations) -> Figure:
     """For each parameter the loss of every evaluation, the lowest at each value, the estimate and its interval."""
     import matplotlib.pyplot as plt
 
-    names = list(fit.ranges)
+    names = list(ranges)
     figure, axes = plt.subplots(1, len(names), figsize=(3.4 * len(names), 3.2), layout="constrained", squeeze=False)
-    losses = fit.tried.losses()
+    losses = tried.losses()
     top = float(np.quantile(losses, 0.9))
     for i, (ax, name) in enumerate(zip(axes[0], names, strict=True)):
-        own, one = fit.ranges[name], fit.parameters[i]
-        values = np.array([own.value(share) for share in fit.tried.points[:, i]])
+        own, one = ranges[name], parameters[i]
+        values = np.array([own.value(share) for share in tried.points[:, i]])
         ax.plot(values, losses, ".", color="#8899aa", markersize=4, label="evaluations")
         order = np.argsort(values)
         bins = np.array_split(order, max(1, min(12, len(order) // 4)))
@@ -36,7 +39,7 @@ def profiles(fit: Fit) -> Figure:
         ax.set_xlabel(name)
         ax.set_title(one.remark, fontsize=8)
     axes[0, 0].set_ylabel("loss")
-    figure.suptitle(f"{fit.law.name}: loss over {fit.trials} trials")
+    figure.suptitle(title)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure

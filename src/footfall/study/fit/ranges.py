@@ -31,7 +31,7 @@ class Range:
 
     def value(self, share: float) -> float:
         """The parameter at a share of the range, 0 to 1."""
-        share = min(1.0, max(0.0, share))
+        share = min(1.0, max(0.0, float(share)))
         if self.scale == "log":
             return self.low * (self.high / self.low) ** share
         return self.low + share * (self.high - self.low)

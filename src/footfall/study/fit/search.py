@@ -83,19 +83,23 @@ def search(
         for i in np.argsort(rough)[: max(DESCENTS, round(FINALISTS * over_the_box * SUBSET))]:
             loss(samples[i])
     starts = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
-    left = max(8, round((1.0 - GLOBAL) * evaluations)) // len(starts)
-    for i in starts:
-        start = points[i][free]
-        simplex = np.vstack([start, *(_aside(start, k) for k in range(start.size))])
-        options = {"maxfev": left, "initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-5 * scale}
+    left = max(8, round((1.0 - GLOBAL) * evaluations)) // (len(starts) + 1)
+
+    def descend(start: np.ndarray, width: float) -> None:
+        simplex = np.vstack([start, *(_aside(start, k, width) for k in range(start.size))])
+        options = {"maxfev": left, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6 * scale}
         minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options)
+
+    for i in starts:
+        descend(points[i][free], 0.1)
+    descend(points[int(np.argmin([robust(one, scale) for one in found]))][free], 0.02)  # from the best of both
     return Evaluations(np.array(points), np.array(found), scale)
 
 
-def _aside(start: np.ndarray, axis: int) -> np.ndarray:
-    """A corner of the first simplex: a tenth of the range towards the farther bound."""
+def _aside(start: np.ndarray, axis: int, width: float) -> np.ndarray:
+    """A corner of the first simplex: some of the range towards the farther bound."""
     corner = start.copy()
-    corner[axis] += 0.1 if start[axis] < 0.5 else -0.1
+    corner[axis] += width if start[axis] < 0.5 else -width
     return corner
 
 
@@ -119,4 +123,5 @@ def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:
     """(number, d) the best parameters, among those tried, of trials drawn with replacement."""
     random = np.random.default_rng(seed)
     trials = tried.errors.shape[1]
-    return np.array([tried.points[tried.best(random.integers(0, trials, trials))] for _ in range(number)])
+    drawn = random.integers(0, trials, (number, trials))
+    return np.array([tried.points[tried.best(one)] for one in drawn])

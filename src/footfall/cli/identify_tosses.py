@@ -1,0 +1,108 @@
+"""`footfall identify tosses`: every law fitted to measured tosses, judged on others and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from footfall.cli.output import print_json, print_table, progress_bar, say
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Fit contact laws to motion-captured tosses of a body, judge them on other tosses, and rank them.
+
+    footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
+
+    The file holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. What
+    is fitted are the law's own parameters, friction and height of the ground. With --out each fit is kept as NAME.json,
+    which ff.law reads, with the profile of its loss as NAME.png.
+    """
+
+    what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
+    """what to identify from"""
+    data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.npz")]
+    """the tosses"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
+    """which laws, see footfall laws"""
+    trials: int = 30
+    """tosses to fit on"""
+    judge: int = 100
+    """other tosses to judge on"""
+    evaluations: int = 120
+    """how often all tosses of the fit are simulated, about"""
+    seed: int = 0
+    """of the split and the search"""
+    rate: float = 148.0
+    """frames per second"""
+    side: float = 0.1048
+    """side of the cube, m"""
+    mass: float = 0.37
+    """kg"""
+    inertia: float = 0.00081
+    """about each axis, kg m2"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """keep the fits and their plots here"""
+    json: bool = False
+    """print JSON"""
+
+    def run(self) -> int:
+        from footfall.contact import laws as all_laws
+        from footfall.study.fit import cube, fit, load_tosses, split
+
+        tosses = load_tosses(self.data, rate=self.rate, width=self.side)
+        fitted_on, others = split(tosses, self.trials, self.judge, self.seed)
+        body = cube(self.side, self.mass, self.inertia)
+        chosen = all_laws() if self.laws == ("all",) else self.laws
+        found = []
+        for name in chosen:
+            with progress_bar(name, 1.0, "of the runs") as bar:
+                one = fit(
+                    name,
+                    fitted_on,
+                    judge=others,
+                    robot=body,
+                    evaluations=self.evaluations,
+                    seed=self.seed,
+                    progress=None if bar is None else partial(_share, bar),
+                )
+            found.append(one)
+            if self.out is not None:
+                self.out.mkdir(parents=True, exist_ok=True)
+                one.save(self.out / f"{name}.json")
+                from footfall.show.plots import save_plot
+
+                save_plot(one.plot(), self.out / f"{name}.png")
+        found.sort(key=lambda one: one.judged["position_widths"])
+        if self.json:
+            print_json([one.to_dict() for one in found])
+            return 0
+        rows = [
+            [
+                one.law.name,
+                f"{one.judged['position_widths']:.3f}",
+                f"{one.judged_default['position_widths']:.3f}",
+                f"{one.judged['rotation_deg']:.1f}",
+                f"{one.judged_default['rotation_deg']:.1f}",
+                ", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters),
+                "fitting made it worse: defaults kept" if one.kept_defaults else "",
+            ]
+            for one in found
+        ]
+        columns = ("law", "position>", "default>", "rotation, deg>", "default>", "parameters", "")
+        title = f"fitted on {self.trials} tosses, judged on {self.judge} others; position in widths"
+        print_table(columns, rows, title=title)
+        for one in found:
+            for p in one.parameters:
+                if p.remark and not one.kept_defaults:
+                    say(f"{one.law.name}: {p.name} is {p.remark}")
+        return 0
+
+
+def _share(bar: Callable[[float], None], done: int, total: int) -> None:
+    bar(done / total)
