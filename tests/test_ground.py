@@ -15,7 +15,7 @@ from grounds import ANGLE, EXACT, HEADING, every_ground, grounds, points_around,
 
 from footfall.compiled import kernel_stamp
 from footfall.errors import GroundError
-from footfall.ground import Ground, surface
+from footfall.ground import FrictionTable, Ground, surface
 from footfall.ground.ground import KINDS
 
 RNG = np.random.default_rng(7)
@@ -308,6 +308,70 @@ def test_friction_is_one_number_two_or_a_pair():
 # ---- mistakes ----------------------------------------------------------------------------------------------
 
 FLAT = np.zeros((3, 3))
+
+
+def icy(x, y):
+    return (0.1, 0.05) if x > 0.0 else (0.8, 0.6)
+
+
+def test_friction_is_asked_at_the_place():
+    function = Ground.plane(friction=icy)
+    table = Ground.plane(friction=FrictionTable([[(0.8, 0.6), (0.1, 0.05)]], size=(2.0, 2.0)))
+    places = np.array([[-0.5, 0.3, 0.0], [0.5, -0.3, 0.0], [-9.0, 0.0, 0.0], [9.0, 5.0, 0.0]])
+    for ground in (function, table):
+        static, dynamic = ground.friction_at(places)
+        assert static.tolist() == [0.8, 0.1, 0.8, 0.1]
+        assert dynamic.tolist() == [0.6, 0.05, 0.6, 0.05]
+        assert (ground.static_friction, ground.dynamic_friction) == (0.8, 0.6)  # the largest
+    static, dynamic = Ground.plane(friction=(0.8, 0.6)).friction_at(places[None])
+    assert static.shape == (1, 4) and (static == 0.8).all() and (dynamic == 0.6).all()
+
+
+def test_a_table_of_friction_has_rows_along_y_and_cells_of_equal_size():
+    ground = Ground.slope(0.1, friction=FrictionTable(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), size=(3.0, 2.0)))
+    x, y = np.meshgrid([-1.4, 0.1, 1.4], [-0.9, 0.9])
+    assert ground.friction_at(np.stack([x, y, 0 * x], axis=-1))[1].tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+
+
+def test_friction_of_places_survives_json_and_pickle():
+    table = Ground.plane(friction=FrictionTable([[0.7, 0.1]], size=(2.0, 1.0), center=(0.5, 0.0)))
+    assert Ground.from_dict(json.loads(json.dumps(table.to_dict()))) == table
+    assert pickle.loads(pickle.dumps(table)) == table
+    assert table != Ground.plane(0.7)
+    function = Ground.plane(friction=icy)
+    assert pickle.loads(pickle.dumps(function)) == function
+    back = Ground.from_dict(json.loads(json.dumps(function.to_dict())))
+    places = np.random.default_rng(0).uniform(-9.0, 9.0, (200, 3))
+    places = places[np.abs(places[:, 0]) > 0.05]  # but within the spacing of samples
+    assert np.array_equal(back.friction_at(places), function.friction_at(places))
+
+
+def without_friction(x, y):
+    return 0.7 if x < 5.0 else math.nan
+
+
+def slippery_at_rest(x, y):
+    return 0.1, 0.2
+
+
+@pytest.mark.parametrize(
+    ("friction", "sentence"),
+    [
+        (without_friction, r"static nan, dynamic nan at \(5, -10\) m"),
+        (slippery_at_rest, "static 0.1, dynamic 0.2"),
+        (lambda x, y: (x, y, 0.0), "cannot be compiled: it returns .* not a number"),
+        (lambda x, y: {"mu": x, 1: y}, "friction function '<lambda>' cannot be compiled"),
+    ],
+)
+def test_a_friction_function_that_is_none_is_met_with_a_sentence(friction, sentence):
+    with pytest.raises(GroundError, match=sentence):
+        Ground.plane(friction=friction)
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.2], [[[0.1, 0.2, 0.3]]], [["a"]], [[-0.1]], [[(0.1, 0.2)]], [[math.nan]]])
+def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
+    with pytest.raises(GroundError, match="friction"):
+        FrictionTable(values, size=(1.0, 1.0))
 
 
 @pytest.mark.parametrize(

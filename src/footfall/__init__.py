@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from footfall.version import __version__
 
 if TYPE_CHECKING:
-    from footfall import contact, control, errors, gait, measure
+    from footfall import contact, control, errors, export, gait, measure, show, solve, study
     from footfall.contact import law, laws, point_law
     from footfall.contact.from_function import spring_friction
     from footfall.errors import FootfallError, FootfallWarning
-    from footfall.ground import Ground
+    from footfall.ground import FrictionTable, Ground
     from footfall.measure.audit import audit
     from footfall.record import Push
     from footfall.recording import Recording, load_recording
@@ -29,6 +29,7 @@ _HOMES = {
     "Foot": "robot",
     "FootfallError": "errors",
     "FootfallWarning": "errors",
+    "FrictionTable": "ground",
     "Ground": "ground",
     "Push": "record",
     "Recording": "recording",
@@ -48,7 +49,7 @@ _HOMES = {
     "spring_friction": "contact.from_function",
     "sweep": "study.sweep",
 }
-_ROOMS = ("contact", "control", "errors", "gait", "measure")
+_ROOMS = ("contact", "control", "errors", "export", "gait", "measure", "show", "solve", "study")
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
 

@@ -198,9 +198,11 @@ def point_signature() -> Any:
 
     vector = types.Array(float64, 1, "C")
     result = types.Tuple([float64, float64, float64, int64])
-    return result(float64, float64, vector, vector, vector, vector)
+    return result(float64, float64, vector, vector, vector, float64, float64, vector)
 
 
+#: Parameters of point laws that belong to the ground: its coefficients at the point.
+FRICTION = ("static_friction", "dynamic_friction")
 # What a point kernel may return, by the number of values, and what the engine wants of it.
 _COMPLETED = {
     4: "return kernel({arguments}, {parameters})",
@@ -222,7 +224,7 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     compiled: Any = function if hasattr(function, "py_func") else inlined(function)
     values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
     try:
-        compiled.compile((*point_signature().args[:-1], values))
+        compiled.compile((*point_signature().args[:5], values))
     except NumbaError as error:
         reason = str(error).strip().splitlines()
         told = next((line for line in reason if line and not line.startswith(("Failed", "No "))), reason[0])
@@ -235,7 +237,8 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
             "the mode (1 stick, 2 slide), or the normal force alone"
         )
     arguments = "depth, depth_rate, slip, slip_velocity, memory"
-    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature())
+    # Friction is that of the place where the point is, and not the law's.
+    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature(), FRICTION)
 
 
 @cache
@@ -248,11 +251,18 @@ def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
     return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature())
 
 
-def _adapter(compiled: Any, parameters: Any, arguments: str, body: str, signature: Any) -> Any:
-    """Compile a law's kernel behind the engine's signature: an array of numbers becomes named parameters."""
+def _adapter(
+    compiled: Any, parameters: Any, arguments: str, body: str, signature: Any, given: tuple[str, ...] = ()
+) -> Any:
+    """Compile a law's kernel behind the engine's signature: an array of numbers becomes named parameters.
+
+    Those called as in ``given`` are arguments of their own, between ``arguments`` and the array.
+    """
     from footfall.compiled import function_pointer, generated
 
-    named = "Parameters(" + ", ".join(f"values[{i}]" for i in range(len(parameters._fields))) + ")"
-    source = f"def adapter({arguments}, values):\n    {body.format(arguments=arguments, parameters=named)}\n"
+    values = [name if name in given else f"values[{i}]" for i, name in enumerate(parameters._fields)]
+    named = f"Parameters({', '.join(values)})"
+    head = ", ".join([arguments, *given, "values"])
+    source = f"def adapter({head}):\n    {body.format(arguments=arguments, parameters=named)}\n"
     namespace = {"kernel": compiled, "Parameters": parameters, "STICK": STICK, "SLIDE": SLIDE}
     return function_pointer(signature, generated(source, "adapter", namespace, compiled.py_func))

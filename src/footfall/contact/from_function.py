@@ -9,14 +9,13 @@ from dataclasses import field, make_dataclass
 from typing import Any
 
 from footfall.compiled import inlined
-from footfall.contact.base import PointLaw, check_positive
+from footfall.contact.base import FRICTION, PointLaw, check_positive
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
 from footfall.errors import LawError
 from footfall.solve.contacts import SLIDE, coulomb
 
 ARGUMENTS = ("depth", "depth_rate", "slip", "slip_velocity", "memory", "parameters")
-FRICTION = ("static_friction", "dynamic_friction")
 
 
 @inlined

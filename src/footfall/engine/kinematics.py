@@ -70,6 +70,19 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
 
 
 @inlined
+def find_friction(points, contacts, friction, corner, table):
+    """Friction coefficients of the near points, where they vary. Gives a point that has none (NaN), or -1."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        static, dynamic = friction(points.position[p, 0], points.position[p, 1], corner, table)
+        if static != static or dynamic != dynamic:
+            return p
+        contacts.dynamic_friction[p] = max(0.0, dynamic)
+        contacts.static_friction[p] = max(contacts.dynamic_friction[p], static)
+    return -1
+
+
+@inlined
 def velocities(cvel, subtree_com, points, contacts):
     """Velocities of the near points, in their contact frames."""
     for k in range(points.body.size):
@@ -105,7 +118,10 @@ def point_forces(points, contacts, law, parameters, slip):
         for j in range(2):
             slip[0, j] = frame[j, 0] * dx + frame[j, 1] * dy + frame[j, 2] * dz
             slip[1, j] = velocity[j]
-        normal, x, y, mode = law(max(0.0, -contacts.gap[p]), -velocity[2], slip[0], slip[1], memory, parameters)
+        static, dynamic = contacts.static_friction[p], contacts.dynamic_friction[p]
+        normal, x, y, mode = law(
+            max(0.0, -contacts.gap[p]), -velocity[2], slip[0], slip[1], memory, static, dynamic, parameters
+        )
         for j in range(3):
             anchor[j] = at[j] - frame[0, j] * slip[0, 0] - frame[1, j] * slip[0, 1]
         force = points.force[p]

@@ -13,7 +13,7 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_transmission,
 )
-from footfall.engine.kinematics import keep_memory, locate, restore_memory, roll_anchors
+from footfall.engine.kinematics import find_friction, keep_memory, locate, restore_memory, roll_anchors
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
 from footfall.engine.stages import (
@@ -63,6 +63,7 @@ class Surface(NamedTuple):
     surface: Any
     shape: Any
     table: Any
+    friction: Any  # :class:`footfall.ground.friction.Compiled`
 
 
 class Control(NamedTuple):
@@ -94,6 +95,8 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     position_stage(world, plan.rich)
     factor_inertia(world, plan.dt)
     bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
+    if bad < 0 and ground.friction.varies:
+        bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
     if bad >= 0:
         outcome[2] = bad
         return NO_GROUND, False

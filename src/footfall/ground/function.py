@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import GroundError
+from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import EXTENT, SAMPLE_SPACING, Grid, square
-from footfall.ground.height_function import HeightFunction, compile_height
-from footfall.ground.kind import Array, Form, Friction, Kind
-from footfall.ground.numbers import friction_pair, packed
+from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.numbers import packed
+from footfall.ground.place_function import PlaceFunction, compile_height
 from footfall.ground.surface import heights_at
 
 
@@ -25,7 +26,7 @@ def function(
     1e-5 m, so it should be continuous. The gap is measured to the tangent plane under the point. Where
     ``f`` gives NaN there is no ground, and a run that gets there stops.
     """
-    form = Form(*friction_pair(friction, static_friction), height_function=compile_height(f))
+    form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))
     z = _heights(form, x, y)
     if not np.isfinite(z).all():
@@ -37,7 +38,7 @@ def function(
     return form
 
 
-def _function_of(form: Form) -> HeightFunction:
+def _function_of(form: Form) -> PlaceFunction:
     assert form.height_function is not None
     return form.height_function
 

@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from footfall.errors import GroundError, did_you_mean
 from footfall.ground import geometry, surface
+from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
 from footfall.ground.geometry import EXTENT
-from footfall.ground.height_function import HeightFunction
 from footfall.ground.heightfield import HEIGHTFIELD
 from footfall.ground.kind import Array, Form, Given, Kind
 from footfall.ground.numbers import number, unpacked
+from footfall.ground.place_function import PlaceFunction
 from footfall.ground.plane import PLANE
 from footfall.ground.slope import SLOPE
 from footfall.ground.stairs import STAIRS
@@ -48,7 +49,9 @@ class Maker(Generic[Given]):
 
         @wraps(kind.make)
         def make(*args: Given.args, **options: Given.kwargs) -> Ground:
-            return Ground(kind.name, *kind.make(*args, **options))
+            form = kind.make(*args, **options)
+            static, dynamic, varying = form.friction
+            return Ground(kind.name, static, dynamic, form.options, form.heights, form.height_function, varying)
 
         make.__annotations__["return"] = "Ground"
         self.make = make
@@ -63,7 +66,8 @@ class Ground:
 
     ``kind`` is one of ``KINDS``, ``options`` what that constructor was given, ``heights`` the (rows along y,
     columns along x) table in m of a height field, ``height_function`` the compiled function of a function
-    ground. ``description`` is free text and no part of equality.
+    ground. Where friction varies, ``friction_field`` has it and the two coefficients are the largest of the
+    square of 20 m around the origin, or of the table. ``description`` is free text and no part of equality.
     """
 
     kind: str
@@ -71,7 +75,8 @@ class Ground:
     dynamic_friction: float
     options: tuple[tuple[str, Any], ...] = ()
     heights: Array | None = None
-    height_function: HeightFunction | None = None
+    height_function: PlaceFunction | None = None
+    friction_field: FrictionTable | PlaceFunction | None = None
     description: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -119,6 +124,15 @@ class Ground:
         surface.tangent_frame(*self.gap(point)[1], frame)
         return frame
 
+    def friction_at(self, points: ArrayLike) -> tuple[Array, Array]:
+        """Static and dynamic friction coefficients (...) at world points (..., 3)."""
+        return self._friction.at(np.asarray(points, dtype=float))
+
+    @cached_property
+    def compiled_friction(self) -> Compiled:
+        """What the engine takes of the friction."""
+        return self._friction.compiled()
+
     @property
     def highest(self) -> float:
         """A height (m) that the surface nowhere exceeds, ``inf`` where none is known."""
@@ -148,8 +162,12 @@ class Ground:
         return KINDS[self.kind]
 
     @property
+    def _friction(self) -> Coefficients:
+        return Coefficients(self.static_friction, self.dynamic_friction, self.friction_field)
+
+    @property
     def _form(self) -> Form:
-        return Form(self.static_friction, self.dynamic_friction, self.options, self.heights, self.height_function)
+        return Form(self._friction, self.options, self.heights, self.height_function)
 
     # ---- the same surface elsewhere ------------------------------------------------------------------------
 
@@ -166,7 +184,8 @@ class Ground:
         """Add this surface to the world body of ``spec`` as static geoms named ``footfall_ground...``.
 
         They collide with geoms of MuJoCo's default contype and conaffinity (1). Their priority is 1, so that
-        the dynamic friction of the ground, and not the larger of the two, holds. Planes are endless; stairs
+        the dynamic friction of the ground, and not the larger of the two, holds (where friction varies, its
+        largest coefficient: MuJoCo's geoms have one). Planes are endless; stairs
         are boxes that reach ``extent`` (m) before and after and half of it to the sides; a height field ends
         at its edges; a function is sampled every 5 cm over a square of side ``extent`` around the origin.
         """
@@ -184,7 +203,7 @@ class Ground:
         around the origin sampled every 5 cm: it comes back as a height field.
         """
         data: dict[str, Any] = {"kind": self.kind, **self._kind.describe(self._form)}
-        data |= {"static_friction": self.static_friction, "dynamic_friction": self.dynamic_friction}
+        data |= self._friction.to_dict()
         return data | ({"description": self.description} if self.description else {})
 
     @classmethod
@@ -200,6 +219,8 @@ class Ground:
         description = data.pop("description", "")
         if "heights" in data:
             data["heights"] = unpacked(data["heights"])
+        if isinstance(data.get("friction"), Mapping):
+            data["friction"] = FrictionTable.from_dict(data["friction"])
         if "dynamic_friction" in data:
             data["friction"] = data.pop("dynamic_friction")
         constructor: Callable[..., Ground] = getattr(cls, kind)
@@ -214,8 +235,7 @@ class Ground:
 
     def _content(self) -> tuple[Any, ...]:
         heights = None if self.heights is None else (self.heights.shape, self.heights.tobytes())
-        friction = self.static_friction, self.dynamic_friction
-        return self.kind, friction, self.options, heights, self.height_function
+        return self.kind, self._friction.content(), self.options, heights, self.height_function
 
     def __eq__(self, other: object) -> bool:
         return self._content() == other._content() if isinstance(other, Ground) else NotImplemented
@@ -234,9 +254,7 @@ class Ground:
                 continue
             text = f"({', '.join(f'{one:.3g}' for one in value)})" if isinstance(value, tuple) else f"{value:.3g}"
             parts.append(f"{name}={text}{UNITS.get(name, ' m')}")
-        same = self.static_friction == self.dynamic_friction
-        both = f"({self.static_friction:.3g}, {self.dynamic_friction:.3g})"
-        parts.append(f"friction={self.dynamic_friction:.3g}" if same else f"friction={both}")
+        parts.append(f"friction={self._friction}")
         if self.description:
             parts.append(repr(self.description.splitlines()[0]))
         return f"Ground.{self.kind}({', '.join(parts)})"

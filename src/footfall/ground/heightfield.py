@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.errors import GroundError
+from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid
-from footfall.ground.kind import Array, Form, Friction, Kind
-from footfall.ground.numbers import friction_pair, height_table, pair
+from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.numbers import height_table, pair
 from footfall.ground.surface import over_height
 
 
@@ -30,7 +31,7 @@ def heightfield(
     if min(sx, sy) <= 0.0:
         raise GroundError(f"the size of a height field must be positive, got ({sx:g}, {sy:g}) m")
     options = (("size", (sx, sy)), ("center", (cx, cy)))
-    return Form(*friction_pair(friction, static_friction), options, table)
+    return Form(Coefficients.of(friction, static_friction), options, table)
 
 
 def surface(x, y, z, parameters, table):

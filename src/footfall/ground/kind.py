@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
+from footfall.ground.friction import Coefficients
 from footfall.ground.geometry import Geoms, Grid
-from footfall.ground.height_function import HeightFunction
 from footfall.ground.numbers import packed
+from footfall.ground.place_function import PlaceFunction
 
 if TYPE_CHECKING:
     import mujoco
 
-Friction = float | tuple[float, float]
 Array = NDArray[np.float64]
 Given = ParamSpec("Given")
 
@@ -27,11 +27,10 @@ Given = ParamSpec("Given")
 class Form(NamedTuple):
     """What the constructor of a kind makes of what it was given."""
 
-    static_friction: float
-    dynamic_friction: float
+    friction: Coefficients
     options: tuple[tuple[str, Any], ...] = ()
     heights: Array | None = None  # (rows along y, columns along x) m
-    height_function: HeightFunction | None = None
+    height_function: PlaceFunction | None = None
 
     def option(self, name: str) -> Any:
         """What was given, by its name."""

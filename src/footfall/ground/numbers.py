@@ -36,16 +36,6 @@ def pair(name: str, value: Any) -> tuple[float, float]:
     return number(name, value[0]), number(name, value[1])
 
 
-def friction_pair(friction: Any, static: float | None) -> tuple[float, float]:
-    """(static, dynamic) from what a constructor was given."""
-    if not isinstance(friction, tuple | list | np.ndarray):
-        dynamic = number("friction", friction)
-        return dynamic if static is None else number("static_friction", static), dynamic
-    if static is not None:
-        raise GroundError("give friction=(static, dynamic) or static_friction, not both")
-    return pair("friction", friction)
-
-
 def height_table(heights: ArrayLike) -> Array:
     """``heights`` as a read-only table of finite floats, at least 2 x 2."""
     try:

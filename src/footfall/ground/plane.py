@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import square
-from footfall.ground.kind import Form, Friction, Kind
-from footfall.ground.numbers import friction_pair, number
+from footfall.ground.kind import Form, Kind
+from footfall.ground.numbers import number
 
 
 def plane(friction: Friction = 0.7, *, static_friction: float | None = None, height: float = 0.0) -> Form:
     """Level ground at z = ``height`` (m).
 
     ``friction`` is the dynamic coefficient, and the static one too unless ``static_friction`` says
-    otherwise; a pair is (static, dynamic). So for every kind.
+    otherwise; a pair is (static, dynamic); a function ``f(x, y)`` or a :class:`FrictionTable` of either is
+    asked under every contact point. So for every kind.
     """
-    return Form(*friction_pair(friction, static_friction), (("height", number("height", height)),))
+    return Form(Coefficients.of(friction, static_friction), (("height", number("height", height)),))
 
 
 def surface(x, y, z, parameters, table):

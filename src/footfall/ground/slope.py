@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from footfall.errors import GroundError
+from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid, square
-from footfall.ground.kind import Form, Friction, Kind
-from footfall.ground.numbers import friction_pair, number
+from footfall.ground.kind import Form, Kind
+from footfall.ground.numbers import number
 from footfall.ground.surface import heights_at, pointer
 
 
@@ -23,7 +24,7 @@ def slope(
             f"a slope of {angle:g} rad is a wall or an overhang: |angle| must be below pi/2 radians"
             + (f" (did you mean math.radians({angle:g})?)" if abs(angle) < 90.0 else "")
         )
-    return Form(*friction_pair(friction, static_friction), (("angle", angle), ("heading", heading)))
+    return Form(Coefficients.of(friction, static_friction), (("angle", angle), ("heading", heading)))
 
 
 def surface(x, y, z, parameters, table):

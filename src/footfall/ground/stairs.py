@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footfall.errors import GroundError
+from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Geoms, Grid
-from footfall.ground.kind import Array, Form, Friction, Kind
-from footfall.ground.numbers import friction_pair, number
+from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.numbers import number
 
 if TYPE_CHECKING:
     import mujoco
@@ -42,7 +43,7 @@ def stairs(
     if not float(number("count", count)).is_integer() or count < 1:
         raise GroundError(f"stairs need a whole number of steps, at least one, got count={count!r}")
     options = (("rise", rise), ("run", run), ("count", int(count)), ("start", start), ("heading", heading))
-    return Form(*friction_pair(friction, static_friction), options)
+    return Form(Coefficients.of(friction, static_friction), options)
 
 
 def surface(x, y, z, parameters, table):

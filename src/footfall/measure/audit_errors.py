@@ -96,7 +96,8 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     the static one where it sticks.
     """
     ground = rec.ground
-    friction = np.where(rec.mode == SLIDE, ground.dynamic_friction, ground.static_friction)
+    static, dynamic = ground.friction_at(rec.position)
+    friction = np.where(rec.mode == SLIDE, dynamic, static)
     size = np.linalg.norm(tangential(rec, rec.force), axis=-1)
     excess = np.maximum(size - friction * np.maximum(normal_force(rec), 0.0), 0.0)
     return _worst(np.where(rec.mode == OPEN, 0.0, excess))

@@ -45,7 +45,7 @@ CHUNK = 2000
 def _idle_point_law() -> Any:
     from footfall.compiled import function_pointer
 
-    def idle(depth, depth_rate, slip, slip_velocity, memory, values):
+    def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
         return 0.0, 0.0, 0.0, 0
 
     return function_pointer(point_signature(), idle)
@@ -136,7 +136,7 @@ class Run:
             guard=make_guard(model, sim.ground.highest),
             native=sim.scene.native.copy(),
             pushes=make_pushes(model, self.pushes, dt),
-            ground=step.Surface(*sim.ground.compiled()),
+            ground=step.Surface(*sim.ground.compiled(), sim.ground.compiled_friction),
             control=self.controls.control,
         )
         if isinstance(law, EventLaw):
@@ -188,7 +188,7 @@ class Run:
         if end == step.NO_GROUND:
             where = self.points.position[self.outcome[2]]
             message = (
-                f"the ground has no height (NaN) under contact point {int(self.outcome[2])} near "
+                f"the ground has no height or no friction (NaN) under contact point {int(self.outcome[2])} near "
                 f"x = {where[0]:.4g} m, y = {where[1]:.4g} m, met at t = {at:.6g} s"
             )
             error: Exception = GroundError(message)

@@ -1,0 +1,161 @@
+"""Heights and friction coefficients given as Python functions of x and y, compiled for the engine."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import textwrap
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from numba import float64, types
+from numba.core.errors import NumbaError
+
+from footfall.compiled import function_pointer, generated, kernel, kernel_stamp
+from footfall.errors import GroundError
+from footfall.ground.surface import SURFACE_SIGNATURE, over_height
+
+GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
+#: (x, y, corner, table) -> (static, dynamic), see :mod:`footfall.ground.friction`.
+FRICTION_SIGNATURE = types.UniTuple(float64, 2)(float64, float64, float64[::1], types.float64[:, :, ::1])
+
+
+class Role(NamedTuple):
+    """What a function of x and y is for, the signature that the engine calls, and how one becomes the other."""
+
+    what: str
+    signature: Any
+    #: The source of ``adapter`` by what ``given`` returns: 1 number or 2.
+    sources: dict[int, str]
+    namespace: dict[str, Any]
+    nowhere: str  # what to do where it has no value
+    instead: str  # what to do where it cannot be compiled
+
+
+HEIGHT = Role(
+    "height",
+    SURFACE_SIGNATURE,
+    {
+        1: """
+def adapter(x, y, z, parameters, table):
+    slope_x = (given(x + STEP, y) - given(x - STEP, y)) / (2.0 * STEP)
+    slope_y = (given(x, y + STEP) - given(x, y - STEP)) / (2.0 * STEP)
+    return over_height(z - given(x, y), slope_x, slope_y)
+"""
+    },
+    {"over_height": over_height, "STEP": GRADIENT_STEP},
+    "return math.nan where there is no ground, and the run stops there with a sentence",
+    "sample it instead: Ground.heightfield(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
+)
+FRICTION = Role(
+    "friction",
+    FRICTION_SIGNATURE,
+    {
+        1: """
+def adapter(x, y, corner, table):
+    both = float(given(x, y))
+    return both, both
+""",
+        2: """
+def adapter(x, y, corner, table):
+    static, dynamic = given(x, y)
+    return float(static), float(dynamic)
+""",
+    },
+    {},
+    "return a coefficient everywhere",
+    "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
+)
+_compiled: dict[tuple[str, str], Any] = {}
+
+
+@dataclass(frozen=True)
+class PlaceFunction:
+    """A user's ``f(x, y)``, compiled. Two are equal when their code and the values it uses are."""
+
+    identity: str
+    function: Callable[..., Any] = field(compare=False)
+    pointer: Any = field(compare=False, repr=False)
+    role: Role = field(compare=False, repr=False)
+
+    @property
+    def source(self) -> str | None:
+        """The text of the function, or ``None`` where Python does not know it (some prompts)."""
+        try:
+            return textwrap.dedent(inspect.getsource(_plain(self.function)))
+        except (OSError, TypeError):
+            return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Machine code does not travel between processes.
+        return compile_height if self.role is HEIGHT else compile_friction, (self.function,)
+
+
+def compile_height(function: Callable[..., Any]) -> PlaceFunction:
+    """Compile ``function(x, y) -> height`` (m) to a surface; what was compiled before comes from disk.
+
+    What it refers to (globals, closure) is frozen at this moment.
+    """
+    return _compile(function, HEIGHT)
+
+
+def compile_friction(function: Callable[..., Any]) -> PlaceFunction:
+    """The same of ``function(x, y)`` -> coefficient, or static and dynamic coefficient."""
+    return _compile(function, FRICTION)
+
+
+def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
+    plain = _plain(function)
+    if not isinstance(plain, FunctionType):
+        raise _uncompilable(role, function, f"a {type(function).__name__} is not a plain Python function")
+    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain)):
+        raise GroundError(
+            f"the {role.what} function '{plain.__name__}' raises (or asserts), which a compiled ground cannot: "
+            f"{role.nowhere}"
+        )
+    content = kernel_stamp(plain)
+    identity = content or uuid.uuid4().hex  # not comparable: equal to itself only
+    key = (role.what, identity)
+    if key not in _compiled:
+        # Reached through a function of its own, for it may have arguments with defaults.
+        given = kernel(plain)
+        asked = kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": given}, plain))
+        try:
+            asked.compile((float64, float64))
+            returned = asked.nopython_signatures[-1].return_type
+            if _numbers(returned) not in role.sources:
+                raise _uncompilable(role, function, f"it returns {returned}, not a number")
+            adapter = generated(role.sources[_numbers(returned)], "adapter", {"given": asked, **role.namespace}, plain)
+            pointer = function_pointer(role.signature, adapter)
+        except (NumbaError, NotImplementedError, TypeError) as error:
+            raise _uncompilable(role, function, _first_reason(error)) from error
+        if not content:
+            return PlaceFunction(identity, function, pointer, role)
+        _compiled[key] = pointer
+    return PlaceFunction(identity, function, _compiled[key], role)
+
+
+def _numbers(returned: Any) -> int:
+    """How many numbers a type is, 0 if it is something else."""
+    parts = tuple(returned) if isinstance(returned, types.BaseTuple) else (returned,)
+    good = all(isinstance(part, types.Float | types.Integer | types.Boolean) for part in parts)
+    return len(parts) if good else 0
+
+
+def _plain(function: Any) -> Any:
+    return getattr(function, "py_func", function)  # what lies under numba.njit
+
+
+def _uncompilable(role: Role, function: Any, reason: str) -> GroundError:
+    name = getattr(function, "__name__", repr(function))
+    return GroundError(f"the {role.what} function '{name}' cannot be compiled: {reason}; {role.instead}")
+
+
+def _first_reason(error: Exception) -> str:
+    """The sentence in Numba's report that names the cause."""
+    noise = ("Failed in", "During:", "File ", "No conversion", "Invalid use of type(CPUDispatcher")
+    lines = [line.strip() for line in str(error).splitlines()]
+    return next((line for line in lines if line and not line.startswith(noise)), str(error)).rstrip(".")
