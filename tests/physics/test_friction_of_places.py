@@ -20,11 +20,13 @@ def everywhere_the_same(x, y):
 
 
 def thrown(law, friction, duration):
-    """A brick thrown along x at 1 m/s, as deep in level ground as it rests."""
+    """A brick thrown along x at 0.2 m/s, as deep in level ground as it rests: slowly, for what slides fast under
+    MuJoCo's convex contact rises from the ground, more so where friction is larger.
+    """
     sim = ff.Simulation("brick", ground=ff.Ground.plane(friction), law=law, dt=DT)
     start = sim.place()
     start[2] -= rest_depth(sim.law, sim.robot)
-    return sim.run(duration, qpos=start, qvel=[1.0, 0, 0, 0, 0, 0])
+    return sim.run(duration, qpos=start, qvel=[0.2, 0, 0, 0, 0, 0])
 
 
 @every_law
@@ -51,12 +53,20 @@ def test_a_field_that_is_the_same_everywhere_is_a_number(law):
 
 @every_law
 def test_ice_under_one_foot_lets_that_foot_alone_slide(law):
-    """A biped across a ramp whose left half is ice: friction under the left foot never exceeds what ice gives."""
+    """A biped on a ramp whose left half is ice: friction under the left foot never exceeds what ice gives.
+
+    Of whole feet, for the distributed law decides of a foot and not of a point whether it slides.
+    """
     ground = ff.Ground.slope(0.1, friction=ice_on_the_left)
-    sim = ff.Simulation("spatial-biped", ground=ground, law=coulombs(law), dt=DT)
+    law = coulombs(law)
+    if isinstance(law, ff.contact.Distributed):
+        law = law.replace(t_slide=DT)  # it blends adherence into sliding, and the load may fall meanwhile
+    sim = ff.Simulation("spatial-biped", ground=ground, law=law, dt=DT)
     rec = sim.run(0.3, controller="posture")
-    load = np.maximum(rec.force @ ground.frame([0, 0, 0])[2], 0.0)
-    friction = np.linalg.norm(rec.force - load[..., None] * ground.frame([0, 0, 0])[2], axis=2)
-    left, right = (rec.foot(name) for name in ("left", "right"))
+    normal = ground.frame([0, 0, 0])[2]
+    load = rec.foot_force @ normal
+    friction = np.linalg.norm(rec.foot_force - load[..., None] * normal, axis=2)
+    left, right = 0, 1
+    assert [foot.name for foot in sim.robot.feet] == ["left", "right"]
     assert (friction[:, left] <= ICE * load[:, left] + 1e-6 * sim.robot.weight).all()
     assert (friction[:, right] > 1.5 * ICE * load[:, right] + 1e-3 * sim.robot.weight).any()
