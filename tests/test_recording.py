@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import math
 import os
 import shutil
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -12,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from footfall import recording_file
+import footfall
 from footfall.contact import law, register
 from footfall.contact.base import PointLaw
 from footfall.contact.unknown import UnknownLaw
@@ -20,6 +27,8 @@ from footfall.errors import LawError, RecordingError, SimulationError
 from footfall.ground import Ground
 from footfall.record import COLUMNS, Failure, Push
 from footfall.recording import Recording, load_recording
+from footfall.recording_file import folder as recording_folder
+from footfall.recording_file.manifest import text_of
 from footfall.robot import load_robot
 
 DT = 1e-3
@@ -88,6 +97,7 @@ def test_pushes_of_older_recordings_are_read(rec, tmp_path):
     manifest = rec.save(tmp_path / "old") / "manifest.json"
     content = json.loads(manifest.read_text())
     content["info"]["pushes"] = content.pop("pushes")
+    del content["checksums"]
     manifest.write_text(json.dumps(content))
     assert_same(load_recording(tmp_path / "old"), rec)
 
@@ -259,18 +269,88 @@ def test_a_file_in_the_way_is_refused_with_a_sentence(rec, tmp_path):
     assert_same(load_recording(rec.save(tmp_path / "elsewhere")), rec)
 
 
-@pytest.mark.parametrize("broken", ["_write_samples", "_put_in_place"])
-def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatch, broken):
+@pytest.mark.parametrize("broken", ["write_samples", "text_of", "file_digest"])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatch, broken, there):
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
     old = blank(biped)
-    old.save(tmp_path / "walk")
-    monkeypatch.setattr(recording_file, broken, no_space)
-    with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': No space left on device"):
-        rec.save(tmp_path / "walk")
+    if there:
+        old.save(tmp_path / "walk")
+    with monkeypatch.context() as patch:
+        patch.setattr(recording_folder, broken, no_space)
+        with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': No space left on device"):
+            rec.save(tmp_path / "walk")
+    assert os.listdir(tmp_path) == (["walk"] if there else [])
+    if there:
+        assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
+        assert_same(load_recording(tmp_path / "walk"), old)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from test_recording import blank
+from footfall.robot import load_robot
+left, real = int(sys.argv[2]), os.replace
+def replace(*args):
+    global left
+    if not left:
+        os._exit(9)
+    left -= 1
+    real(*args)
+    if not left and sys.argv[4] == "after":
+        os._exit(9)
+os.replace = replace
+blank(load_robot("ball"), 7).save(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(("renames", "when", "samples"), [(0, "", 3), (1, "", 3), (2, "", 7), (3, "after", 7)])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_save_that_is_killed_leaves_the_old_recording_or_the_new_one(tmp_path, renames, when, samples, there):
+    """Killed before each rename and after the last: whole at every instant, and the next save leaves no litter."""
+    where = tmp_path / "walk"
+    if there:
+        blank(load_robot("ball"), 3).save(where)
+    command = [sys.executable, "-c", KILLED, str(where), str(renames), str(Path(__file__).parent), when]
+    env = os.environ | {"PYTHONPATH": str(Path(footfall.__file__).parents[1])}
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    assert done.returncode == 9, done.stderr
+    if there or samples == 7:
+        assert len(load_recording(where)) == samples
+    else:
+        with pytest.raises(RecordingError, match="only what a save left that was interrupted"):
+            load_recording(where)
+    blank(load_robot("ball"), 5).save(where)
+    assert len(load_recording(where)) == 5
+    assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"]
     assert os.listdir(tmp_path) == ["walk"]
-    assert_same(load_recording(tmp_path / "walk"), old)
+
+
+def test_a_reader_finds_a_whole_recording_while_it_is_replaced_again_and_again(tmp_path):
+    robot = load_robot("ball")
+    recordings = [blank(robot, samples) for samples in (3, 4000)]
+    recordings[0].save(tmp_path / "walk")
+    stop = threading.Event()
+
+    def save():
+        while not stop.is_set():
+            for one in recordings:
+                one.save(tmp_path / "walk")
+
+    threads = [threading.Thread(target=save) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert {len(load_recording(tmp_path / "walk")) for _ in range(30)} <= {3, 4000}
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
 
 
 def test_a_law_nobody_knows_becomes_a_placeholder(biped, tmp_path):
@@ -306,8 +386,31 @@ def saved(rec, tmp_path):
 
 
 def edit(folder, **changes):
+    """Change a manifest and sign it anew: what a stranger can do."""
     path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    content = json.loads(path.read_text())
+    path.write_text(text_of(content | changes, content["checksums"]["samples"]))
+
+
+def robot_with(folder, **changes):
+    content = json.loads((folder / "manifest.json").read_text())
+    edit(folder, robot=content["robot"] | changes)
+
+
+def model_with(folder, text, section="worldbody"):
+    mjcf = json.loads((folder / "manifest.json").read_text())["robot"]["mjcf"]
+    robot_with(folder, mjcf=mjcf.replace(f"<{section}>", f"<{section}>{text}", 1))
+
+
+def ground_with(folder, **changes):
+    edit(folder, ground={"kind": "heightfield", "size": [4, 4], "dynamic_friction": 0.7, **changes})
+
+
+def packed_zeros(count):
+    """Some megabytes that unpack to gigabytes."""
+    packer = zlib.compressobj(9)
+    data = b"".join(packer.compress(bytes(2**20)) for _ in range(count)) + packer.flush()
+    return base64.b64encode(data).decode()
 
 
 def drop_column(folder):
@@ -320,6 +423,21 @@ def flip_a_bit(folder):
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 1
     path.write_bytes(data)
+
+
+def swap_samples(folder):
+    path = folder / "samples.parquet"
+    table = pq.read_table(path)
+    pq.write_table(
+        table.set_column(table.schema.get_field_index("gap"), "gap", table["gap"].take(list(range(49, -1, -1)))), path
+    )
+
+
+def shuffle_times(folder):
+    path = folder / "samples.parquet"
+    table = pq.read_table(path)
+    time = table["time"].to_numpy()[::-1].copy()
+    pq.write_table(table.set_column(table.schema.get_field_index("time"), "time", pa.array(time)), path)
 
 
 def truncate(path):
@@ -350,6 +468,84 @@ DAMAGE = {
     ),
     "bad ground": (lambda f: edit(f, ground={"kind": "sea"}), "damaged: no ground of kind 'sea'"),
     "bad law": (lambda f: edit(f, law={}), "damaged: KeyError: 'name'"),
+    "no law": (lambda f: edit(f, law=None), "damaged: its 'law' is None and no object"),
+    "a law without a name": (lambda f: edit(f, law={"name": 3}), "its law is called 3, which is no name"),
+    "a step without end": (lambda f: edit(f, dt=math.inf), "damaged: dt is inf and no step in s"),
+    "no step": (lambda f: edit(f, dt=0), "damaged: dt is 0 and no step in s"),
+    "a step of text": (lambda f: edit(f, dt="1"), "damaged: dt is '1' and no step"),
+    "endless samples": (lambda f: edit(f, samples=math.inf), "samples is inf and no number of things"),
+    "half a sample": (lambda f: edit(f, samples=49.5), "samples is 49.5 and no number of things"),
+    "minus one sample": (lambda f: edit(f, samples=-1), "samples is -1 and no number of things"),
+    "more samples than memory": (lambda f: edit(f, samples=2**39), "samples.parquet' take .* GiB, and this machine"),
+    "a signal of nothing": (lambda f: edit(f, signals={"a": [-1]}), "a length of signal 'a' is -1"),
+    "info is a list": (lambda f: edit(f, info=[]), "its 'info' is .* and no object"),
+    "pushes are a number": (lambda f: edit(f, pushes=3), "damaged: TypeError"),
+    "a short home": (lambda f: robot_with(f, home=[0.0, 1.0]), "home of spatial-biped must be 21 finite numbers"),
+    "a home that is not finite": (lambda f: robot_with(f, home=[math.nan] * 21), "must be 21 finite numbers"),
+    "a foot on no body": (
+        lambda f: robot_with(f, feet=[{"name": "l", "body": "x", "polygon": [], "points": [[0, 0, 0]], "radius": [0]}]),
+        "foot 'l' is on the body 'x', which the model does not have",
+    ),
+    "another file": (lambda f: model_with(f, '<include file="/etc/hostname"/>'), "has an element <include>"),
+    "a mesh outside": (
+        lambda f: robot_with(f, mjcf='<mujoco><asset><mesh name="a" file="/tmp/a.stl"/></asset></mujoco>'),
+        "reads the file '/tmp/a.stl', which is not inside the recording",
+    ),
+    "a folder outside": (
+        lambda f: robot_with(f, mjcf='<mujoco><compiler meshdir="/tmp"/></mujoco>'),
+        "in the folder '/tmp', which is not inside",
+    ),
+    "a library": (
+        lambda f: robot_with(f, mjcf='<mujoco><extension><plugin plugin="x"/></extension></mujoco>'),
+        "has an element <extension>",
+    ),
+    "a billion geoms": (
+        lambda f: model_with(f, '<replicate count="1000000000"><geom size="1"/></replicate>'),
+        "has an element <replicate>",
+    ),
+    "an endless model": (
+        lambda f: robot_with(f, mjcf='<mujoco><size memory="900T"/></mujoco>'),
+        "its model asks for a memory of 900T",
+    ),
+    "a huge field in the model": (
+        lambda f: robot_with(
+            f, mjcf='<mujoco><asset><hfield name="a" nrow="40000" ncol="40000" size="1 1 1 1"/></asset></mujoco>'
+        ),
+        "has a hfield of 40000 x 40000 entries",
+    ),
+    "entities": (lambda f: robot_with(f, mjcf='<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>'), "has a document type"),
+    "a huge ground": (
+        lambda f: ground_with(f, heights={"shape": [40000, 40000], "zlib_base64_float64": packed_zeros(100)}),
+        "a height table of 40000 x 40000 entries is too large: at most 33554432; thin it out",
+    ),
+    "a ground that unpacks to more": (
+        lambda f: ground_with(f, heights={"shape": [2, 2], "zlib_base64_float64": packed_zeros(100)}),
+        "the height table cannot be read",
+    ),
+    "an endless ground": (
+        lambda f: ground_with(f, heights=[[0, 1], [0, math.inf]]),
+        r"heights must be finite, got inf at \[1, 1\]",
+    ),
+    "nested too deep": (
+        lambda f: (f / "manifest.json").write_text('{"info": ' + "[" * 200_000 + "]" * 200_000 + "}"),
+        "manifest.json' is damaged: .*recursion",
+    ),
+    "a link": (
+        lambda f: ((f / "samples.parquet").rename(f / "x"), (f / "samples.parquet").symlink_to("x")),
+        "a recording reads nothing but itself",
+    ),
+    "a pipe": (
+        lambda f: ((f / "samples.parquet").unlink(), os.mkfifo(f / "samples.parquet")),
+        "a recording reads nothing but itself",
+    ),
+    "an edited manifest": (
+        lambda f: (f / "manifest.json").write_text(
+            (f / "manifest.json").read_text().replace('"dt": 0.001', '"dt": 0.01')
+        ),
+        "was changed after it was saved",
+    ),
+    "samples of another run": (swap_samples, "are damaged: they are not those that were saved"),
+    "times that go back": (shuffle_times, "their times do not follow each other"),
     "bad failure": (lambda f: edit(f, failure={"when": 1}), "damaged: TypeError"),
     "no samples": (lambda f: (f / "samples.parquet").unlink(), "walk' has no samples.parquet"),
     "truncated": (lambda f: truncate(f / "samples.parquet"), "samples.parquet' are damaged"),
@@ -369,3 +565,35 @@ def test_damage_is_told_in_one_sentence(kind, saved):
     with pytest.raises(RecordingError, match=sentence) as caught:
         load_recording(saved)
     assert "\n" not in str(caught.value)
+
+
+def leaves(value, path=()):
+    """Every place in nested lists and mappings."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*path, key)
+        yield from leaves(one, (*path, key))
+
+
+def test_a_manifest_with_anything_in_any_place_is_a_sentence_or_a_recording(tmp_path):
+    folder = blank(
+        load_robot("ball"), 3, signals={"a": np.zeros((3, 2))}, pushes=(Push("ball", force=(1, 0, 0)),)
+    ).save(tmp_path / "ball")
+    whole = json.loads((folder / "manifest.json").read_text())
+    samples = whole.pop("checksums")["samples"]
+    odd = [None, True, -1, 0, 1.5, math.inf, math.nan, 1e300, 10**30, "", "x", "../../x", [], [[]], {}, {"name": []}]
+    refused = 0
+    for i, place in enumerate(leaves(whole)):
+        for value in odd[i % 4 :: 4]:
+            content = json.loads(json.dumps(whole))
+            inner = content
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            (folder / "manifest.json").write_text(text_of(content, samples))
+            try:
+                load_recording(folder)
+            except RecordingError as error:
+                assert "\n" not in str(error)
+                refused += 1
+    assert refused > 100

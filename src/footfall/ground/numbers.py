@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from footfall.errors import GroundError
 
+LARGEST_TABLE = 2**25  # entries of a height table: 5792 x 5792, 256 MiB
 READABLE_TABLE = 400  # entries up to which a height table is written as plain numbers
 
 Array = NDArray[np.float64]
@@ -38,6 +39,7 @@ def pair(name: str, value: Any) -> tuple[float, float]:
 
 def height_table(heights: ArrayLike) -> Array:
     """``heights`` as a read-only table of finite floats, at least 2 x 2."""
+    check_table_size(np.shape(heights) if isinstance(heights, np.ndarray) else ())
     try:
         table = np.array(heights, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -49,6 +51,13 @@ def height_table(heights: ArrayLike) -> Array:
         raise GroundError(f"heights must be finite, got {table[row, column]} at [{row}, {column}]")
     table.setflags(write=False)
     return table
+
+
+def check_table_size(shape: tuple[int, ...]) -> None:
+    """Refuse a height table that no drawing and no collision can handle, before it is made."""
+    if math.prod(shape) > LARGEST_TABLE:
+        sides = " x ".join(map(str, shape))
+        raise GroundError(f"a height table of {sides} entries is too large: at most {LARGEST_TABLE}; thin it out")
 
 
 def packed(table: Array) -> Any:
@@ -64,7 +73,11 @@ def unpacked(table: Any) -> Any:
     if not isinstance(table, Mapping):
         return table
     try:
-        data = zlib.decompress(base64.b64decode(table["zlib_base64_float64"]))
-        return np.frombuffer(data, dtype="<f8").reshape(table["shape"])
-    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        rows, columns = (int(n) for n in table["shape"])
+        check_table_size((rows, columns))
+        unpacking = zlib.decompressobj()
+        # One byte more than needed, so that a small file which unpacks to a huge one is noticed and not followed.
+        data = unpacking.decompress(base64.b64decode(table["zlib_base64_float64"]), 8 * rows * columns + 1)
+        return np.frombuffer(data, dtype="<f8").reshape(rows, columns)
+    except (KeyError, TypeError, ValueError, OverflowError, zlib.error) as error:
         raise GroundError(f"the height table cannot be read: {error!r}") from None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
+
+from footfall.errors import RobotError
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,11 @@ class Foot:
             value.setflags(write=False)
             object.__setattr__(self, key, value)
 
+        if len(self.radius) != len(self.points) or not (self.radius >= 0.0).all():
+            raise RobotError(f"foot '{self.name}' needs one radius >= 0 for each of its {len(self.points)} points")
+        if not (np.isfinite(self.points).all() and np.isfinite(self.polygon).all()):
+            raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
             return NotImplemented
@@ -43,3 +52,15 @@ class Foot:
 
     def __hash__(self) -> int:
         return hash((self.name, self.body, self.points.tobytes(), self.radius.tobytes()))
+
+
+def check_feet(model: mujoco.MjModel, feet: Sequence[Foot]) -> None:
+    """Raise a ``RobotError`` unless each foot has a name of its own, points, and a body of the model."""
+    bodies = {model.body(b).name for b in range(model.nbody)}
+    for foot in feet:
+        if foot.body not in bodies:
+            raise RobotError(f"foot '{foot.name}' is on the body '{foot.body}', which the model does not have")
+        if not len(foot.points):
+            raise RobotError(f"foot '{foot.name}' has no contact points")
+    if len({foot.name for foot in feet}) != len(feet):
+        raise RobotError("two feet have the same name")

@@ -13,10 +13,11 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.foot import Foot
+from footfall.robot.foot import Foot, check_feet
 from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import set_down
+from footfall.robot.stored import check_stored
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +53,11 @@ class Robot:
         set_(self, "home_ctrl", _frozen(self.home_ctrl))
         set_(self, "assets", MappingProxyType(dict(self.assets)))
         set_(self, "parameters", MappingProxyType(dict(self.parameters)))
+        for name, count in (("home", self.model.nq), ("home_ctrl", self.model.nu)):
+            values = getattr(self, name)
+            if values.shape != (count,) or not np.isfinite(values).all():
+                raise RobotError(f"{name} of {self.name} must be {count} finite numbers, got shape {values.shape}")
+        check_feet(self.model, self.feet)
 
     @cached_property
     def mass(self) -> float:
@@ -174,18 +180,19 @@ class Robot:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Robot:
-        """The robot that ``to_dict`` described."""
+        """The robot that ``to_dict`` described; nothing but the description is read."""
         try:
             values = dict(description)
             binary = values.pop("mjb")
             values["assets"] = {key: base64.b64decode(value) for key, value in values["assets"].items()}
             values["feet"] = tuple(Foot(**foot) for foot in values["feet"])
             if values["mjcf"] is not None:
+                check_stored(values["mjcf"], values["assets"])
                 model = compiled(values["mjcf"], values["assets"], values["name"])
             else:
                 model = mujoco.MjModel.from_binary_path("m.mjb", assets={"m.mjb": base64.b64decode(binary)})
             return cls(model=model, **values)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise RobotError(f"this is no description of a robot: {type(error).__name__}: {error}") from error
 
 

@@ -1,0 +1,113 @@
+"""The samples of a recording as a Parquet table: one row per sample, lists of fixed length for arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import RecordingError
+from footfall.record import COLUMNS, Record, array_shapes
+from footfall.robot import Robot
+
+#: What the columns of signals begin with.
+SIGNAL = "signals."
+MODES = (0, 2)
+
+
+def write_samples(rec: Record, path: Path) -> None:
+    """Write the arrays and signals of a recording."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {}
+    arrays = {name: getattr(rec, name) for name in COLUMNS}
+    arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
+    for name, array in arrays.items():
+        flat = pa.array(array.reshape(-1))
+        width = array[:1].size if len(array) else math.prod(array.shape[1:])
+        if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
+            columns[name] = flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width)
+    # Numbers that change slowly share their leading bytes: a stream per byte is smaller and faster than
+    # values.
+    pq.write_table(
+        pa.table(columns),
+        path,
+        compression="zstd",
+        use_dictionary=False,
+        use_byte_stream_split=True,
+        write_page_checksum=True,
+    )
+
+
+def read_samples(
+    path: Path, robot: Robot, samples: int, signals: Mapping[str, tuple[int, ...]]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The arrays and the signals of a recording; a ``RecordingError`` says what does not fit."""
+    shapes = array_shapes(robot, samples) | {SIGNAL + name: (samples, *shape) for name, shape in signals.items()}
+    _check_memory(path, shapes)
+    table = _table(path)
+    arrays = {name: _array(path, table, name, shape) for name, shape in shapes.items()}
+    time, mode = arrays["time"], arrays["mode"]
+    if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
+        raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
+    if mode.size and not (mode.min() >= MODES[0] and mode.max() <= MODES[1]):
+        raise RecordingError(f"the samples '{path}' are damaged: a mode is none of 0, 1, 2")
+    told = {name: arrays.pop(SIGNAL + name) for name in signals}
+    return arrays, told
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse more than the machine's memory before any of it is taken: a small file may unpack to anything."""
+    needed = 8 * sum(math.prod(shape) for shape in shapes.values())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
+        raise RecordingError(
+            f"the samples '{path}' take {needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g} GiB"
+        )
+
+
+def _table(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # One file, not a dataset: a directory called "key=value" is no partition.
+        return pq.read_table(path, page_checksum_verification=True, partitioning=None).combine_chunks()
+    except (pa.ArrowException, OSError, MemoryError) as error:
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RecordingError(f"the samples '{path}' are damaged: {told}") from error
+
+
+def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    import pyarrow as pa
+
+    dtype = COLUMNS[name].dtype if name in COLUMNS else "float64"
+    if math.prod(shape[1:]) == 0:
+        return np.zeros(shape, dtype)
+    if table.column_names.count(name) != 1:
+        raise RecordingError(f"the samples '{path}' have no column '{name}'")
+    column = table.column(name).combine_chunks()
+    if len(shape) > 1:
+        if not pa.types.is_fixed_size_list(column.type):
+            raise RecordingError(f"the samples '{path}' do not fit the manifest: '{name}' holds {column.type}")
+        column = column.flatten()
+    flat = column.to_numpy(zero_copy_only=False)
+    if flat.size != math.prod(shape) or flat.dtype != dtype:
+        raise RecordingError(
+            f"the samples '{path}' do not fit the manifest: "
+            f"'{name}' has {flat.size} values of {flat.dtype}, "
+            f"and {math.prod(shape)} of {dtype} are needed"
+        )
+    return flat.reshape(shape)
