@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -42,7 +43,9 @@ def test_points_controller_and_threads_are_measured(robot):
     costs = list(bench.point_costs(robot, TINY))
     assert [one.figure for one in costs] == ["spring-damper, 4 points per foot", "spring-damper, 9 points per foot"]
     assert all(one.value > 0 for one in costs)
-    assert bench.controller_overhead(robot, TINY).value > 0
+    overhead = bench.controller_overhead(robot, TINY)  # a difference of two times: of any sign on a busy machine
+    assert (overhead.figure, overhead.unit) == ("Python controller, per call", "us")
+    assert math.isfinite(overhead.value)
     ratios = list(bench.thread_ratios(robot, TINY))
     assert len(ratios) == 2
     assert all(one.value > 0 for one in ratios)

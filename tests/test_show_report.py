@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-import time
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 from browser import Browser, find_chromium
 from show_recordings import standing
 
+from footfall import Simulation, load_robot
 from footfall.errors import FootfallError, RecordingError
 from footfall.record import Failure
 from footfall.show import write_report
@@ -45,11 +47,8 @@ def test_the_report_names_nothing_outside_itself(page):
     assert "default-src 'none'" in text
 
 
-def test_a_report_of_ten_seconds_is_small_and_quick(page, tmp_path):
-    ten = standing(duration=10.0)
-    begin = time.perf_counter()
-    page = write_report(ten, tmp_path / "ten.html")
-    assert time.perf_counter() - begin < 5.0
+def test_a_report_of_ten_seconds_is_small(tmp_path):
+    page = write_report(standing(duration=10.0), tmp_path / "ten.html")
     assert page.stat().st_size < 5e6
 
 
@@ -69,6 +68,53 @@ def test_what_users_write_cannot_break_the_page(rec, tmp_path):
     text = write_report([rec, rec], tmp_path / "wild.html", title=wild, labels=[wild, "b & c"]).read_text()
     assert wild not in text
     assert "b &amp; c" in text
+
+
+NAMES = ("front__sole", "a<!--<script>b", "</script><img src=x>", "x{{title}}y", "__proto__", "quo'te\"s", "_______")
+
+
+def run_of(*names):
+    """Bricks on legs whose bodies, and so feet, have these names."""
+    spec = mujoco.MjSpec()
+    trunk = spec.worldbody.add_body(name="trunk", pos=(0, 0, 0.3))
+    trunk.add_freejoint()
+    trunk.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=(0.2 * len(names), 0.1, 0.05), mass=1.0)
+    for i, name in enumerate(names):
+        body = trunk.add_body(name=name, pos=(0.4 * (i - (len(names) - 1) / 2), 0, -0.2))
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=(0.1, 0.1, 0.1), mass=1.0)
+    return Simulation(load_robot(spec, feet=list(names)), law="spring-damper").run(0.02)
+
+
+@pytest.mark.browser
+def test_names_of_any_kind_reach_the_page_as_they_are(browser, tmp_path):
+    rec = run_of(*NAMES)
+    browser.open(write_report(rec, tmp_path / "names.html").as_uri())
+    browser.wait("window.footfall !== undefined")
+    for name in NAMES:
+        assert browser.evaluate(f"footfall.body({json.dumps(name)}) !== undefined")
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0
+    assert browser.errors == []
+
+
+def test_a_report_of_names_of_any_kind_is_written(tmp_path):
+    text = write_report(run_of(*NAMES), tmp_path / "names.html").read_text()
+    data = text[text.index('id="footfall-data">') :]
+    data = data[data.index(">") + 1 : data.index("</script>")]
+    assert "<" not in data
+    assert set(NAMES) <= {name for robot in json.loads(data)["robots"] for name in robot["names"]}
+
+
+def test_an_interrupted_report_leaves_the_one_that_was_there(rec, tmp_path, monkeypatch):
+    page = tmp_path / "report.html"
+    page.write_text("before")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(FootfallError, match="No space left on device"):
+        write_report(rec, page)
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
 
 
 def test_an_audit_can_be_given_in_several_forms_or_left_out(rec, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ viser = pytest.importorskip("viser", reason="the 3D viewer needs the extra 'view
 
 from footfall.live import LiveView  # noqa: E402
 from footfall.show import Viewer, view  # noqa: E402
+from footfall.show.frames import RATE  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +73,10 @@ def test_several_recordings_share_one_time(rec, ghosts):
         assert [painter.frame.time for painter in viewer.painters] == pytest.approx([0.25, 0.25], abs=0.01)
 
 
-def test_a_minute_opens_within_three_seconds(rec):
-    minute = standing(duration=60.0)
-    begin = time.perf_counter()
-    with Viewer(minute, port=0):
-        assert time.perf_counter() - begin < 3.0
+def test_a_minute_is_shown_at_the_pace_of_the_screen_and_not_of_its_samples():
+    """What is prepared for the browser grows with the pictures of a screen; samples are a thousand a second."""
+    with Viewer(standing(duration=60.0), port=0) as viewer:
+        assert [len(scene.samples) for scene in viewer.scenes] == [round(60 * RATE) + 1]
 
 
 def test_an_occupied_port_is_told_in_a_sentence(rec):

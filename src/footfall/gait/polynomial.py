@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import GaitError
+from footfall.files.aside import written_aside
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
 
@@ -134,7 +135,8 @@ class PolynomialGait:
         """Write it as a JSON file."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
+        with written_aside(path) as part:
+            part.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
         return path
 
 

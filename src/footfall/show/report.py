@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import FootfallError, RecordingError
+from footfall.files.aside import written_aside
 from footfall.record import Record
 from footfall.show.frames import labels_of, make_scene
 from footfall.show.replay import most_frames, replay_data
@@ -56,7 +57,8 @@ def write_report(
     text = render_report(runs, names, title or _title(runs), audit_rows(runs, audit))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        with written_aside(target) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FootfallError(f"cannot write the report to '{target}': {error.strerror or error}") from error
     return target
@@ -79,8 +81,8 @@ def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, aud
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "style": _file("report.css"),
             "script": "\n".join(_file(name) for name in SCRIPTS),
-            # "</script>" within a text would end the element.
-            "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+            # "</script>" within a text would end the element, and "<!--<script" would keep it from ending.
+            "data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         },
     )
 

@@ -208,5 +208,5 @@ def _row(name: str, rec: Record, mode: np.ndarray, most: int) -> Panel:
 
 def _short(name: str) -> str:
     """A foot's name that fits beside its row."""
-    parts = name.replace("-", "_").split("_")
-    return name if len(name) <= 6 else "".join(part[0] for part in parts).upper()
+    initials = "".join(part[0] for part in name.replace("-", "_").split("_") if part).upper()
+    return name if len(name) <= 6 or not initials else initials

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.files.aside import written_aside
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
 from footfall.solve.contacts import OPEN
@@ -48,7 +49,8 @@ def write_video(
     scene = make_scene(recording, rate=fps / speed)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write(target, pictures(scene, size, forces), size, fps)
+        with written_aside(target) as part:
+            write(part, pictures(scene, size, forces), size, fps)
     except OSError as error:
         raise FootfallError(f"cannot write the video to '{target}': {error.strerror or error}") from error
     return target

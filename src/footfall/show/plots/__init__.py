@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
+from footfall.files.aside import written_aside
 from footfall.record import Record
 
 if TYPE_CHECKING:
@@ -92,8 +93,8 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _matplotlib().rc_context(RC):
-            figure.savefig(target)
+        with _matplotlib().rc_context(RC), written_aside(target) as part:
+            figure.savefig(part)
     except OSError as error:
         raise FootfallError(f"cannot write the plot to '{target}': {error.strerror or error}") from error
     return target
