@@ -9,9 +9,11 @@ import pytest
 
 from footfall.cli import main
 from footfall.contact import laws
-from footfall.robot import load_robot
+from footfall.robot import load_robot, robots
+from footfall.simulation import Simulation
 from footfall.study import bench
 from footfall.study.bench import Effort, Figure, LawSpeed
+from footfall.study.bench_robots import held, robot_speeds
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -51,6 +53,32 @@ def test_points_controller_and_threads_are_measured(robot):
     assert all(one.value > 0 for one in ratios)
 
 
+@pytest.mark.parametrize("name", ["quadruped", "brick", "file"])
+def test_any_robot_is_measured_standing_on_servos(name, tmp_path):
+    if name == "file":
+        (tmp_path / "mine.xml").write_text(load_robot("small-humanoid").mjcf)
+        name = str(tmp_path / "mine.xml")
+    effort = Effort(rounds=1, steps=20, settle=1500, grids=(), processes=1, cold_start=False)
+    found = list(robot_speeds([name], effort, laws=["spring-damper", "time-stepping"]))
+    assert [(one.law, one.robot) for one in found if isinstance(one, LawSpeed)] == [
+        ("spring-damper", name if name in robots() else "mine"),
+        ("time-stepping", name if name in robots() else "mine"),
+    ]
+    figures = {one.figure.partition(": ")[2]: one.value for one in found if isinstance(one, Figure)}
+    assert figures["stands on its servos"] == 1.0
+    assert figures["contacts of MuJoCo's own step"] >= 4
+
+
+def test_servos_in_the_place_of_motors_hold_the_same_pose():
+    robot = load_robot("quadruped")
+    servos = held(robot)
+    rec = Simulation(servos).run(1.0)
+    assert rec.total_force[-1, 2] == pytest.approx(robot.weight, rel=1e-3)
+    # Without gravity compensation it gives way by some weight times lever over 3 weight times height.
+    assert abs(rec.qpos[-1] - robot.home)[7:].max() < 0.1
+    assert held(servos) is servos
+
+
 def test_steps_are_counted_best_of_all_rounds():
     taken = []
     best = bench.interleaved({"a": lambda n: taken.append("a"), "b": lambda n: taken.append("b")}, 3, 10)
@@ -72,7 +100,10 @@ def test_the_command_prints_one_json_line_per_figure(monkeypatch, capsys):
     assert main(["bench", "--quick", "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     kinds = {frozenset(line) for line in lines}
-    assert kinds == {frozenset({"law", "us_per_step", "ratio_to_mujoco"}), frozenset({"figure", "value", "unit"})}
+    assert kinds == {
+        frozenset({"law", "us_per_step", "ratio_to_mujoco", "robot"}),
+        frozenset({"figure", "value", "unit"}),
+    }
     assert {line["law"] for line in lines if "law" in line} == set(laws())
     assert main(["bench", "--quick"]) == 0
     out, err = capsys.readouterr()

@@ -325,6 +325,12 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         (["run", "ball", "--import", "nothing.py"], 1, "cannot import 'nothing.py'"),
         (["run", "ball", "--import"], 2, "--import needs"),
         (["report", "nowhere"], 1, "no recording 'nowhere'"),
+        (["report"], 2, "which recording? footfall report RECORDING..."),
+        (["audit"], 2, "which recording? footfall audit RECORDING..."),
+        (["view"], 2, "which recording? footfall view RECORDING..."),
+        (["plot"], 2, "which plot of which recording? footfall plot RECORDING... NAME"),
+        (["identify", "friction"], 2, "which data? footfall identify friction DATA..."),
+        (["bench", "--robots", "spatial-bipd"], 1, "did you mean 'spatial-biped'"),
         (["view", "nowhere"], 1, "no recording 'nowhere'"),
     ],
 )
@@ -381,6 +387,28 @@ def test_figures_of_a_robot_without_weight_are_json(capsys, tmp_path):
 
     print_json({"a": math.nan, "b": [math.inf, 1.0]})
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.0]}
+
+
+def test_values_of_numpy_are_json_in_every_command(capsys, tmp_path):
+    from footfall.cli.output import print_json
+
+    given = {"met": np.bool_(True), "n": np.int64(3), "x": np.float64(math.nan), "v": np.arange(2.0), "at": tmp_path}
+    print_json([given, (np.float32(0.5), {"deep": np.array([[True, False]])})])
+    plain = {"met": True, "n": 3, "x": None, "v": [0.0, 1.0], "at": str(tmp_path)}
+    assert json.loads(capsys.readouterr().out) == [plain, [0.5, {"deep": [[True, False]]}]]
+
+
+def test_push_limit_needs_no_push(capsys):
+    laws = ["--laws", "spring-damper"]
+    assert main(["push-limit", "spatial-biped", *laws, "--within", "0.3", "--wait", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["push"].split()[2] for one in told] == ["x", "-x", "y", "-y"]
+    for one in told:
+        assert 0.0 < one["survived"] < one["failed"] < math.inf
+        assert one["failed"] - one["survived"] <= 0.3 * one["failed"]
+        assert one["why"]
+    left, right = (next(one["survived"] for one in told if f" {way} " in one["push"]) for way in ("y", "-y"))
+    assert left == pytest.approx(right, rel=0.3)  # the biped is symmetric; the search stops within 30 %
 
 
 def test_ground_options_have_the_defaults_of_the_grounds():

@@ -9,6 +9,7 @@ from typing import Annotated
 import tyro
 
 from footfall.cli.output import print_json
+from footfall.cli.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +23,9 @@ class Command:
 
     def run(self) -> int:
         from footfall.measure.audit import audit, audit_table
-        from footfall.recording import load_recording
 
-        audits = {str(folder): audit(load_recording(folder)) for folder in self.recordings}
+        recordings = loaded(self.recordings, "audit")
+        audits = {str(folder): audit(rec) for folder, rec in zip(self.recordings, recordings, strict=True)}
         if self.json:
             print_json({folder: one.to_dict() for folder, one in audits.items()})
         elif len(audits) == 1:

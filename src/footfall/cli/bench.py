@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import tyro
 
 from footfall.cli.output import print_json, print_table, say
 
@@ -11,11 +14,16 @@ from footfall.cli.output import print_json, print_table, say
 class Command:
     """Measure the speed of every law against MuJoCo's own step, and what else costs time and memory.
 
-    The spatial biped stands on its eight points, held by servos. Every law's bulk run and MuJoCo's own
-    (mj_step(nstep=), default solver, native contacts of the same soles) take turns in one process; the best of many
-    rounds counts. A ratio of 2 is twice MuJoCo's steps per second. A minute or two; --quick takes seconds.
+    footfall bench --robots quadruped robot.xml
+
+    The spatial biped stands on its eight points, held by servos; or those robots stand that you name, and only the
+    laws are measured. Every law's bulk run and MuJoCo's own (mj_step(nstep=), default solver, its own contacts of the
+    same soles) take turns in one process; the best of many rounds counts. A ratio of 2 is twice MuJoCo's steps per
+    second. A minute or two; --quick takes seconds.
     """
 
+    robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
+    """built-in names, or files: .xml (MJCF) or .urdf"""
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
     json: bool = False
@@ -23,17 +31,19 @@ class Command:
 
     def run(self) -> int:
         from footfall.study.bench import QUICK, Effort, LawSpeed, bench
+        from footfall.study.bench_robots import robot_speeds
 
         found = []
-        for figure in bench(QUICK if self.quick else Effort(), say):
+        effort = QUICK if self.quick else Effort()
+        for figure in robot_speeds(self.robots, effort, say) if self.robots else bench(effort, say):
             if self.json:
                 print_json(asdict(figure))
             found.append(figure)
         if self.json:
             return 0
         speeds = [one for one in found if isinstance(one, LawSpeed)]
-        rows = [[one.law, f"{one.us_per_step:.2f}", f"{one.ratio_to_mujoco:.2f}"] for one in speeds]
-        print_table(("law", "µs per step>", "x MuJoCo's steps per second>"), rows)
+        rows = [[one.robot, one.law, f"{one.us_per_step:.2f}", f"{one.ratio_to_mujoco:.2f}"] for one in speeds]
+        print_table(("robot", "law", "µs per step>", "x MuJoCo's steps per second>"), rows)
         others = [one for one in found if not isinstance(one, LawSpeed)]
         print_table(("figure", "value>", "unit"), [[one.figure, f"{one.value:.4g}", one.unit] for one in others])
         return 0

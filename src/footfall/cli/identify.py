@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from footfall.cli.output import print_json, print_table, say
+from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.study.identify import Coefficient, FrictionFit
@@ -51,6 +52,8 @@ class Command:
     def run(self) -> int:
         from footfall.study.identify import identify_friction
 
+        if not self.data:
+            raise UsageError("which data? footfall identify friction DATA..., CSV files or recordings")
         fit = identify_friction(
             self.data,
             time=self.time,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ PIPE_WIDTH = 120  # columns where the output is no terminal
 
 
 def print_json(value: Any) -> None:
-    """One line of JSON, at once; numbers that JSON cannot hold become null."""
-    print(json.dumps(_finite(value), ensure_ascii=False), flush=True)
+    """One line of JSON, at once; numbers that JSON cannot hold become null, NumPy's values plain ones."""
+    print(json.dumps(_plain(value), ensure_ascii=False), flush=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
@@ -101,11 +102,15 @@ def _print(item: Any) -> None:
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False).print(item)
 
 
-def _finite(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers, which need not be imported to be known
+        return _plain(value.tolist())
     return value

@@ -9,6 +9,7 @@ from typing import Annotated
 import tyro
 
 from footfall.cli.output import print_json, print_table
+from footfall.cli.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +33,12 @@ class Command:
     def run(self) -> int:
         from footfall.cli.usage import UsageError
         from footfall.errors import did_you_mean
-        from footfall.recording import load_recording
         from footfall.show.plots import PLOTS, plot, save_plot
 
+        if not self.words:
+            raise UsageError(
+                "which plot of which recording? footfall plot RECORDING... NAME; footfall plot list names them"
+            )
         *folders, name = self.words
         if not folders and name == "list":
             about = {key: what for key, (_, what) in PLOTS.items()}
@@ -47,7 +51,7 @@ class Command:
             raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
         if not folders:
             raise UsageError(f"which recording? footfall plot RECORDING {name}")
-        recordings = [load_recording(folder) for folder in folders]
+        recordings = loaded(folders, "plot")
         figure = plot(recordings, name, start=self.start, stop=self.stop)
         path = save_plot(figure, self.out or Path(folders[0]) / f"{name}.png")
         if self.json:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from footfall.cli.options import with_options
-from footfall.cli.output import print_json, print_table, say
+from footfall.cli.output import print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
 from footfall.cli.robot_choice import RobotChoice
+
+if TYPE_CHECKING:
+    from footfall.study.largest_push import PushLimit
+
+#: The first try where no push is given, times the weight.
+FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command(RobotChoice):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
+    footfall push-limit spatial-biped
+
     footfall push-limit torque-biped --controller balance --push "70 N y hip 0.05 s at 0.2 s"
 
-    The push is the first try; others are as large as it takes. To survive is not to have fallen a while
-    after, with the capture point in the support.
+    Without --push the root is pushed forward, back, left and right for 0.1 s. The push is the first try; others are as
+    large as it takes. To survive is not to have fallen a while after, with the capture point in the support.
     """
 
-    push: Annotated[str, tyro.conf.arg(metavar="PUSH")]
+    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
@@ -47,29 +55,51 @@ class Command(RobotChoice):
         from dataclasses import asdict
 
         from footfall.cli.options import default_controller
+        from footfall.contact import laws as all_laws
         from footfall.study.largest_push import largest_push
 
         robot = self.chosen_robot()
-        push = parse_push(self.push, robot)
-        found = largest_push(
-            robot,
-            push,
-            laws="all" if self.laws == ("all",) else self.laws,
-            controller=default_controller(self.controller, robot),
-            ground=self.ground_options.make(),
-            dt=self.dt,
-            wait=self.wait,
-            within=self.within,
-            progress=lambda law, size, survived: say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}"),
-        )
+        first = f"{FIRST * robot.weight:.3g}"
+        texts = self.push or tuple(f"{first} N {way} base 0.1 s at 0.5 s" for way in ("x", "-x", "y", "-y"))
+        pushes = [parse_push(text, robot) for text in texts]
+        laws = all_laws() if self.laws == ("all",) else self.laws
+        found: list[tuple[str, PushLimit]] = []
+        with progress_bar(f"{robot.name}: pushes and laws", len(texts) * len(laws), "done") as bar:
+            for text, push in zip(texts, pushes, strict=True):
+                limits = largest_push(
+                    robot,
+                    push,
+                    laws=laws,
+                    controller=default_controller(self.controller, robot),
+                    ground=self.ground_options.make(),
+                    dt=self.dt,
+                    wait=self.wait,
+                    within=self.within,
+                    progress=_progress(bar, laws, len(found)),
+                )
+                found += [(text, limit) for limit in limits]
         if self.json:
-            print_json([asdict(one) for one in found])
+            print_json([{"push": text, **asdict(one)} for text, one in found])
             return 0
-        unit = found[0].unit
-        rows = [[one.law, f"{one.survived:.4g}", f"{one.failed:.4g}", one.why] for one in found]
-        columns = ("law", f"survived, {unit}>", f"too much, {unit}>", "what then")
-        print_table(columns, rows, title=f"{robot.name}: the largest push like '{self.push}'")
+        rows = [
+            [text, one.law, f"{one.survived:.4g} {one.unit}", f"{one.failed:.4g} {one.unit}", one.why]
+            for text, one in found
+        ]
+        columns = ("push like", "law", "survived>", "too much>", "what then")
+        print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
         return 0
+
+
+def _progress(
+    bar: Callable[[float], None] | None, laws: Sequence[str], done: int
+) -> Callable[[str, float, bool], None]:
+    def show(law: str, size: float, survived: bool) -> None:
+        if bar is None:
+            say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}")
+        else:
+            bar(done + list(laws).index(law))
+
+    return show
 
 
 def shape(args: Sequence[str]) -> type[Command]:

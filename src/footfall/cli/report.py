@@ -9,6 +9,7 @@ from typing import Annotated
 import tyro
 
 from footfall.cli.output import print_json
+from footfall.cli.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +26,11 @@ class Command:
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.recording import load_recording
         from footfall.show.report import write_report
 
+        recordings = loaded(self.recordings, "report")
         path = self.out or self.recordings[0] / "report.html"
-        write_report([load_recording(folder) for folder in self.recordings], path, title=self.title)
+        write_report(recordings, path, title=self.title)
         if self.json:
             print_json({"report": str(path)})
         else:

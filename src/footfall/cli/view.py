@@ -8,6 +8,8 @@ from typing import Annotated
 
 import tyro
 
+from footfall.cli.recordings import loaded
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
@@ -25,9 +27,8 @@ class Command:
     """do not open the browser, only print the address"""
 
     def run(self) -> int:
-        from footfall.recording import load_recording
         from footfall.show.viewer import view
 
-        recordings = [load_recording(folder) for folder in self.recordings]
+        recordings = loaded(self.recordings, "view")
         view(recordings, host=self.host, port=self.port, ghosts=self.ghosts, open_browser=not self.no_browser)
         return 0

@@ -48,6 +48,7 @@ class LawSpeed:
     law: str
     us_per_step: float
     ratio_to_mujoco: float
+    robot: str = "spatial-biped"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def law_speeds(robot: Robot, laws: Sequence[Law | str], effort: Effort) -> Itera
     yield Figure("MuJoCo's own step", 1e6 * reference, "us")
     yield Figure("MuJoCo's own step, contacts", data.ncon, "points")
     for law, seconds in best.items():
-        yield LawSpeed(law, 1e6 * seconds, reference / seconds)
+        yield LawSpeed(law, 1e6 * seconds, reference / seconds, robot.name)
 
 
 def motion_speeds(robot: Robot, laws: Sequence[str], effort: Effort) -> Iterator[Figure]:
