@@ -16,7 +16,7 @@ from robot_models import HOPPER
 
 import footfall
 from footfall.cli import COMMANDS, main, result
-from footfall.cli.grounds import KINDS
+from footfall.cli.grounds import ground_options
 from footfall.cli.push import parse_push
 from footfall.cli.usage import UsageError
 from footfall.contact import law_class, laws
@@ -412,7 +412,7 @@ def test_push_limit_needs_no_push(capsys):
 
 
 def test_ground_options_have_the_defaults_of_the_grounds():
-    for kind, options in KINDS.items():
+    for kind, options in ground_options().items():
         known = inspect.signature(getattr(Ground, kind)).parameters
         for name, field in options.__dataclass_fields__.items():
             default = known[name].default

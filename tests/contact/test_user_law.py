@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import pickle
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import footfall as ff
 from footfall.contact import registry
+from footfall.contact.base import parameters_of
 from footfall.errors import LawError
 
 MODULE = """
@@ -83,6 +85,12 @@ def test_a_registered_law_is_a_law_like_any_other(outside):
     with pytest.raises(LawError, match="kelvin-voigt has no option 'kk'"):
         ff.law("kelvin-voigt", kk=1)
     assert outside.kelvin_voigt is type(law)
+
+
+def test_compiled_code_on_disk_means_the_class_of_a_laws_numbers_and_no_copy(outside):
+    numbers = parameters_of(outside.kelvin_voigt)
+    assert numbers._fields == ("k", "c", "v_s", "static_friction", "dynamic_friction")
+    assert pickle.loads(pickle.dumps(numbers)) is numbers
 
 
 @pytest.mark.parametrize("law", ["kelvin-voigt", "anchored", "ice"])

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.options import chosen_controller, chosen_duration, with_options
+from footfall.cli.options import with_options
 from footfall.cli.output import length, print_json, print_table, progress_bar, say
-from footfall.cli.push import parse_push
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.task import Task
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison
 
 
-DURATION = 3.0  # s
-
-
 @dataclass(frozen=True, kw_only=True)
-class Command(RobotChoice):
+class Command(Task):
     """Run the same robot, ground, controller and push under several contact laws, each in a process of its own.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
@@ -33,37 +28,18 @@ class Command(RobotChoice):
 
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
-    ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
-    """kind of ground; its options are --ground.OPTION"""
-    duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="(default: 3)")] = None
-    """s; left out, a walk is as long as it takes"""
-    dt: float = 1e-3
-    """step, s"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
-    """posture, balance, walk, ... or none (left out: posture if all actuators are motors); its options are
-    --controller.OPTION"""
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    align: bool = False
-    """start with the soles along the ground, not upright"""
     workers: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="(default: one per core)")] = None
     """processes at a time"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
-    """keep the recordings and report.html here"""
-    json: bool = False
-    """print one JSON object"""
 
-    ground_options: tyro.conf.Suppress[Any] = None
-    controller_options: tyro.conf.Suppress[Any] = None
+    usual_duration = 3.0
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.standing import place
         from footfall.study.compare import compare
 
         robot = self.chosen_robot()
-        ground = self.ground_options.make()
-        controller = chosen_controller(self, robot)
+        ground = self.chosen_ground()
+        controller = self.chosen_controller(robot)
         chosen = all_laws() if self.laws == ("all",) else self.laws
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
@@ -71,10 +47,10 @@ class Command(RobotChoice):
                 laws=chosen,
                 ground=ground,
                 controller=controller,
-                pushes=[parse_push(text, robot) for text in self.push],
-                duration=chosen_duration(self, controller, DURATION),
+                pushes=self.chosen_pushes(robot),
+                duration=self.chosen_duration(controller),
                 dt=self.dt,
-                qpos=place(robot, ground, (0.0, 0.0), align=True) if self.align else None,
+                qpos=self.start(robot, ground),
                 workers=self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),
             )

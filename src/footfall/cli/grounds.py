@@ -1,11 +1,14 @@
-"""Grounds as options of the command line: one dataclass per kind, ``make()`` gives the ground."""
+"""Grounds as options of the command line: one dataclass per kind that can be typed, ``make()`` gives the ground."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import field, make_dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from footfall.ground import Ground
+    from footfall.ground.kind import Kind
 
 
 def _angle(text: str) -> float:
@@ -34,93 +38,55 @@ Angle = Annotated[
         str_from_instance=lambda value: [f"{value:g}"],
     ),
 ]
+#: What friction is on the command line: numbers; see :mod:`footfall.ground.friction` for all that it may be.
+FRICTION = {
+    "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
+    "static_friction": (float | None, "static friction coefficient"),
+}
+TYPEABLE = (float, int, tuple[float, float])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Friction:
-    friction: float = 0.7
-    """dynamic friction coefficient, and the static one too unless that is given"""
-    static_friction: float | None = None
-    """static friction coefficient"""
+@cache
+def ground_options() -> Mapping[str, type]:
+    """The options of every kind of ground, as dataclasses."""
+    from footfall.ground.ground import KINDS
+
+    made = {name: _options(kind) for name, kind in KINDS.items()}
+    return {name: one for name, one in made.items() if one is not None}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plane(_Friction):
-    height: float = 0.0
-    """m"""
+def _options(kind: Kind[Any]) -> type | None:
+    """The options of a kind, or None if one of them is nothing that can be typed."""
+    from numpy.typing import ArrayLike
 
-    def make(self) -> Ground:
+    typed: dict[str, tuple[Any, str]] = dict(FRICTION)
+    for name, (hint, about) in kind.options().items():
+        text = ", ".join(filter(None, (about.unit, about.about)))
+        if hint == ArrayLike:
+            typed[name] = Path, f"file of {name} in {text}: .npy, or text (.csv, .txt)"
+        elif hint in TYPEABLE:
+            angle = about.unit == "rad"
+            typed[name] = Angle if angle else hint, f"{text}; or degrees, as in 10deg" if angle else text
+    given = inspect.signature(kind.make).parameters
+    if not set(given) <= set(typed):
+        return None
+    fields = []
+    for name, one in given.items():
+        hint, text = typed[name]
+        known = {} if one.default is one.empty else {"default": one.default}
+        fields.append((name, Annotated[hint, tyro.conf.arg(help=text)], field(**known)))
+
+    def make(self: Any) -> Ground:
         from footfall.ground import Ground
 
-        return Ground.plane(self.friction, static_friction=self.static_friction, height=self.height)
+        values = {name: getattr(self, name) for name in given}
+        read = {name: _read_table(value) if isinstance(value, Path) else value for name, value in values.items()}
+        return getattr(Ground, kind.name)(**read)
+
+    return make_dataclass(kind.name.title(), fields, namespace={"make": make}, frozen=True, kw_only=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Slope(_Friction):
-    angle: Angle
-    """how steeply it rises: rad, or degrees as in 10deg"""
-    heading: Angle = 0.0
-    """the way up, from the x axis"""
-
-    def make(self) -> Ground:
-        from footfall.ground import Ground
-
-        friction, static = self.friction, self.static_friction
-        return Ground.slope(self.angle, heading=self.heading, friction=friction, static_friction=static)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stairs(_Friction):
-    rise: float = 0.15
-    """m, negative goes down"""
-    run: float = 0.3
-    """m"""
-    count: int = 5
-    """number of steps"""
-    start: float = 0.3
-    """m, where the first riser stands"""
-    heading: Angle = 0.0
-    """the way up, from the x axis"""
-
-    def make(self) -> Ground:
-        from footfall.ground import Ground
-
-        return Ground.stairs(
-            self.rise,
-            self.run,
-            self.count,
-            start=self.start,
-            heading=self.heading,
-            friction=self.friction,
-            static_friction=self.static_friction,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Heightfield(_Friction):
-    heights: Path
-    """file of heights in m, rows along y and columns along x: .npy, or text (.csv, .txt)"""
-    size: tuple[float, float]
-    """m along x and y"""
-    center: tuple[float, float] = (0.0, 0.0)
-    """m"""
-
-    def make(self) -> Ground:
-        from footfall.ground import Ground
-
-        return Ground.heightfield(
-            _read_heights(self.heights),
-            size=self.size,
-            center=self.center,
-            friction=self.friction,
-            static_friction=self.static_friction,
-        )
-
-
-KINDS: dict[str, type] = {"plane": Plane, "slope": Slope, "stairs": Stairs, "heightfield": Heightfield}
-
-
-def _read_heights(path: Path) -> np.ndarray:
+def _read_table(path: Path) -> np.ndarray:
     import numpy as np
 
     try:

@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, fields, make_dataclass
 from importlib import import_module
 from inspect import getdoc, getsource
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
-from footfall.cli.grounds import KINDS
+from footfall.cli.grounds import ground_options
 from footfall.cli.laws import COMMENTED
-
-if TYPE_CHECKING:
-    from footfall.robot import Robot
+from footfall.cli.usage import UsageError
+from footfall.errors import did_you_mean
 
 Command = TypeVar("Command")
 
@@ -32,7 +31,10 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
 
     chosen: dict[str, type] = {}
     if hasattr(command, "ground"):
-        chosen["ground"] = KINDS.get(_typed(args, "--ground") or "plane", KINDS["plane"])
+        kind, known = _typed(args, "--ground") or "plane", ground_options()
+        if kind not in known:
+            raise UsageError(f"no ground is called '{kind}': {did_you_mean(kind, known)}")
+        chosen["ground"] = known[kind]
     default_law = getattr(command, "law", None)
     if default_law is not None:  # a comparison has several laws, and none here
         chosen["law"] = law_class(_typed(args, "--law") or default_law)
@@ -78,36 +80,6 @@ def _typeable(controller: type, taken: set[str]) -> type:
             about = tyro.conf.arg(help=notes.get(one.name, ""), aliases=short)
             added.append((one.name, Annotated[hints[one.name], about], field(default=one.default)))
     return make_dataclass("Controller", added, frozen=True)
-
-
-def chosen_controller(command: Any, robot: Robot) -> Any:
-    """The controller that was typed, with its options, or the one that a robot gets by itself."""
-    from footfall.control import controller_class
-
-    if command.controller_options is None:
-        return default_controller(command.controller, robot)
-    return controller_class(str(command.controller))(**changed(command.controller_options))
-
-
-def default_controller(name: str | None, robot: Robot) -> str | None:
-    """The controller that was typed, or posture control for a robot that needs and can take it."""
-    if name is not None:
-        return None if name == "none" else name
-    from footfall.errors import ControllerError
-    from footfall.robot.motors import motor_scale
-
-    try:
-        motor_scale(robot, "posture")
-    except ControllerError:  # servos hold a posture by themselves
-        return None
-    return "posture" if robot.model.nu else None
-
-
-def chosen_duration(command: Any, controller: Any, otherwise: float) -> float:
-    """The duration that was typed, that of a controller which comes to an end, or ``otherwise`` (s)."""
-    if command.duration is not None:
-        return float(command.duration)
-    return float(getattr(controller, "duration", otherwise))
 
 
 def _parameters(of: Callable[[], Any]) -> type:

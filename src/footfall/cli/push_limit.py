@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from footfall.cli.options import with_options
 from footfall.cli.output import print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.task import Setting
 
 if TYPE_CHECKING:
     from footfall.study.largest_push import PushLimit
@@ -21,7 +21,7 @@ FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(RobotChoice):
+class Command(Setting):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped
@@ -36,12 +36,6 @@ class Command(RobotChoice):
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
-    ground: Literal["plane", "slope", "stairs", "heightfield"] = "plane"
-    """kind of ground; its options are --ground.OPTION"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
-    """posture, balance, or none (left out: posture if all actuators are motors)"""
-    dt: float = 1e-3
-    """step, s"""
     wait: float = 1.5
     """s after the push until the robot must be safe"""
     within: float = 0.05
@@ -49,12 +43,9 @@ class Command(RobotChoice):
     json: bool = False
     """print JSON"""
 
-    ground_options: tyro.conf.Suppress[Any] = None
-
     def run(self) -> int:
         from dataclasses import asdict
 
-        from footfall.cli.options import default_controller
         from footfall.contact import laws as all_laws
         from footfall.study.largest_push import largest_push
 
@@ -70,8 +61,8 @@ class Command(RobotChoice):
                     robot,
                     push,
                     laws=laws,
-                    controller=default_controller(self.controller, robot),
-                    ground=self.ground_options.make(),
+                    controller=self.chosen_controller(robot),
+                    ground=self.chosen_ground(),
                     dt=self.dt,
                     wait=self.wait,
                     within=self.within,

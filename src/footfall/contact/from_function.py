@@ -6,6 +6,7 @@ import inspect
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import field, make_dataclass
+from functools import cache
 from typing import Any
 
 from footfall.compiled import inlined
@@ -29,6 +30,24 @@ def spring_friction(slip, slip_velocity, k, c, limit):
         slip[0] = -(x + c * slip_velocity[0]) / k
         slip[1] = -(y + c * slip_velocity[1]) / k
     return x, y, mode
+
+
+@cache
+def _parameters(names: tuple[str, ...]) -> Any:
+    """The class of a law's numbers. It is found by its name, so that compiled code on disk means this very class."""
+    made: Any = namedtuple("__".join((_PARAMETERS, *names)), names)  # type: ignore[misc]  # the names are the user's
+    made.__module__ = __name__
+    return made
+
+
+_PARAMETERS = "Parameters"
+
+
+def __getattr__(name: str) -> Any:
+    head, *names = name.split("__")
+    if head != _PARAMETERS or not names:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _parameters(tuple(names))
 
 
 def point_law(
@@ -59,7 +78,7 @@ def point_law(
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")
         names = [*defaults, *FRICTION]
-        parameters: Any = namedtuple("Parameters", names)  # type: ignore[misc]  # the names are the user's
+        parameters = _parameters(tuple(names))
 
         def resolve(self: PointLaw, setting: Setting) -> Any:
             options = {key: float(getattr(self, key)) for key in defaults}

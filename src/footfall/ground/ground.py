@@ -36,7 +36,6 @@ from footfall.ground.stairs import STAIRS
 if TYPE_CHECKING:
     import mujoco
 
-UNITS = {"angle": " rad", "heading": " rad", "count": ""}  # every other number is a length
 #: Every kind of ground by its name: those that :class:`Ground` lists.
 KINDS: dict[str, Kind[Any]] = {}
 
@@ -53,7 +52,7 @@ class Maker(Generic[Given]):
             static, dynamic, varying = form.friction
             return Ground(kind.name, static, dynamic, form.options, form.heights, form.height_function, varying)
 
-        make.__annotations__["return"] = "Ground"
+        make.__annotations__ = {**kind.make.__annotations__, "return": "Ground"}
         self.make = make
 
     def __get__(self, ground: Ground | None, owner: type) -> Callable[Given, Ground]:
@@ -244,7 +243,7 @@ class Ground:
         return hash(self._content())
 
     def __repr__(self) -> str:
-        parts = []
+        parts, units = [], self._kind.options()
         if self.height_function is not None:
             parts.append(self.height_function.function.__name__)
         if self.heights is not None:
@@ -253,7 +252,8 @@ class Ground:
             if name in ("height", "heading", "center") and not np.any(value):
                 continue
             text = f"({', '.join(f'{one:.3g}' for one in value)})" if isinstance(value, tuple) else f"{value:.3g}"
-            parts.append(f"{name}={text}{UNITS.get(name, ' m')}")
+            unit = units[name][1].unit
+            parts.append(f"{name}={text}{' ' if unit else ''}{unit}")
         parts.append(f"friction={self._friction}")
         if self.description:
             parts.append(repr(self.description.splitlines()[0]))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid
-from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.kind import Array, Form, Kind, Option
 from footfall.ground.numbers import height_table, pair
 from footfall.ground.surface import over_height
 
 
 def heightfield(
-    heights: ArrayLike,
+    heights: Annotated[ArrayLike, Option("m", "rows along y and columns along x")],
     *,
-    size: tuple[float, float],
-    center: tuple[float, float] = (0.0, 0.0),
+    size: Annotated[tuple[float, float], Option("m", "along x and y")],
+    center: Annotated[tuple[float, float], Option("m")] = (0.0, 0.0),
     friction: Friction = 0.7,
     static_friction: float | None = None,
 ) -> Form:

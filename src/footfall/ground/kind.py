@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, ParamSpec, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Given = ParamSpec("Given")
+
+
+class Option(NamedTuple):
+    """Stands beside the type of an option of a kind: its unit, and what it is where the name does not say."""
+
+    unit: str
+    about: str = ""
 
 
 class Form(NamedTuple):
@@ -71,3 +78,9 @@ class Kind(Generic[Given]):
     #: What is written of it beside its friction, and what is read back: the kind and the options that it becomes.
     describe: Callable[[Form], dict[str, Any]] = described
     restore: Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]] | None = None
+
+    def options(self) -> dict[str, tuple[Any, Option]]:
+        """The type of every option with an :class:`Option` beside it."""
+        hints = get_type_hints(self.make, include_extras=True)
+        found = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Annotated}
+        return {name: (hint, about) for name, (hint, about) in found.items()}

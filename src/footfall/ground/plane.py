@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import square
-from footfall.ground.kind import Form, Kind
+from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.numbers import number
 
 
-def plane(friction: Friction = 0.7, *, static_friction: float | None = None, height: float = 0.0) -> Form:
+def plane(
+    friction: Friction = 0.7, *, static_friction: float | None = None, height: Annotated[float, Option("m")] = 0.0
+) -> Form:
     """Level ground at z = ``height`` (m).
 
     ``friction`` is the dynamic coefficient, and the static one too unless ``static_friction`` says

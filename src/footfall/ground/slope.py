@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid, square
-from footfall.ground.kind import Form, Kind
+from footfall.ground.kind import Form, Kind, Option
 from footfall.ground.numbers import number
 from footfall.ground.surface import heights_at, pointer
 
 
 def slope(
-    angle: float, *, heading: float = 0.0, friction: Friction = 0.7, static_friction: float | None = None
+    angle: Annotated[float, Option("rad", "how steeply it rises")],
+    *,
+    heading: Annotated[float, Option("rad", "the way up, from the x axis")] = 0.0,
+    friction: Friction = 0.7,
+    static_friction: float | None = None,
 ) -> Form:
     """A plane through the origin that rises by ``angle`` (rad) along ``heading`` (rad, in xy, from x)."""
     angle, heading = number("angle", angle), number("heading", heading)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Geoms, Grid
-from footfall.ground.kind import Array, Form, Kind
+from footfall.ground.kind import Array, Form, Kind, Option
 from footfall.ground.numbers import number
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def stairs(
-    rise: float = 0.15,
-    run: float = 0.3,
-    count: int = 5,
+    rise: Annotated[float, Option("m", "negative goes down")] = 0.15,
+    run: Annotated[float, Option("m")] = 0.3,
+    count: Annotated[int, Option("", "number of steps")] = 5,
     *,
-    start: float = 0.3,
-    heading: float = 0.0,
+    start: Annotated[float, Option("m", "where the first riser stands")] = 0.3,
+    heading: Annotated[float, Option("rad", "the way up, from the x axis")] = 0.0,
     friction: Friction = 0.7,
     static_friction: float | None = None,
 ) -> Form:

@@ -20,6 +20,7 @@ from footfall.contact import law as make_law
 from footfall.control import controller_class
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
+from footfall.ground.ground import KINDS
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
@@ -32,7 +33,6 @@ RUN = ("duration", "record_dt")
 KNOWN = (*NAMED, *SIMULATION, *RUN, "push")
 DURATION = 1.0  # s
 PUSH = ("body", "size", "angle", "force", "torque", "start", "duration")
-GROUNDS = ("plane", "slope", "stairs", "heightfield")
 
 
 def check_inputs(settings: Mapping[str, Any], first: Mapping[str, Any]) -> None:
@@ -73,8 +73,8 @@ def _simulation(text: str) -> Simulation:
     law = setup.get("law", {"name": "linearizing-penalty"})
     ground = setup.get("ground", {"kind": "plane"})
     others = {name: setup[name] for name in SIMULATION if name in setup}
-    if ground["kind"] not in GROUNDS:
-        raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], GROUNDS)}")
+    if ground["kind"] not in KINDS:
+        raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
     try:
         made = getattr(Ground, ground["kind"])(**_without(ground, "kind"))
     except TypeError as error:

@@ -1,0 +1,100 @@
+"""What is done with a robot: on which ground, under whose control, for how long; the same in every command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import tyro
+
+from footfall.cli.options import changed
+from footfall.cli.push import parse_push
+from footfall.cli.robot_choice import RobotChoice
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from footfall.ground import Ground
+    from footfall.record import Push
+    from footfall.robot import Robot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(RobotChoice):
+    """A robot on a ground, with a controller and a step."""
+
+    ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
+    """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
+    """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
+    --controller.OPTION"""
+    dt: float = 1e-3
+    """step, s"""
+
+    ground_options: tyro.conf.Suppress[Any] = None
+    controller_options: tyro.conf.Suppress[Any] = None
+
+    def chosen_ground(self) -> Ground:
+        return self.ground_options.make()
+
+    def chosen_controller(self, robot: Robot) -> Any:
+        """The controller that was typed, with its options, or posture control for a robot that needs and takes it."""
+        from footfall.control import controller_class
+        from footfall.errors import ControllerError
+        from footfall.robot.motors import motor_scale
+
+        if self.controller_options is not None:
+            return controller_class(str(self.controller))(**changed(self.controller_options))
+        if self.controller is not None:
+            return None if self.controller == "none" else self.controller
+        try:
+            motor_scale(robot, "posture")
+        except ControllerError:  # servos hold a posture by themselves
+            return None
+        return "posture" if robot.model.nu else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Setting):
+    """A setting, what happens in it, and where the recording goes."""
+
+    #: s, of a task whose duration nobody says.
+    usual_duration: ClassVar[float] = 5.0
+
+    duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """s; left out, a walk is as long as it takes, another run 5 s and a comparison 3 s"""
+    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
+    """'FORCE N DIRECTION BODY DURATION s at START s', as in '70 N y trunk 0.05 s at 1 s': x, y, z, -x, ... in the
+    world; 'TORQUE Nm roll|pitch|yaw BODY ...' turns; the body may be called hip or base, the root"""
+    align: bool = False
+    """start with the soles along the ground, not upright"""
+    drop: float = 0.0
+    """start this much above the ground, m"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """save what comes of it here"""
+    json: bool = False
+    """print one JSON object"""
+
+    def chosen_pushes(self, robot: Robot) -> list[Push]:
+        return [parse_push(text, robot) for text in self.push]
+
+    def chosen_duration(self, controller: Any) -> float:
+        """The duration that was typed, that of a controller which comes to an end, or the usual one (s)."""
+        if self.duration is not None:
+            return float(self.duration)
+        return float(getattr(controller, "duration", self.usual_duration))
+
+    def start(self, robot: Robot, ground: Ground) -> np.ndarray | None:
+        """The pose to start in, None for home on the ground."""
+        from footfall.ground import Ground
+        from footfall.standing import place
+
+        if not (self.align or self.drop):
+            return None
+        qpos = place(robot, ground, (0.0, 0.0), align=self.align)
+        if self.drop:
+            # What lifts a robot differs, a free base or a slide: the difference of two places does not.
+            level, above = (place(robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, self.drop))
+            qpos += above - level
+        return qpos
