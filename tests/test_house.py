@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import footfall
@@ -110,6 +111,14 @@ def test_no_import_runs_up():
 
 def test_no_circle_among_files():
     assert not circles(graph())
+
+
+def test_the_registries_of_the_contributing_guide_exist():
+    guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)` in `([\w/]+\.py)`", guide)
+    assert len(named) >= 8
+    for name, file in named:
+        assert re.search(rf"^{name}\b", (PACKAGE / file).read_text(encoding="utf-8"), re.MULTILINE), (name, file)
 
 
 def test_circles_are_found():

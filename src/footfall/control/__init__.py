@@ -1,16 +1,21 @@
-"""Controllers: what sets the controls while a robot runs."""
+"""Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``."""
 
 from __future__ import annotations
 
-from footfall.control.balance import Balance
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from footfall.control.base import CompiledController, State, StatefulController
-from footfall.control.computed_torque import ComputedTorque
-from footfall.control.contact_places import Contact
-from footfall.control.gait_walk import GaitWalk
-from footfall.control.human_walk import HumanWalk
-from footfall.control.posture import Posture
-from footfall.control.walking import Walk
 from footfall.errors import ControllerError, did_you_mean
+
+if TYPE_CHECKING:
+    from footfall.control.balance import Balance
+    from footfall.control.computed_torque import ComputedTorque
+    from footfall.control.contact_places import Contact
+    from footfall.control.gait_walk import GaitWalk
+    from footfall.control.human_walk import HumanWalk
+    from footfall.control.posture import Posture
+    from footfall.control.walking import Walk
 
 __all__ = [
     "Balance",
@@ -21,26 +26,49 @@ __all__ = [
     "HumanWalk",
     "Posture",
     "State",
+    "StatefulController",
     "Walk",
+    "controller_class",
     "controllers",
     "named_controller",
 ]
 
-_NAMED = {"balance": Balance, "gait": GaitWalk, "human-walk": HumanWalk, "posture": Posture, "walk": Walk}
+#: Controllers that need no argument, by name: where each lives.
+BUILT_IN = {
+    "balance": "balance:Balance",
+    "gait": "gait_walk:GaitWalk",
+    "human-walk": "human_walk:HumanWalk",
+    "posture": "posture:Posture",
+    "walk": "walking:Walk",
+}
+#: What else users take from here.
+_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact")
 
 
 def controllers() -> tuple[str, ...]:
     """Names of the controllers that need no argument."""
-    return tuple(sorted(_NAMED))
+    return tuple(sorted(BUILT_IN))
 
 
 def controller_class(name: str) -> type[CompiledController] | type[StatefulController]:
-    """What makes the controller of that name; its fields are the options."""
-    if name not in _NAMED:
-        raise ControllerError(f"no controller is called '{name}': {did_you_mean(name, _NAMED)}")
-    return _NAMED[name]
+    """The class of the controller of that name; its fields are the options."""
+    if name not in BUILT_IN:
+        raise ControllerError(f"no controller is called '{name}': {did_you_mean(name, BUILT_IN)}")
+    return _load(BUILT_IN[name])
 
 
 def named_controller(name: str) -> CompiledController | StatefulController:
     """A controller with its defaults, by name."""
     return controller_class(name)()
+
+
+def _load(home: str) -> Any:
+    module, _, attribute = home.partition(":")
+    return getattr(import_module(f"footfall.control.{module}"), attribute)
+
+
+def __getattr__(name: str) -> Any:
+    for home in (*BUILT_IN.values(), *_OTHERS):
+        if home.endswith(f":{name}"):
+            return _load(home)
+    raise AttributeError(f"module 'footfall.control' has no attribute '{name}'")
