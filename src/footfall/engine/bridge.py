@@ -17,6 +17,7 @@ from mujoco.introspect import structs
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 
 def _load_library() -> None:
@@ -97,11 +98,35 @@ CONTACT = struct_dtype("mjContact")
 
 
 def counter(data: mujoco.MjData, name: str) -> np.ndarray:
-    """A live one-element view of an ``int`` of ``MjData`` that has no array of its own, such as ``ncon``."""
+    """A live one-element view of a field of ``MjData`` that is no array: a number such as ``ncon``, or a pointer."""
     layout = struct_dtype("mjData")
     kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
     memory: Any = (ctypes.c_char * kind.itemsize).from_address(data._address + offset)
     return np.frombuffer(memory, dtype=kind)
+
+
+def _array_at(kind):
+    """An intrinsic that views ``size`` numbers of a kind at an address as an array."""
+
+    @intrinsic
+    def view(typing_context, address, size):
+        array = types.Array(kind, 1, "C")
+
+        def generate(context, builder, signature, arguments):
+            made = context.make_array(array)(context, builder)
+            item = context.get_abi_sizeof(context.get_data_type(kind))
+            width = context.get_constant(types.intp, item)
+            data = builder.inttoptr(arguments[0], made.data.type)
+            populate_array(made, data=data, shape=[arguments[1]], strides=[width], itemsize=width, meminfo=None)
+            return made._getvalue()
+
+        return array(types.uint64, types.intp), generate
+
+    return view
+
+
+#: Arrays that MuJoCo moves about, by their addresses: see :func:`counter`.
+doubles_at, integers_at = _array_at(types.float64), _array_at(types.int32)
 
 
 @intrinsic

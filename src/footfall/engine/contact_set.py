@@ -10,10 +10,12 @@ from footfall.compiled import engine_part
 from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
+from footfall.engine.joint_rows import fold_equalities
 from footfall.engine.kinematics import release_far, velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.stages import integrate_positions
+from footfall.engine.shared_rows import answer_impulse, hold_equalities, reduce_mobility
+from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import spread
@@ -139,20 +141,32 @@ def sort_touching(points, contacts, flow):
 
 
 @engine_part
-def prepare(world, points, contacts, scratch):
-    """What jumps and projections need: velocities of points in contact, and the operator."""
+def prepare(world, points, contacts, scratch, constraints):
+    """What jumps and projections need: velocities of points in contact, and the operator.
+
+    Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
+    finite, take no part in it.
+    """
     release_far(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
     gather(points, contacts, scratch.centroid)
+    if constraints.joints.kind.size > 0:
+        fold_equalities(constraints.joints)
+        factor_inertia(world, constraints.joints)
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    if constraints.shared.number[0] > 0:
+        hold_equalities(world, constraints.shared)
+        reduce_mobility(world, points, contacts, scratch.half, constraints.shared)
 
 
 @engine_part
-def answer(world, points, contacts, scratch, change):
+def answer(world, points, contacts, scratch, constraints, change):
     """What impulses in ``points.force`` (contact frames) change of the velocities, into ``change`` (nv,)."""
     for j in range(change.size):
         change[j] = 0.0
     add_half_solved_forces(points, contacts, scratch.half, change)
+    if constraints.shared.number[0] > 0:
+        answer_impulse(world, constraints.shared, change)
     finish_solve(world, change)
 
 
@@ -167,7 +181,7 @@ def add_impulses(points, contacts, flow):
 
 
 @engine_part
-def strike(world, points, contacts, scratch, flow, impact, values, dt):
+def strike(world, points, contacts, scratch, constraints, flow, impact, values, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
@@ -177,13 +191,13 @@ def strike(world, points, contacts, scratch, flow, impact, values, dt):
             flow.touching[p] = 1
         flow.arriving[p] = 0
     show_touching(points, contacts, flow.touching)
-    prepare(world, points, contacts, scratch)
+    prepare(world, points, contacts, scratch, constraints)
     struck = dt > 0.0
     for i in range(contacts.number[0]):
         struck |= contacts.velocity[contacts.points[i], 2] < -REBOUND
     status = ask(impact, points, contacts, scratch, values, dt)
-    change = scratch.generalised[0]
-    answer(world, points, contacts, scratch, change)
+    change = scratch.generalised
+    answer(world, points, contacts, scratch, constraints, change)
     for j in range(change.size):
         world.qvel[j] += change[j]
     add_impulses(points, contacts, flow)
@@ -219,17 +233,17 @@ def off_course(points, contacts, flow):
 
 
 @engine_part
-def put_back(world, points, contacts, scratch, flow):
+def put_back(world, points, contacts, scratch, constraints, flow):
     """Project velocities and positions of points in contact to where they belong.
 
     Both by the least change in the measure of the inertia. Of velocities that takes energy, if anything; positions
     change by what the integration has erred.
     """
-    first, change = engine_columns(points.memory), scratch.generalised[0]
+    first, change = engine_columns(points.memory), scratch.generalised
     show_touching(points, contacts, flow.touching)
     if contacts.number[0] == 0:
         return
-    prepare(world, points, contacts, scratch)
+    prepare(world, points, contacts, scratch, constraints)
     for what in range(2):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
@@ -249,7 +263,7 @@ def put_back(world, points, contacts, scratch, flow):
                 f[k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
         spread(contacts, scratch.marks, points.force, scratch.work)
         to_contact_frames(contacts, points.force)
-        answer(world, points, contacts, scratch, change)
+        answer(world, points, contacts, scratch, constraints, change)
         if what == 0:
             add_impulses(points, contacts, flow)
             for j in range(change.size):

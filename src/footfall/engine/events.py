@@ -12,9 +12,9 @@ any length is as accurate as another, so no interpolation is needed. Events are
 
 Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
 
-MuJoCo's own constraints (joint limits, other bodies on the ground) are soft, take turns with a law and know no events:
-a period in which they are at work is one time step, under the law that ``EventLaw.in_steps`` names. So is one in which
-contacts change again and again.
+Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
+adapt integrate them without events. A period in which contacts change again and again is one time step, under the law
+that ``EventLaw.in_steps`` names.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from footfall.engine.dormand_prince import (
     write_state,
 )
 from footfall.engine.kinematics import velocities
-from footfall.engine.law_step import constrained_coupled_step, coupled_step
-from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.law_step import constrained_step
+from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
 from footfall.engine.step import DIVERGED, DONE, record, runaway, sense_and_act
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
@@ -87,25 +87,23 @@ def keep_forces(points, contacts, kept):
 def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome):
     """Everything that follows from the state and the points in contact. Gives how it ended.
 
-    Where MuJoCo's constraints are at work, or ``flow.tally[SOFT]`` says so already, that is a law of time steps.
+    Where ``flow.tally[SOFT]`` says so, that is a law of time steps.
     """
     dt = conditions.plan.dt
-    end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
+    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
-    law, values = laws.coupled, laws.values
-    if constrained or flow.tally[SOFT] == 1:
-        flow.tally[SOFT] = 1
+    law, values, constraints = laws.coupled, laws.values, conditions.constraints
+    if flow.tally[SOFT] == 1:
         law, values = rough.coupled, rough.values
         show_near(points, contacts, flow.margin)
+        add_damping(world, dt)
+        factor_inertia(world, constraints.joints)
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-    if constrained:
-        outcome[3] = constrained_coupled_step(world, points, contacts, scratch, law, values, dt)
-    else:
-        outcome[3] = coupled_step(world, points, contacts, scratch, law, values, dt)
+    outcome[3] = constrained_step(world, points, contacts, scratch, constraints, True, law, values, dt)
     return runaway(world, outcome)
 
 
@@ -316,25 +314,27 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
         low, high, sides, turns = 0.0, 0.0, 0, 0  # s, between which an event is sought
         hit, flash, straighten = False, 0.0, False  # what is to be done before the next evaluation
-        stage, over, steps = 0, False, 0
+        stage, steps = 0, 0
         flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
             if hit or flash > 0.0:
-                flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, flow, impact, laws.values, flash)
+                flow.tally[UNSOLVED] |= strike(
+                    world, points, contacts, scratch, conditions.constraints, flow, impact, laws.values, flash
+                )
                 if flow.tally[EVENTS] > ENOUGH:
                     outcome[0] = STALLED
                     return
             if hit or flash > 0.0 or straighten:
-                put_back(world, points, contacts, scratch, flow)
+                put_back(world, points, contacts, scratch, conditions.constraints, flow)
             hit, flash, straighten = False, 0.0, False
             if gone >= dt - 1e-15:
                 break
             impacts = flow.tally[IMPACTS]
             if flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt:
                 steps = 0
-                flow.tally[SOFT], over, gone, stage = 1, True, 0.0, 0
+                flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
                 write_state(world, flow.opening)
             world.time[0] = time + gone
@@ -343,11 +343,6 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
             status = outcome[3]
             if fresh and (kept or end == DIVERGED):
                 record(world, points, contacts, scratch.signals, tape, row, time, min(1, status))
-            if flow.tally[SOFT] == 1 and not fresh and not over:  # a constraint sets in: the period is done over
-                over, gone, stage = True, 0.0, 0
-                start_period(points, flow)
-                write_state(world, flow.opening)
-                continue
             if end == DIVERGED and stage > 0 and h > SHORTEST:
                 h, low, high, stage = 0.25 * h, 0.0, 0.0, 1
                 set_stage(world, flow, stage, h)
@@ -356,7 +351,6 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
                 outcome[0] = end
                 return
             if fresh:
-                copy(world.qacc_warmstart, world.qacc)
                 if step == plan.total:
                     return
             fresh = False

@@ -1,10 +1,25 @@
-"""From the law to the acceleration: one function for each way a law sees the world."""
+"""From the law to the acceleration: contact forces, constraint forces and ``qacc`` from one solution."""
 
 from __future__ import annotations
 
 from footfall.compiled import cold, engine_part
+from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
 from footfall.engine.bridge import mj_fwd_constraint
-from footfall.engine.kinematics import add_forces, point_forces, release_far, velocities
+from footfall.engine.joint_rows import (
+    add_joint_row_forces,
+    check_joint_rows,
+    fold_joint_rows,
+    joint_slope,
+    set_joint_states,
+)
+from footfall.engine.kinematics import (
+    add_forces,
+    keep_memory,
+    point_forces,
+    release_far,
+    restore_memory,
+    velocities,
+)
 from footfall.engine.mobility import (
     add_half_solved_forces,
     finish_solve,
@@ -14,14 +29,18 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_solver import ask_mujoco
-from footfall.engine.stages import solve
+from footfall.engine.shared_rows import (
+    add_shared_row_forces,
+    answer_with,
+    begin_shared_line,
+    check_shared_rows,
+    eliminate_rows,
+    reduce_mobility,
+    set_shared_states,
+    shared_slope,
+)
+from footfall.engine.stages import add_damping, factor_inertia, solve
 from footfall.solve.dense import copy
-from footfall.solve.fixed_point import accelerate
-
-#: Times a coupled law and MuJoCo's constraint solver (joint limits and the like) may alternate in one step.
-SWEEPS = 50
-#: They agree when the constraint forces change by less than this share.
-AGREEMENT = 1e-6
 
 
 @engine_part
@@ -41,21 +60,108 @@ def ask(law, points, contacts, scratch, values, dt):
 
 
 @engine_part
-def coupled_step(world, points, contacts, scratch, law, values, dt):
-    """Forces of a coupled law and the acceleration they give."""
-    release_far(points, contacts)
-    copy(world.qacc, world.qfrc_smooth)
-    half_solve(world, world.qacc)
-    status = 0
-    if contacts.number[0] > 0:
+def coupled_forces(world, points, contacts, scratch, rows, law, values, dt):
+    """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
+    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    if rows.number[1] > 0:
+        reduce_mobility(world, points, contacts, scratch.half, rows)
+    free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
+    status = ask(law, points, contacts, scratch, values, dt)
+    add_half_solved_forces(points, contacts, scratch.half, world.qacc)
+    if rows.number[1] > 0:
+        answer_with(world, rows, world.qacc)
+    return status
+
+
+@cold
+def row_forces(constraints, generalised):
+    """The generalised forces of all rows by their states."""
+    for j in range(generalised.size):
+        generalised[j] = 0.0
+    add_joint_row_forces(constraints.joints, generalised)
+    add_shared_row_forces(constraints.shared, generalised)
+
+
+@cold
+def least_cost(constraints, qacc, force):
+    """How far to go from ``constraints.acceleration`` to ``qacc``, both with the row forces they need: 1, or less.
+
+    Along the line the cost of Newton's method has the slope (needed forces - forces of the rows) . direction, where
+    what is needed, ``M a`` less all other forces, changes linearly.
+    """
+    joints, shared, start = constraints.joints, constraints.shared, constraints.acceleration
+    direction, begin, change = constraints.direction, 0.0, 0.0
+    for j in range(qacc.size):
+        direction[j] = qacc[j] - start[j]
+        begin += direction[j] * constraints.needed[j]
+        change += direction[j] * (force[j] - constraints.needed[j])
+    begin_shared_line(shared, start, direction)
+    low, high, t = 0.0, 1.0, 1.0
+    for _ in range(HALVINGS):
+        slope = begin + t * change - joint_slope(joints, start, direction, t) - shared_slope(shared, t)
+        if slope <= 0.0:
+            low = t
+        else:
+            high = t
+        if low == 1.0:
+            break
+        t = 0.5 * (low + high)
+    return low
+
+
+@cold
+def rows_agree(world, constraints, turn):
+    """Whether the states of all rows are those of the acceleration found; if not they are corrected, and M factored."""
+    joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
+    tolerance = EXACT if turn < SOME else ENOUGH
+    wrong = check_joint_rows(joints, world.qacc, tolerance) + check_shared_rows(shared, world.qacc, tolerance)
+    row_forces(constraints, world.qfrc_constraint)
+    if wrong == 0:
+        return True
+    share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
+    for j in range(at.size):
+        if turn == 0:
+            at[j], needed[j] = world.qacc[j], world.qfrc_constraint[j]
+        else:
+            at[j] += share * constraints.direction[j]
+            needed[j] += share * (world.qfrc_constraint[j] - needed[j])
+    set_shared_states(shared, at)
+    if set_joint_states(joints, at):
+        fold_joint_rows(joints)
+        factor_inertia(world, joints)
+    return False
+
+
+@engine_part
+def constrained_step(world, points, contacts, scratch, constraints, operator, law, values, dt):
+    """Forces of a coupled law (if ``operator``), of all constraint rows, and the acceleration they give."""
+    joints, shared = constraints.joints, constraints.shared
+    asked = operator and contacts.number[0] > 0
+    rows = joints.kind.size + shared.number[0]
+    if operator:
+        release_far(points, contacts)
+    if asked:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
-        mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-        free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-        status = ask(law, points, contacts, scratch, values, dt)
-        add_half_solved_forces(points, contacts, scratch.half, world.qacc)
-    finish_solve(world, world.qacc)
-    return status
+        if rows > 0:
+            keep_memory(points, scratch)
+    status = 0
+    for turn in range(ROUNDS):
+        copy(world.qacc, world.qfrc_smooth)
+        if joints.kind.size > 0:
+            for j in range(world.qacc.size):
+                world.qacc[j] += joints.push[j]
+        half_solve(world, world.qacc)
+        if shared.number[0] > 0:
+            eliminate_rows(world, shared, world.qacc)
+        if asked:
+            if turn > 0:
+                restore_memory(points, scratch)
+            status = coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
+        finish_solve(world, world.qacc)
+        if rows == 0 or rows_agree(world, constraints, turn):
+            return status if shared.number[2] == 0 else 1
+    return 1
 
 
 @engine_part
@@ -71,56 +177,52 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
 
 
 @cold
-def constrained_coupled_step(world, points, contacts, scratch, law, values, dt):
-    """The same where MuJoCo's constraints are at work: law and constraints in turn, until they agree.
-
-    A limit and a foot on the ground can depend so strongly on each other that taking turns alone gets nowhere; what the
-    constraints give is therefore fed back to the law through Anderson's acceleration.
-    """
-    nv = world.qacc.size
-    smooth, known = scratch.generalised[0], scratch.generalised[1]
-    copy(smooth, world.qfrc_smooth)
-    for j in range(nv):
-        known[j] = 0.0
-    for sweep in range(SWEEPS):
-        for j in range(nv):
-            world.qfrc_smooth[j] = smooth[j] + known[j]
-        status = coupled_step(world, points, contacts, scratch, law, values, dt)
-        copy(world.qfrc_smooth, smooth)
-        add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-        solve(world, world.qacc_smooth, world.qfrc_smooth)
+def native_step(world, points, contacts, scratch, conditions, constrained):
+    """Forces of MuJoCo's own solver and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
+    native, joints = conditions.native, conditions.constraints.joints
+    release_far(points, contacts)
+    solve(world, world.qacc_smooth, world.qfrc_smooth)
+    if constrained:
         mj_fwd_constraint(world.model, world.data)
-        error, size = 0.0, 1e-9
-        for j in range(nv):
-            error = max(error, abs(world.qfrc_constraint[j] - known[j]))
-            size = max(size, abs(world.qfrc_constraint[j]))
-        if contacts.number[0] == 0 or error <= AGREEMENT * size:
-            return status
-        accelerate(known, world.qfrc_constraint, sweep, scratch.history, scratch.small)
-    return 1
+        ask_mujoco(world, points, contacts, native, scratch.wrench)
+        copy(world.qacc_warmstart, world.qacc)
+    else:
+        copy(world.qacc, world.qacc_smooth)
+        for j in range(world.qacc.size):
+            world.qfrc_constraint[j] = 0.0
+    if conditions.plan.damped:
+        add_damping(world, conditions.plan.dt)
+        factor_inertia(world, joints)
+        for j in range(world.qacc.size):
+            world.qacc[j] = world.qfrc_smooth[j] + world.qfrc_constraint[j]
+        half_solve(world, world.qacc)
+        finish_solve(world, world.qacc)
 
 
 @engine_part
-def forces_and_acceleration(world, points, contacts, scratch, plan, native, laws, constrained):
+def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
-    if plan.operator:
-        if constrained:
-            return constrained_coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-        return coupled_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-    status = 0
-    if plan.coupled:
-        status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
-    elif not plan.native:
-        velocities(world.cvel, world.subtree_com, points, contacts)
-        point_forces(points, contacts, laws.point, laws.values, scratch.slip)
-        add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    if constrained:
-        solve(world, world.qacc_smooth, world.qfrc_smooth)
-        mj_fwd_constraint(world.model, world.data)  # limits, equalities, contacts of other bodies
-    else:
-        solve(world, world.qacc, world.qfrc_smooth)
+    plan = conditions.plan
     if plan.native:
-        release_far(points, contacts)
-        if constrained:
-            ask_mujoco(world, points, contacts, native, scratch.wrench)
-    return status
+        native_step(world, points, contacts, scratch, conditions, constrained)
+        return 0
+    status = 0
+    if not plan.operator:
+        if plan.coupled:
+            status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
+        else:
+            velocities(world.cvel, world.subtree_com, points, contacts)
+            point_forces(points, contacts, laws.point, laws.values, scratch.slip)
+            add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
+    solved = constrained_step(
+        world,
+        points,
+        contacts,
+        scratch,
+        conditions.constraints,
+        plan.operator,
+        laws.coupled,
+        laws.values,
+        plan.dt,
+    )
+    return max(status, solved)

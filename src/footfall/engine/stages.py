@@ -27,7 +27,7 @@ from footfall.solve.dense import copy
 
 @inlined
 def needs_constraints(world, guard):
-    """Whether any joint is at its limit or any body but the feet near the ground."""
+    """Whether MuJoCo may have constraints to make: always, or because a joint or a body that is no foot is near."""
     if guard.always == 1:
         return True
     for i in range(guard.joint.size):
@@ -52,11 +52,25 @@ def position_stage(world, rich):
 
 
 @inlined
-def factor_inertia(world, dt):
-    """Factor M + dt D: joint damping acts on the velocity at the end of the step."""
+def add_damping(world, dt):
+    """M + dt D: joint damping acts on the velocity at the end of the step."""
     for j in range(world.damping.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
+
+
+@inlined
+def factor_inertia(world, joints):
+    """Factor the inertia with what constraints on single dofs add to it; M itself stays as it is."""
+    if joints.kind.size == 0:
+        mj_factor_m(world.model, world.data)
+        return
+    for j in range(joints.added.size):
+        at = world.M_rowadr[j] + world.M_rownnz[j] - 1
+        joints.diagonal[j] = world.M[at]
+        world.M[at] += joints.added[j]
     mj_factor_m(world.model, world.data)
+    for j in range(joints.added.size):
+        world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] = joints.diagonal[j]
 
 
 @inlined

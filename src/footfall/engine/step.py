@@ -13,10 +13,13 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_transmission,
 )
+from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, locate, restore_memory, roll_anchors
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
+from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
+    add_damping,
     factor_inertia,
     integrate_activations,
     integrate_positions,
@@ -42,6 +45,7 @@ class Plan(NamedTuple):
     operator: int  # the coupled law needs the Delassus operator
     native: int
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
+    damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
     total: int  # steps
     control: int  # 0 nobody, 1 a Python function, 2 a compiled one
@@ -78,7 +82,8 @@ class Conditions(NamedTuple):
     """All that a run is set in."""
 
     plan: Plan
-    guard: Any  # what calls for MuJoCo's constraint solver
+    guard: Any  # when MuJoCo may have constraints to make
+    constraints: Any  # of single joints, and those that MuJoCo makes
     native: Any  # the contact that MuJoCo is told of
     pushes: Any
     ground: Surface
@@ -89,11 +94,16 @@ class Conditions(NamedTuple):
 def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
-    Gives how it ended, and whether MuJoCo's constraints are at work.
+    Gives how it ended, and whether MuJoCo has made constraints.
     """
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
+    joints, shared = conditions.constraints.joints, conditions.constraints.shared
     position_stage(world, plan.rich)
-    factor_inertia(world, plan.dt)
+    if plan.damped and not plan.native:
+        add_damping(world, plan.dt)
+    evaluate_joint_rows(world, joints)
+    fold_joint_rows(joints)
+    factor_inertia(world, joints)
     bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad < 0 and ground.friction.varies:
         bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
@@ -102,14 +112,20 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
         return NO_GROUND, False
     constrained = needs_constraints(world, conditions.guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
-        mj_collision(world.model, world.data)
+        if conditions.guard.collides or plan.native:
+            mj_collision(world.model, world.data)
         if plan.native:
             tell_mujoco(world, points, contacts, conditions.native)
         mj_make_constraint(world.model, world.data)
-        mj_island(world.model, world.data)
-        mj_project_constraint(world.model, world.data)
+        if plan.native:
+            mj_island(world.model, world.data)
+            mj_project_constraint(world.model, world.data)
     mj_transmission(world.model, world.data)
     velocity_stage(world, plan.rich, constrained)
+    if constrained and not plan.native:
+        read_shared_rows(conditions.constraints.made, shared)
+    else:
+        forget_shared_rows(shared)
     if act:
         failed = 0
         if plan.control == 1:
@@ -140,9 +156,7 @@ def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outc
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
-    outcome[3] = forces_and_acceleration(
-        world, points, contacts, scratch, conditions.plan, conditions.native, laws, constrained
-    )
+    outcome[3] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
     return runaway(world, outcome)
 
 
@@ -194,7 +208,6 @@ def advance(world, points, contacts, scratch, conditions, laws, tape, first, las
                 outcome[0] = end
                 return
             if stage == 0:
-                copy(world.qacc_warmstart, world.qacc)
                 if step == plan.total:
                     return
                 integrate_activations(world, dt)

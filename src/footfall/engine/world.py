@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
+from footfall.engine.joint_rows import JointRows
 from footfall.engine.kinematics import Points
+from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
 from footfall.solve.contacts import Contacts
-from footfall.solve.fixed_point import DEPTH, HISTORY_ROWS
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -61,19 +62,31 @@ class World(NamedTuple):
     xmat: np.ndarray
     xipos: np.ndarray
     geom_xpos: np.ndarray
-    damping: np.ndarray  # (nv,) N s/m or N m s/rad, treated implicitly by the integrator
+    damping: np.ndarray  # (nv,) N s/m or N m s/rad, of joints
 
 
 class Guard(NamedTuple):
-    """When MuJoCo's constraint solver is needed: limits reached, bodies other than feet near the ground."""
+    """When MuJoCo may have constraints to make: limits reached, bodies other than feet near the ground."""
 
     always: int  # 1 if the model has constraints that never rest
+    collides: int  # 1 if some of them are contacts
     joint: np.ndarray  # (L,) address in qpos of joints with limits
     low: np.ndarray  # (L,)
     high: np.ndarray  # (L,)
     geom: np.ndarray  # (G,) geoms that may touch the ground
     reach: np.ndarray  # (G,) m, radius of the ball around each
     highest: float  # m, no ground above this
+
+
+class Constraints(NamedTuple):
+    """Constraints of the robot's joints and bodies, as far as they are eliminated: all, unless MuJoCo is the law."""
+
+    joints: JointRows
+    shared: SharedRows
+    made: MadeRows
+    acceleration: np.ndarray  # (nv,) scratch: the last acceleration whose states were not those of its rows
+    needed: np.ndarray  # (nv,) scratch: the generalised force of rows that it needs
+    direction: np.ndarray  # (nv,) scratch
 
 
 class Native(NamedTuple):
@@ -105,9 +118,7 @@ class Scratch(NamedTuple):
     centroid: np.ndarray  # (K, 3)
     half: np.ndarray  # (K, nv, 8)
     block: np.ndarray  # (6, 8)
-    generalised: np.ndarray  # (2, nv)
-    history: np.ndarray  # (HISTORY_ROWS, nv)
-    small: np.ndarray  # (4, DEPTH, DEPTH)
+    generalised: np.ndarray  # (nv,)
     wrench: np.ndarray  # (6,)
     work: np.ndarray  # (rows, 6K)
     marks: np.ndarray  # integers
@@ -133,7 +144,7 @@ class Tape(NamedTuple):
     signals: np.ndarray  # (T, S)
 
 
-def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: bool) -> World:
+def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
     """Views of a model and its data for compiled code; both must outlive the result."""
     activations = model.actuator_actnum
     limits = np.where(model.actuator_actlimited[:, None], model.actuator_actrange, [-np.inf, np.inf])
@@ -145,7 +156,7 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData, *, implicit_damping: 
         "ncon": bridge.counter(data, "ncon"),
         "act_range": np.repeat(limits, activations, axis=0),
         "act_filter": np.repeat(np.where(exact, model.actuator_dynprm[:, 0], 0.0), activations),
-        "damping": model.dof_damping.copy() if implicit_damping else np.zeros(model.nv),
+        "damping": model.dof_damping.copy(),
     }
     views = {}
     for name in World._fields:
@@ -220,9 +231,7 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
         centroid=np.zeros((feet, 3)),
         half=np.zeros((feet, nv, 8)),
         block=np.zeros((6, 8)),
-        generalised=np.zeros((2, nv)),
-        history=np.zeros((HISTORY_ROWS, nv)),
-        small=np.zeros((4, DEPTH, DEPTH)),
+        generalised=np.zeros(nv),
         wrench=np.zeros(6),
         work=np.zeros((work_rows, 6 * feet)),
         marks=np.zeros(marks_size, dtype=np.int64),
@@ -250,8 +259,15 @@ def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) ->
     )
 
 
+def make_constraints(data: mujoco.MjData, joints: JointRows, feet: int, *, collides: bool) -> Constraints:
+    """Room for the constraints of a run; ``joints`` says which MuJoCo does not make."""
+    shared = make_shared_rows(data.model, feet, contacts=collides)
+    own = JointRows(*(array.copy() for array in joints))
+    return Constraints(own, shared, make_made_rows(data), *np.zeros((3, data.model.nv)))
+
+
 def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
-    """Find out what in a model can call for MuJoCo's constraint solver, and when."""
+    """Find out what constraints MuJoCo can make in a model, and when."""
     free_or_ball = model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
     limited = np.flatnonzero(model.jnt_limited & (model.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)))
     margin = model.jnt_margin[limited]
@@ -263,8 +279,9 @@ def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
     body = model.body_weldid[model.geom_bodyid[solids]]
     among &= body[:, None] != body[None, :]
     always = bool(
-        model.neq
-        or model.ntendon
+        model.eq_active0.any()
+        or model.tendon_limited.any()
+        or (model.tendon_frictionloss > 0).any()
         or model.nflex
         or model.npair
         or (model.dof_frictionloss > 0).any()
@@ -273,6 +290,7 @@ def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
     )
     return Guard(
         always=int(always),
+        collides=int(bool(solids.size or model.npair or model.nflex)),
         joint=model.jnt_qposadr[limited].astype(np.int64),
         low=model.jnt_range[limited, 0] + margin,
         high=model.jnt_range[limited, 1] - margin,

@@ -21,6 +21,7 @@ from footfall.engine import events, step
 from footfall.engine.dormand_prince import make_flow, painleve_remarks
 from footfall.engine.world import (
     Tape,
+    make_constraints,
     make_contacts,
     make_guard,
     make_points,
@@ -96,7 +97,7 @@ class Run:
         self.data.ctrl[:] = robot.home_ctrl
 
         euler = sim.integrator == "euler" and not law.event_driven
-        self.world = make_world(model, self.data, implicit_damping=euler)
+        self.world = make_world(model, self.data)
         self.points = make_points(model, robot, law.memory_size)
         self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
         rows, marks, values = 0, 0, np.zeros(1)
@@ -125,15 +126,18 @@ class Run:
             operator=int(isinstance(law, CoupledLaw) and law.operator),
             native=int(law.native),
             rich=int(rich),
+            damped=int(euler and bool((model.dof_damping > 0).any())),
             stages=1 if euler else 4,
             total=self.total,
             control=self.controls.kind,
             control_every=control_every,
             record_every=self.record_every,
         )
+        guard = make_guard(model, sim.ground.highest)
         self.conditions = step.Conditions(
             plan=plan,
-            guard=make_guard(model, sim.ground.highest),
+            guard=guard,
+            constraints=make_constraints(self.data, sim.scene.joints, len(robot.feet), collides=bool(guard.collides)),
             native=sim.scene.native.copy(),
             pushes=make_pushes(model, self.pushes, dt),
             ground=step.Surface(*sim.ground.compiled(), sim.ground.compiled_friction),

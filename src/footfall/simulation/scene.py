@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
+from footfall.engine.joint_rows import JointRows, leave_to_joint_rows, make_joint_rows
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 class Scene(NamedTuple):
     model: mujoco.MjModel
     native: Native
+    joints: JointRows  # constraints of single joints, which MuJoCo does not make in this model
 
 
 def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> Scene:
@@ -47,6 +49,13 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     model.geom_contype[silent] = 0
     model.geom_conaffinity[silent] = 0
     model.opt.timestep = dt
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # which formulas MuJoCo's stages use; the step is ours
+    joints = make_joint_rows(model, native=law.native)
+    if not law.native:
+        leave_to_joint_rows(model)
+        # What the elimination of constraints reads: sparse rows, each with bounds of its own.
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
+        model.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
     contact = np.zeros(1, dtype=bridge.CONTACT)
     ground_geom, foot_geom = -1, np.full(len(robot.feet), -1)
     own = law.native_contact()
@@ -61,7 +70,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         ground_geom = _first_geom(model, 0, "the ground")
         foot_geom = np.array([_first_geom(model, model.body(f.body).id, f"foot '{f.name}'") for f in robot.feet])
     ids = np.zeros(robot.point_count, dtype=np.int64)
-    return Scene(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids))
+    return Scene(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids), joints)
 
 
 def _first_geom(model: mujoco.MjModel, body: int, what: str) -> int:

@@ -1,0 +1,278 @@
+"""Constraints on one dof each: joint friction, joint limits and equalities of one joint, as inertia of that dof.
+
+MuJoCo makes each of them a soft row (its manual, Computation, "Constraint model"): the force is ``f = D (a_ref - a)``
+with ``D = 1 / R``, as long as that lies within the row's bounds. A row that *holds* is therefore nothing but more
+inertia, ``(M + D) a = tau + D a_ref``, and it is added to the diagonal of M before M is factored; one that *slips* is a
+constant force. Then contact laws see the constrained robot, and nothing has to be solved in turn. Which rows hold is
+guessed from the last step and corrected in :mod:`footfall.engine.active_set`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.engine.active_set import (
+    EQUALITY,
+    FRICTION,
+    HOLDS,
+    LIMIT,
+    OPEN,
+    SLIPS_DOWN,
+    SLIPS_UP,
+    bounded,
+    state_for,
+    violates,
+)
+
+#: MuJoCo's bounds: least number it divides by, least and largest impedance.
+TINY, SOFTEST, HARDEST = 1e-15, 1e-4, 0.9999
+
+
+class JointRows(NamedTuple):
+    """N rows on one dof each; constant down to ``solimp``, written at every evaluation from ``state`` on."""
+
+    kind: np.ndarray  # (N,) FRICTION, LIMIT or EQUALITY
+    dof: np.ndarray  # (N,)
+    address: np.ndarray  # (N,) of the joint in qpos
+    sign: np.ndarray  # (N,) the row's velocity is sign * qvel: 1, or -1 for upper limits
+    bound: np.ndarray  # (N,) limit or equality: the joint's position there; friction: the largest force
+    margin: np.ndarray  # (N,) distance from which a limit acts
+    weight: np.ndarray  # (N,) 1/kg or 1/(kg m2), MuJoCo's dof_invweight0
+    gains: np.ndarray  # (N, 2) stiffness 1/s2 and damping 1/s of the reference acceleration
+    solimp: np.ndarray  # (N, 5) MuJoCo's
+    state: np.ndarray  # (N,) see active_set
+    inertia: np.ndarray  # (N,) D, kg or kg m2; 0 for a limit that is not near
+    reference: np.ndarray  # (N,) a_ref, m/s2 or rad/s2
+    force: np.ndarray  # (N,) N or N m, along the row
+    diagonal: np.ndarray  # (nv,) scratch: the diagonal of M without them
+    added: np.ndarray  # (nv,) what rows that hold add to it
+    push: np.ndarray  # (nv,) their D a_ref, and the forces of rows that slip
+
+
+@inlined
+def impedance(solimp, distance):
+    """MuJoCo's impedance d(r) of a row whose position is off by ``distance``."""
+    low, high = min(max(solimp[0], SOFTEST), HARDEST), min(max(solimp[1], SOFTEST), HARDEST)
+    width, middle, power = max(0.0, solimp[2]), min(max(solimp[3], SOFTEST), HARDEST), max(1.0, solimp[4])
+    if low == high or width <= TINY:
+        return 0.5 * (low + high)
+    x = abs(distance) / width
+    if x >= 1.0:
+        return high
+    if power == 1.0:
+        y = x
+    elif x <= middle:
+        y = x**power / middle ** (power - 1.0)
+    else:
+        y = 1.0 - (1.0 - x) ** power / (1.0 - middle) ** (power - 1.0)
+    return low + y * (high - low)
+
+
+@inlined
+def evaluate_joint_rows(world, rows):
+    """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold."""
+    for i in range(rows.kind.size):
+        speed = rows.sign[i] * world.qvel[rows.dof[i]]
+        if rows.kind[i] == FRICTION:  # its inertia is constant
+            rows.reference[i] = -rows.gains[i, 1] * speed
+            continue
+        distance = rows.sign[i] * (world.qpos[rows.address[i]] - rows.bound[i])
+        if rows.kind[i] == LIMIT and distance >= rows.margin[i]:
+            rows.inertia[i] = 0.0
+            rows.state[i] = OPEN
+            continue
+        if rows.inertia[i] == 0.0:
+            rows.state[i] = HOLDS
+        distance -= rows.margin[i]
+        share = impedance(rows.solimp[i], distance)
+        rows.inertia[i] = 1.0 / max(TINY, (1.0 - share) * rows.weight[i] / share)
+        rows.reference[i] = -rows.gains[i, 1] * speed - rows.gains[i, 0] * share * distance
+
+
+@inlined
+def fold_joint_rows(rows):
+    """What the rows add to the diagonal of M and to the generalised force, as their states are."""
+    for j in range(rows.added.size):
+        rows.added[j] = 0.0
+        rows.push[j] = 0.0
+    for i in range(rows.kind.size):
+        j = rows.dof[i]
+        if rows.state[i] == HOLDS:
+            rows.added[j] += rows.inertia[i]
+            rows.push[j] += rows.sign[i] * rows.inertia[i] * rows.reference[i]
+        elif rows.state[i] == SLIPS_UP:
+            rows.push[j] += rows.bound[i]
+        elif rows.state[i] == SLIPS_DOWN:
+            rows.push[j] -= rows.bound[i]
+
+
+@inlined
+def fold_equalities(rows):
+    """What equalities alone add to the diagonal of M."""
+    for j in range(rows.added.size):
+        rows.added[j] = 0.0
+    for i in range(rows.kind.size):
+        if rows.kind[i] == EQUALITY:
+            rows.added[rows.dof[i]] += rows.inertia[i]
+
+
+@inlined
+def joint_value(rows, i, qacc):
+    """The force ``D (a_ref - J a)`` of a row, before it is cut off at its bounds."""
+    return rows.inertia[i] * (rows.reference[i] - rows.sign[i] * qacc[rows.dof[i]])
+
+
+@inlined
+def largest_friction(rows, i):
+    return rows.bound[i] if rows.kind[i] == FRICTION else 0.0
+
+
+@inlined
+def check_joint_rows(rows, qacc, tolerance):
+    """Forces of all rows at an acceleration, by their states. Gives how many should have another state."""
+    wrong = 0
+    for i in range(rows.kind.size):
+        rows.force[i] = 0.0
+        if rows.inertia[i] == 0.0:
+            continue
+        value, loss, state = joint_value(rows, i, qacc), largest_friction(rows, i), rows.state[i]
+        if state == HOLDS:
+            rows.force[i] = value
+        elif state != OPEN:
+            rows.force[i] = loss if state == SLIPS_UP else -loss
+        scale = rows.inertia[i] * (abs(rows.reference[i]) + abs(qacc[rows.dof[i]]))
+        if violates(rows.kind[i], state, value, loss, tolerance * scale):
+            wrong += 1
+    return wrong
+
+
+@inlined
+def set_joint_states(rows, qacc):
+    """States of all rows at an acceleration. Gives whether any changed."""
+    changed = False
+    for i in range(rows.kind.size):
+        if rows.inertia[i] > 0.0:
+            state = state_for(rows.kind[i], joint_value(rows, i, qacc), largest_friction(rows, i))
+            changed = changed or state != rows.state[i]
+            rows.state[i] = state
+    return changed
+
+
+@inlined
+def joint_slope(rows, qacc, direction, t):
+    """Work of all rows' forces along ``direction`` (nv,) at ``qacc + t direction``."""
+    work = 0.0
+    for i in range(rows.kind.size):
+        if rows.inertia[i] > 0.0:
+            along = rows.sign[i] * direction[rows.dof[i]]
+            value = joint_value(rows, i, qacc) - t * rows.inertia[i] * along
+            work += along * bounded(rows.kind[i], value, largest_friction(rows, i))
+    return work
+
+
+@inlined
+def add_joint_row_forces(rows, generalised):
+    """Add the generalised forces of all rows."""
+    for i in range(rows.kind.size):
+        generalised[rows.dof[i]] += rows.sign[i] * rows.force[i]
+
+
+def make_joint_rows(model: mujoco.MjModel, *, native: bool = False) -> JointRows:
+    """The rows of a model that act on one dof, none if MuJoCo's solver treats them (``native``)."""
+    disabled, rows = model.opt.disableflags, []
+    flag = mujoco.mjtDisableBit
+    if native or not _folded(model):
+        return _joint_rows(model, [])
+    if not disabled & flag.mjDSBL_FRICTIONLOSS:
+        for dof in np.flatnonzero(model.dof_frictionloss > 0):
+            loss = model.dof_frictionloss[dof]
+            rows.append((FRICTION, dof, 0, 1.0, loss, 0.0, model.dof_solref[dof], model.dof_solimp[dof]))
+    if not disabled & flag.mjDSBL_LIMIT:
+        for joint in np.flatnonzero(model.jnt_limited.astype(bool) & _single(model)):
+            dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
+            for sign, bound in zip((1.0, -1.0), model.jnt_range[joint], strict=True):
+                gains = (model.jnt_margin[joint], model.jnt_solref[joint], model.jnt_solimp[joint])
+                rows.append((LIMIT, dof, address, sign, bound, *gains))
+    if not disabled & flag.mjDSBL_EQUALITY:
+        for equality in _joint_equalities(model):
+            joint = model.eq_obj1id[equality]
+            dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
+            target, solref = model.qpos0[address] + model.eq_data[equality, 0], model.eq_solref[equality]
+            rows.append((EQUALITY, dof, address, 1.0, target, 0.0, solref, model.eq_solimp[equality]))
+    return _joint_rows(model, rows)
+
+
+def leave_to_joint_rows(model: mujoco.MjModel) -> None:
+    """Have MuJoCo make no rows for what :func:`make_joint_rows` found in a model."""
+    if _folded(model):
+        model.eq_active0[_joint_equalities(model)] = 0
+        model.dof_frictionloss[:] = 0.0
+        model.jnt_limited[_single(model)] = 0
+
+
+def _folded(model: mujoco.MjModel) -> bool:
+    """Whether rows have constant weights; with MuJoCo's flag ``diagexact`` they depend on all of M."""
+    off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    return not off and not model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_DIAGEXACT
+
+
+def _single(model: mujoco.MjModel) -> np.ndarray:
+    """(njnt,) joints of one dof."""
+    return np.isin(model.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
+
+
+def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
+    """Active equalities that fix one joint of one dof."""
+    of_joint = (model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)) & (model.eq_obj2id < 0) & model.eq_active0.astype(bool)
+    return np.flatnonzero(of_joint)
+
+
+def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
+    columns = list(zip(*rows, strict=True)) if rows else [[]] * 8
+    kind, dof, address = (np.array(column, dtype=np.int64) for column in columns[:3])
+    sign, bound, margin = (np.array(column, dtype=float) for column in columns[3:6])
+    solref = np.array(columns[6], dtype=float).reshape(-1, 2)
+    solimp = np.array(columns[7], dtype=float).reshape(-1, 5)
+    weight = model.dof_invweight0[dof].astype(float)
+    inertia = np.zeros(len(rows))
+    for i in np.flatnonzero(kind == FRICTION):
+        share = impedance.py_func(solimp[i], 0.0)
+        inertia[i] = 1.0 / max(TINY, (1.0 - share) * weight[i] / share)
+    return JointRows(
+        kind=kind,
+        dof=dof,
+        address=address,
+        sign=sign,
+        bound=bound,
+        margin=margin,
+        weight=weight,
+        gains=_gains(model, solref, solimp),
+        solimp=solimp,
+        state=np.full(len(rows), HOLDS, dtype=np.int64),
+        inertia=inertia,
+        reference=np.zeros(len(rows)),
+        force=np.zeros(len(rows)),
+        diagonal=np.zeros(model.nv),
+        added=np.zeros(model.nv),
+        push=np.zeros(model.nv),
+    )
+
+
+def _gains(model: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
+    """(N, 2) stiffness and damping of the reference acceleration (manual, Modeling, "Solver parameters")."""
+    hardest = np.clip(solimp[:, 1], SOFTEST, HARDEST)
+    time, ratio = solref[:, 0].copy(), solref[:, 1]
+    if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE:
+        time = np.where(time > 0, np.maximum(time, 2.0 * model.opt.timestep), time)
+    direct = solref[:, 0] <= 0
+    stiffness = np.where(
+        direct,
+        -solref[:, 0] / np.maximum(TINY, hardest**2),
+        1.0 / np.maximum(TINY, (hardest * time * ratio) ** 2),
+    )
+    damping = np.where(direct, -ratio / np.maximum(TINY, hardest), 2.0 / np.maximum(TINY, hardest * time))
+    return np.stack([stiffness, damping], axis=1)

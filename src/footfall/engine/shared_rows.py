@@ -1,0 +1,321 @@
+"""Constraints that act on several dofs: loops, welds, tendons, mimic joints, contacts between the robot's bodies.
+
+MuJoCo makes their rows; their forces are eliminated here, so that contact laws see the constrained robot. With the
+half-solved rows ``B = U^-T J^T`` (see :mod:`footfall.engine.mobility`) of those that hold, their forces obey
+``S f = a_ref - B^T D^-1 t`` with ``S = B^T D^-1 B + R``, t being all other forces, half-solved: contact wrenches on the
+feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the feet becomes the Schur complement
+``L - G^T S^-1 G``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import cold, inlined
+from footfall.engine.active_set import EQUALITY, HOLDS, OPEN, SLIPS_UP, bounded, state_for, violates
+from footfall.engine.bridge import counter, doubles_at, integers_at
+from footfall.solve.dense import cholesky, cholesky_solve
+
+#: Rows that contacts between bodies may have at once: 128 of them with pyramids.
+CONTACT_ROWS = 512
+
+
+class MadeRows(NamedTuple):
+    """Where MuJoCo keeps the rows it made; addresses change from step to step."""
+
+    nefc: np.ndarray  # (1,)
+    kind: np.ndarray  # (1,) address of efc_type, and so on
+    identity: np.ndarray
+    rownnz: np.ndarray
+    rowadr: np.ndarray
+    colind: np.ndarray
+    jacobian: np.ndarray
+    inertia: np.ndarray
+    reference: np.ndarray
+    frictionloss: np.ndarray
+
+
+class SharedRows(NamedTuple):
+    """Up to C rows over several dofs; the first ``number[0]`` are there."""
+
+    number: np.ndarray  # (3,) rows there are, those of them that hold, those that MuJoCo made and there is no room for
+    kind: np.ndarray  # (C,) MuJoCo's mjtConstraint
+    identity: np.ndarray  # (C,) MuJoCo's number of the joint, tendon, equality or contact
+    state: np.ndarray  # (C,) see active_set
+    jacobian: np.ndarray  # (C, nv)
+    half: np.ndarray  # (C, nv) B, half-solved
+    inertia: np.ndarray  # (C,) 1/R
+    reference: np.ndarray  # (C,) a_ref
+    loss: np.ndarray  # (C,) largest friction
+    force: np.ndarray  # (C,)
+    holding: np.ndarray  # (C,) rows that hold, the first number[1] entries
+    weighed: np.ndarray  # (nv,) scratch: D^-1 B of one row
+    factor: np.ndarray  # (C, C) S, then its Cholesky factor
+    residual: np.ndarray  # (C,) scratch
+    value: np.ndarray  # (C,) scratch
+    answer: np.ndarray  # (C, 6K) G, then C^-1 G
+
+
+@inlined
+def forget_shared_rows(rows):
+    """There are none now."""
+    rows.number[0], rows.number[1], rows.number[2] = 0, 0, 0
+
+
+@cold
+def read_shared_rows(made, rows):
+    """Copy what MuJoCo made; states are kept where the rows are those of the last time."""
+    n = min(np.int64(made.nefc[0]), rows.kind.size)
+    rows.number[1], rows.number[2] = 0, made.nefc[0] - n
+    if n == 0:
+        rows.number[0] = 0
+        return
+    kind, identity = integers_at(made.kind[0], n), integers_at(made.identity[0], n)
+    nonzeros, start = integers_at(made.rownnz[0], n), integers_at(made.rowadr[0], n)
+    inertia, reference = doubles_at(made.inertia[0], n), doubles_at(made.reference[0], n)
+    loss = doubles_at(made.frictionloss[0], n)
+    size = start[n - 1] + nonzeros[n - 1]
+    column, value = integers_at(made.colind[0], size), doubles_at(made.jacobian[0], size)
+    known = n == rows.number[0]
+    for i in range(n):
+        known = known and rows.kind[i] == kind[i] and rows.identity[i] == identity[i]
+    rows.number[0] = n
+    for i in range(n):
+        rows.kind[i], rows.identity[i] = kind[i], identity[i]
+        rows.inertia[i], rows.reference[i], rows.loss[i] = inertia[i], reference[i], loss[i]
+        if not known:
+            rows.state[i] = HOLDS
+        for j in range(rows.weighed.size):
+            rows.jacobian[i, j] = 0.0
+        for e in range(start[i], start[i] + nonzeros[i]):
+            rows.jacobian[i, column[e]] = value[e]
+
+
+@inlined
+def half_solve_rows(world, rows):
+    """B: every dof hands its part of a row on to its ancestors."""
+    nv = rows.weighed.size
+    for i in range(rows.number[0]):
+        x = rows.half[i]
+        for j in range(nv):
+            x[j] = rows.jacobian[i, j]
+        for j in range(nv - 1, -1, -1):
+            value, address = x[j], world.M_rowadr[j]
+            if value != 0.0:
+                for e in range(address, address + world.M_rownnz[j] - 1):
+                    x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
+
+
+@inlined
+def along_row(world, rows, i, x):
+    """B^T D^-1 x of one row: what the half-solved force x gives it of acceleration."""
+    value = 0.0
+    half = rows.half[i]
+    for j in range(half.size):
+        value += half[j] * world.qLDiagInv[j] * x[j]
+    return value
+
+
+@inlined
+def answer_with(world, rows, x):
+    """Add to the half-solved force x what rows that hold answer to it, beyond their ``force`` that is in x already."""
+    n = rows.number[1]
+    for a in range(n):
+        i = rows.holding[a]
+        residual = rows.reference[i] - along_row(world, rows, i, x) - rows.force[i] / rows.inertia[i]
+        rows.residual[a] = residual
+    cholesky_solve(rows.factor, n, rows.residual)
+    for a in range(n):
+        i = rows.holding[a]
+        rows.force[i] += rows.residual[a]
+        for j in range(x.size):
+            x[j] += rows.residual[a] * rows.half[i, j]
+
+
+@inlined
+def factor_rows(world, rows):
+    """Factor S for the rows in ``holding``."""
+    n, nv = rows.number[1], rows.weighed.size
+    for a in range(n):
+        i = rows.holding[a]
+        for j in range(nv):
+            rows.weighed[j] = rows.half[i, j] * world.qLDiagInv[j]
+        for b in range(a + 1):
+            other, value = rows.half[rows.holding[b]], 0.0
+            for j in range(nv):
+                value += rows.weighed[j] * other[j]
+            rows.factor[a, b] = value
+        rows.factor[a, a] += 1.0 / rows.inertia[i]
+    cholesky(rows.factor, n, 0.0, rows.factor)
+
+
+@cold
+def eliminate_rows(world, rows, x):
+    """Factor S for the rows that hold, and add the forces of all rows to the half-solved force x of the robot."""
+    half_solve_rows(world, rows)
+    n = 0
+    for i in range(rows.number[0]):
+        rows.force[i] = 0.0
+        if rows.state[i] == HOLDS:
+            rows.holding[n] = i
+            n += 1
+        elif rows.state[i] != OPEN:
+            rows.force[i] = rows.loss[i] if rows.state[i] == SLIPS_UP else -rows.loss[i]
+            for j in range(x.size):
+                x[j] += rows.force[i] * rows.half[i, j]
+    rows.number[1] = n
+    factor_rows(world, rows)
+    answer_with(world, rows, x)
+
+
+@cold
+def hold_equalities(world, rows):
+    """Factor S for equalities alone: what holds in an impact."""
+    half_solve_rows(world, rows)
+    n = 0
+    for i in range(rows.number[0]):
+        if rows.kind[i] == EQUALITY:
+            rows.holding[n] = i
+            n += 1
+    rows.number[1] = n
+    factor_rows(world, rows)
+
+
+@cold
+def answer_impulse(world, rows, x):
+    """Add to the half-solved impulse x what rows that hold answer to it."""
+    for i in range(rows.number[0]):
+        rows.force[i] = 0.0
+        rows.reference[i] = 0.0
+    answer_with(world, rows, x)
+
+
+@cold
+def reduce_mobility(world, points, contacts, half, rows):
+    """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G."""
+    near, out, answer = contacts.near, contacts.mobility, rows.answer
+    n = rows.number[1]
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        for a in range(n):
+            b = rows.half[rows.holding[a]]
+            for c in range(6):
+                answer[a, 6 * k + c] = 0.0
+            for i in range(points.chain_length[k]):
+                j = points.chain[k, i]
+                weight = b[j] * world.qLDiagInv[j]
+                for c in range(6):
+                    answer[a, 6 * k + c] += weight * half[k, j, c]
+        # C^-1 G, by the rows of the factor C of S
+        for a in range(n):
+            for c in range(6 * k, 6 * k + 6):
+                value = answer[a, c]
+                for b in range(a):
+                    value -= rows.factor[a, b] * answer[b, c]
+                answer[a, c] = value * rows.factor[a, a]
+        for m in range(k + 1):
+            if near[m] == near[m + 1]:
+                continue
+            for r in range(6 * k, 6 * k + 6):
+                for c in range(6 * m, 6 * m + 6):
+                    value = 0.0
+                    for a in range(n):
+                        value += answer[a, r] * answer[a, c]
+                    out[r, c] -= value
+                    if m < k:
+                        out[c, r] = out[r, c]
+
+
+@inlined
+def along(row, x):
+    """Scalar product."""
+    value = 0.0
+    for j in range(x.size):
+        value += row[j] * x[j]
+    return value
+
+
+@cold
+def check_shared_rows(rows, qacc, tolerance):
+    """How many rows should have another state at an acceleration."""
+    wrong = 0
+    for i in range(rows.number[0]):
+        if rows.kind[i] != EQUALITY:
+            acceleration = along(rows.jacobian[i], qacc)
+            value = rows.inertia[i] * (rows.reference[i] - acceleration)
+            scale = rows.inertia[i] * (abs(rows.reference[i]) + abs(acceleration))
+            if violates(rows.kind[i], rows.state[i], value, rows.loss[i], tolerance * scale):
+                wrong += 1
+    return wrong
+
+
+@cold
+def set_shared_states(rows, qacc):
+    """States of all rows at an acceleration."""
+    for i in range(rows.number[0]):
+        value = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
+        rows.state[i] = state_for(rows.kind[i], value, rows.loss[i])
+
+
+@cold
+def begin_shared_line(rows, qacc, direction):
+    """Values of all rows at an acceleration, and what they do along ``direction`` (nv,), for :func:`shared_slope`."""
+    for i in range(rows.number[0]):
+        rows.value[i] = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
+        rows.residual[i] = along(rows.jacobian[i], direction)
+
+
+@cold
+def shared_slope(rows, t):
+    """Work of all rows' forces along the line, ``t`` of it on."""
+    work = 0.0
+    for i in range(rows.number[0]):
+        value = rows.value[i] - t * rows.inertia[i] * rows.residual[i]
+        work += rows.residual[i] * bounded(rows.kind[i], value, rows.loss[i])
+    return work
+
+
+@inlined
+def add_shared_row_forces(rows, generalised):
+    """Add the generalised forces of all rows."""
+    for i in range(rows.number[0]):
+        for j in range(generalised.size):
+            generalised[j] += rows.jacobian[i, j] * rows.force[i]
+
+
+def make_made_rows(data: mujoco.MjData) -> MadeRows:
+    """Where to read MuJoCo's rows of ``data``, which must outlive the result."""
+    names = ("efc_type", "efc_id", "efc_J_rownnz", "efc_J_rowadr", "efc_J_colind", "efc_J", "efc_D", "efc_aref")
+    return MadeRows(counter(data, "nefc"), *(counter(data, name) for name in (*names, "efc_frictionloss")))
+
+
+def make_shared_rows(model: mujoco.MjModel, feet: int, *, contacts: bool) -> SharedRows:
+    """Room for all rows of a model from which the single joints' rows were taken, and for some of contacts."""
+    data = mujoco.MjData(model)
+    data.eq_active[:] = 1
+    mujoco.mj_forward(model, data)
+    always = int(np.isin(data.efc_type, (EQUALITY, 1, 2)).sum())
+    ball = int((model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))).sum())
+    most = always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
+    return SharedRows(
+        number=np.zeros(3, dtype=np.int64),
+        kind=np.zeros(most, dtype=np.int64),
+        identity=np.zeros(most, dtype=np.int64),
+        state=np.full(most, HOLDS, dtype=np.int64),
+        jacobian=np.zeros((most, model.nv)),
+        half=np.zeros((most, model.nv)),
+        inertia=np.zeros(most),
+        reference=np.zeros(most),
+        loss=np.zeros(most),
+        force=np.zeros(most),
+        holding=np.zeros(most, dtype=np.int64),
+        weighed=np.zeros(model.nv),
+        factor=np.zeros((most, most)),
+        residual=np.zeros(most),
+        value=np.zeros(most),
+        answer=np.zeros((most, 6 * feet)),
+    )
