@@ -232,7 +232,7 @@ def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
-    columns = list(zip(*rows, strict=True)) if rows else [[]] * 8
+    columns: list = list(zip(*rows, strict=True)) if rows else [[]] * 8
     kind, dof, address = (np.array(column, dtype=np.int64) for column in columns[:3])
     sign, bound, margin = (np.array(column, dtype=float) for column in columns[3:6])
     solref = np.array(columns[6], dtype=float).reshape(-1, 2)

@@ -1,0 +1,204 @@
+"""Joint friction, limits, loops, tendons and contacts between bodies: eliminated, and equal to MuJoCo's solution."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from engine import reference
+
+import footfall as ff
+from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
+from footfall.engine.joint_rows import make_joint_rows
+
+ROBOTS = Path(__file__).parents[3] / "shared" / "robots"
+REAL = {
+    "g1": "unitree_g1/g1.xml",
+    "go1": "unitree_go1/go1.xml",
+    "talos": "pal_talos/talos_motor.xml",
+    "op3": "robotis_op3/op3.xml",
+    "cassie": "agility_cassie/cassie.xml",
+}
+on_real_robots = pytest.mark.parametrize("name", REAL)
+# Of the largest acceleration. Both find the same rows and solve the same equations: what is left is rounding times the
+# condition of M and of the rows, 1e-13 in the worst state seen.
+SAME = 1e-9
+
+# A trunk with a leg, an arm that strikes it, and one of every constraint that MuJoCo knows between joints and bodies.
+PUPPET = """
+<mujoco model="puppet">
+  <option timestep="1e-3"/>
+  <worldbody>
+    <body name="trunk" pos="0 0 1">
+      <freejoint/><geom type="box" size=".1 .1 .2" mass="5" contype="0" conaffinity="0"/>
+      <body name="thigh" pos="0 0 -.2">
+        <joint name="hip" axis="0 1 0" frictionloss="2" damping=".5" range="-.4 .4" limited="true"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="1" contype="0" conaffinity="0"/>
+        <body name="shank" pos="0 0 -.3">
+          <joint name="knee" axis="0 1 0" frictionloss=".3" range="-.1 1" limited="true" margin=".05"
+                 solimplimit=".8 .99 .02 .3 3" solreflimit="-300 -20"/>
+          <geom name="shank" type="capsule" fromto="0 0 0 0 0 -.3" size=".03" mass="1"/>
+          <body name="foot" pos="0 0 -.3">
+            <joint name="ankle" axis="0 1 0" solimpfriction=".5 .9 .1 .5 2" frictionloss="1" armature=".01"/>
+            <geom type="box" size=".1 .05 .01" mass=".3" contype="0" conaffinity="0"/>
+          </body>
+        </body>
+      </body>
+      <body name="arm" pos="0 .1 .1">
+        <joint name="shoulder" type="ball" range="0 .5" limited="true"/>
+        <geom type="capsule" fromto="0 0 0 0 .3 0" size=".02" mass=".5" contype="0" conaffinity="0"/>
+        <body name="hand" pos="0 .3 0">
+          <joint name="reach" type="slide" axis="0 1 0" range="-.02 .02" limited="true" frictionloss=".5"/>
+          <site name="palm"/><geom name="hand" type="sphere" size=".04" mass=".3"/>
+          <body name="finger" pos="0 .1 0">
+            <joint name="finger" axis="1 0 0"/><geom type="sphere" size=".02" mass=".1" contype="0" conaffinity="0"/>
+            <body name="tip" pos="0 .1 0">
+              <joint name="tip" axis="1 0 0"/><geom type="sphere" size=".02" mass=".1" contype="0" conaffinity="0"/>
+            </body>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="cord" frictionloss=".4" range="-.1 .3" limited="true">
+      <joint joint="hip" coef="1"/><joint joint="knee" coef="-.6"/>
+    </fixed>
+  </tendon>
+  {equality}
+</mujoco>
+"""
+EQUALITIES = {
+    "friction, limits, tendon": "",
+    "fixed joint": '<equality><joint joint1="finger" polycoef=".1 0 0 0 0"/></equality>',
+    "mimic joint": '<equality><joint joint1="finger" joint2="tip" polycoef="0 .5 .2 0 0"/></equality>',
+    "connect": '<equality><connect body1="hand" body2="trunk" anchor="0 -.1 0"/></equality>',
+    "weld": '<equality><weld body1="tip" body2="shank"/></equality>',
+}
+
+
+def puppet(equality: str = "friction, limits, tendon") -> ff.Robot:
+    spec = mujoco.MjSpec.from_string(PUPPET.format(equality=EQUALITIES[equality]))
+    sole = np.array([[x, y, -0.01] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+    return ff.load_robot(spec, feet={"foot": ("foot", sole)})
+
+
+def real(name: str) -> ff.Robot:
+    if not (ROBOTS / REAL[name]).exists():
+        pytest.skip("the robots are not here")
+    return ff.load_robot(ROBOTS / REAL[name])
+
+
+def solved_by_mujoco(sim: ff.Simulation, run: reference.Run, applied: np.ndarray | None = None) -> mujoco.MjData:
+    """MuJoCo's own solution at the state of a run, of the whole model, to the last digits."""
+    model, whole = copy.copy(sim.scene.model), sim.robot.model
+    model.dof_frictionloss[:] = whole.dof_frictionloss
+    model.jnt_limited[:], model.eq_active0[:] = whole.jnt_limited, whole.eq_active0
+    model.dof_armature[:] += sim.dt * model.dof_damping  # the step's: damping acts on the velocity at its end
+    model.opt.tolerance, model.opt.ls_tolerance = 0.0, 1e-12
+    model.opt.iterations, model.opt.ls_iterations = 300, 300
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = run.data.qpos, run.data.qvel, run.data.ctrl
+    if applied is not None:
+        data.qfrc_applied[:] = applied
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def states(robot: ff.Robot, count: int, height: float):
+    """Poses around home and above, slow ones and fast ones; the first is home at rest."""
+    rng = np.random.default_rng(1)
+    for k in range(count):
+        size, speed = (0.0, 0.02, 0.3, 0.7)[k % 4], (0.0, 1e-3, 3.0, 0.3)[k % 4]
+        qpos = robot.home.copy()
+        mujoco.mj_integratePos(robot.model, qpos, size * rng.normal(size=robot.model.nv), 1.0)
+        qpos[2] += height
+        yield qpos, speed * rng.normal(size=robot.model.nv)
+
+
+def miss(found: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
+
+
+def compare_in_the_air(robot: ff.Robot, law: str, count: int) -> set[tuple[str, int]]:
+    """Accelerations in the air against MuJoCo's; gives which states of which kinds of rows were met."""
+    sim = ff.Simulation(robot, law=law)
+    met = set()
+    for qpos, qvel in states(robot, count, 3.0):
+        run = reference.evaluated(sim, qpos, qvel)
+        expected = solved_by_mujoco(sim, run)
+        assert run.outcome[3] == 0
+        assert miss(run.data.qacc, expected.qacc) < SAME
+        assert miss(run.data.qfrc_constraint, expected.qfrc_constraint) < SAME
+        joints, shared = run.conditions.constraints.joints, run.conditions.constraints.shared
+        near = joints.inertia > 0
+        met |= set(zip(joints.kind[near], joints.state[near], strict=True))
+        n = shared.number[0]
+        met |= set(zip(shared.kind[:n] + 100, shared.state[:n], strict=True))
+    return met
+
+
+def test_rows_of_single_joints_have_mujocos_inertia_reference_and_force():
+    robot = puppet("fixed joint")
+    sim = ff.Simulation(robot)
+    for qpos, qvel in states(robot, 12, 3.0):
+        run = reference.evaluated(sim, qpos, qvel)
+        expected, rows = solved_by_mujoco(sim, run), run.conditions.constraints.joints
+        single = np.isin(expected.efc_type, (0, 1)) | (expected.efc_type == LIMIT) & (expected.efc_id != 4)
+        found = np.flatnonzero(rows.inertia > 0)
+        order = np.lexsort((rows.dof[found], rows.kind[found]))  # as MuJoCo: equalities, friction, limits
+        found = found[order]
+        assert found.size == single.sum()
+        np.testing.assert_allclose(rows.inertia[found], expected.efc_D[single], rtol=1e-12)
+        np.testing.assert_allclose(rows.reference[found], expected.efc_aref[single], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(rows.force[found], expected.efc_force[single], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])  # one of each kind
+@pytest.mark.parametrize("equality", EQUALITIES)
+def test_in_the_air_accelerations_are_those_of_mujocos_solver(equality, law):
+    met = compare_in_the_air(puppet(equality), law, 40)
+    assert {(1, HOLDS), (1, SLIPS_UP), (1, SLIPS_DOWN)} <= met  # friction
+    assert {(LIMIT, HOLDS), (LIMIT, OPEN)} <= met
+    assert {(102, SLIPS_UP), (102, SLIPS_DOWN), (104, HOLDS)} <= met  # friction and limits of the tendon
+    assert (103, HOLDS) in met  # the ball joint's limit
+    assert equality in ("friction, limits, tendon", "fixed joint") or (100, HOLDS) in met
+
+
+@on_real_robots
+def test_real_robots_in_the_air_move_as_under_mujocos_solver(name):
+    met = compare_in_the_air(real(name), "spring-damper", 24)
+    if name != "cassie":  # it has no friction
+        assert {(1, HOLDS), (1, SLIPS_UP), (1, SLIPS_DOWN)} <= met
+    if name in ("talos", "cassie"):
+        assert (100, HOLDS) in met
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "linearizing-penalty", "constraint-selection"])
+@pytest.mark.parametrize("equality", EQUALITIES)
+def test_on_the_ground_constraints_are_those_of_mujocos_solver_under_the_laws_forces(equality, law):
+    """One solution: with the law's forces given, MuJoCo's solver finds the acceleration that the law was solved with."""
+    robot = puppet(equality)
+    sim = ff.Simulation(robot, law=law)
+    loaded = 0
+    for qpos, qvel in states(robot, 24, 0.0):
+        run = reference.evaluated(sim, qpos, qvel)
+        if run.contacts.number[0] == 0:
+            continue
+        data = mujoco.MjData(run.model)
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        mujoco.mj_forward(run.model, data)
+        jacobian = reference.point_jacobian(run, data).reshape(-1, run.model.nv)
+        force = reference.in_world(run, run.points.force).ravel()
+        expected = solved_by_mujoco(sim, run, jacobian.T @ force)
+        assert miss(run.data.qacc, expected.qacc) < SAME
+        loaded += np.abs(force).max() > 1.0
+    assert loaded > 5
+
+
+def test_models_without_such_rows_have_none():
+    rows = make_joint_rows(ff.load_robot("ball").model)
+    assert rows.kind.size == 0
