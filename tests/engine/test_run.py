@@ -162,6 +162,8 @@ def test_points_on_record_are_where_the_forces_act(law):
     rec = ff.Simulation(BIPED, law=law, ground=ff.Ground.slope(0.1)).run(0.1, qvel=np.eye(20)[4])
     np.testing.assert_allclose(rec.gap, rec.ground.gap(rec.position)[0], atol=1e-12)
     step = np.diff(rec.position, axis=0) / rec.dt
+    smooth = ~rec.signals.get("impacts", np.zeros(len(rec)))[:-1].astype(bool)  # velocities jump in impacts
+    assert smooth.sum() > 80
     # The mean of two velocities is that of the step up to its square, and semi-implicit Euler's up to the step.
-    np.testing.assert_allclose(step, rec.velocity[1:], atol=0.05)
+    np.testing.assert_allclose(step[smooth], rec.velocity[1:][smooth], atol=0.05)
     assert not rec.force[rec.mode == 0].any()

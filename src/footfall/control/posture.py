@@ -11,11 +11,16 @@ import mujoco
 import numpy as np
 
 from footfall.control.stance import stance
+from footfall.control.statics import actuated_dofs, rest, settled, stiffness
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import AT_JOINT
 from footfall.robot.motors import motor_scale
+
+#: Largest proportional gain, in inertias over the square of the step: half of what an explicit step still damps.
+FASTEST = 0.5
+#: How stiff a stance is to be, in rates g/h at which an inverted pendulum falls, and below which share it just turns.
+STIFF, NEUTRAL = 2.0, 1e-3
 
 
 def _posture(time, qpos, qvel, ctrl, gains):
@@ -34,9 +39,11 @@ class Posture:
     ``target`` (nq,) is the posture; left out, the robot's home, on a slope with the soles along the ground and the
     weight over the feet (see :func:`footfall.control.stance.stance`), which is also where a run starts. ``kp`` (N m/rad
     or N/m) and ``kd`` (N m s/rad or N s/m) are one number or one per actuator. Left out, ``kp`` is three times the
-    weight times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright, and
-    ``kd = kp * 0.05 s``, or less where the step is too long for the inertia of a joint. Motors on a root that goes
-    about (``robot.root_motors``) stay idle.
+    weight times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; more, by
+    factors of two, where springs in the legs or narrow feet leave the stance too soft; and ``kd = kp * 0.05 s``. Both
+    are less where the step is too long for the inertia of a joint. Springs of joints without motors are loaded in the
+    posture, where it is left out, and motors make way for them. Motors on a root that goes about
+    (``robot.root_motors``) stay idle.
     """
 
     target: Sequence[float] | None = None
@@ -50,12 +57,13 @@ class Posture:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """The posture set down on the ground, at rest."""
-        return (stance(robot, ground) if self.target is None else None), None
+        return (settled(robot, stance(robot, ground)) if self.target is None else None), None
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         model = robot.model
-        target = stance(robot, ground) if self.target is None else np.asarray(self.target, dtype=float)
+        default = self.target is None
+        target = settled(robot, stance(robot, ground)) if default else np.asarray(self.target, dtype=float)
         if target.shape != (model.nq,):
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
         scale = motor_scale(robot, "posture")
@@ -63,14 +71,14 @@ class Posture:
         data = mujoco.MjData(model)
         data.qpos[:] = target
         mujoco.mj_forward(model, data)
+        inertia = joint_inertias(model, data)
         kp = self.kp
         if kp is None:
             height = max(0.05, float(data.subtree_com[0, 2] - _lowest(robot, data)))
-            kp = 3.0 * robot.weight * height
+            kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[model.jnt_dofadr[joint]]
         kd = self.kd
         if kd is None:
-            inertia = joint_inertias(model, data)[model.jnt_dofadr[joint]]
-            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia / dt)
+            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia[model.jnt_dofadr[joint]] / dt)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
         rows = np.zeros((model.nu, 7))
         rows[:, 0] = model.jnt_qposadr[joint]
@@ -100,31 +108,27 @@ def _lowest(robot: Robot, data: mujoco.MjData) -> float:
     return float(min(heights, default=0.0))
 
 
+def _proportional_gains(robot: Robot, target: np.ndarray, height: float, most: np.ndarray) -> np.ndarray:
+    """(nv,) gains of motors that hold a stance; ``most`` (nv,) are the largest that the step allows."""
+    gain = 3.0 * robot.weight * height
+    enough = STIFF * abs(robot.model.opt.gravity[2]) / height  # 1/s2
+    actuated = actuated_dofs(robot)
+    first = np.where(actuated, np.minimum(gain, most), 0.0)
+    for factor in (1, 2, 4, 8, 16):
+        gains = np.where(actuated, np.minimum(factor * gain, most), 0.0)
+        rates = stiffness(robot, target, gains)
+        if not rates.size or rates[np.abs(rates) > NEUTRAL * enough].min(initial=np.inf) >= enough:
+            return gains
+    return first
+
+
 def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     """Generalised forces (nv,) that actuators must give for the robot to rest at ``qpos`` on its contact points.
 
-    The ground carries the unactuated coordinates with the contact forces of least norm; what is left of gravity is
-    the actuators' part.
+    The ground carries the unactuated coordinates with the contact forces of least norm, loops and springs their part
+    of them; what is left of gravity is the actuators' part.
     """
-    model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
-    held = data.qfrc_bias - data.qfrc_passive
-    jacobian = np.zeros((3, model.nv))
-    rows = []
-    for b, point in zip(robot.point_body, robot.point_position, strict=True):
-        at = data.xpos[b] + data.xmat[b].reshape(3, 3) @ point
-        mujoco.mj_jac(model, data, jacobian, None, at, int(b))
-        rows.append(jacobian.copy())
-    stacked = np.concatenate(rows) if rows else np.zeros((0, model.nv))
-    actuated = np.zeros(model.nv, dtype=bool)
-    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT) & ~robot.root_motors, 0]
-    actuated[model.jnt_dofadr[joints]] = True
-    force = np.linalg.lstsq(stacked[:, ~actuated].T, held[~actuated], rcond=None)[0]
-    torque = held - stacked.T @ force
-    torque[~actuated] = 0.0
-    return torque
+    return rest(robot, qpos).torque
 
 
 @cache

@@ -1,0 +1,162 @@
+"""A robot at rest on its feet: what the ground, its loops, its springs and its motors carry, and whether it would fall.
+
+At rest the generalised forces of gravity are held by contact forces, by equalities (loops, mimic joints), by springs of
+joints that no motor drives (they give way until they carry their part), and by motors.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.robot import Robot
+from footfall.robot.model import AT_JOINT
+from footfall.standing import point_positions
+
+#: How much cheaper forces of loops and springs are than those of the ground, whose norm is to be the least.
+CHEAP = 1e3
+#: Singular values below this share of the largest are none.
+RANK = 1e-9
+#: Iterations in which springs settle, and the change of the pose (m or rad) below which they have.
+ITERATIONS, SETTLED = 30, 1e-10
+#: Step of the differences that give the stiffness of a stance, m or rad.
+DIFFERENCE = 1e-5
+
+
+class Rest(NamedTuple):
+    """What holds a robot at rest in a pose, and through which coordinates."""
+
+    torque: np.ndarray  # (nv,) N m or N, of motors
+    force: np.ndarray  # (P, 3) N, world frame, of contact points
+    loop: np.ndarray  # (E,) of equality rows
+    spring: np.ndarray  # (nv,) N m, needed of springs that give way
+    contact_rows: np.ndarray  # (3P, nv) Jacobian of the points
+    loop_rows: np.ndarray  # (E, nv) Jacobian of the equalities
+    loop_error: np.ndarray  # (E,) m or rad
+
+
+def actuated_dofs(robot: Robot) -> np.ndarray:
+    """(nv,) where motors act on joints."""
+    model = robot.model
+    actuated = np.zeros(model.nv, dtype=bool)
+    joints = model.actuator_trnid[np.isin(model.actuator_trntype, AT_JOINT) & ~robot.root_motors, 0]
+    actuated[model.jnt_dofadr[joints]] = True
+    return actuated
+
+
+def giving_springs(robot: Robot) -> np.ndarray:
+    """Joints of one dof with a spring and without a motor."""
+    model = robot.model
+    single = np.isin(model.jnt_type, (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)))
+    return np.flatnonzero(single & (model.jnt_stiffness > 0) & ~actuated_dofs(robot)[model.jnt_dofadr])
+
+
+def rest(robot: Robot, qpos: np.ndarray) -> Rest:
+    """What holds a robot at rest at ``qpos`` on its contact points: the contact forces of least norm, and the rest."""
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    return _rest(robot, data)
+
+
+def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
+    """(nq,) the pose with springs that carry their part: root and contact points stay, loops close, motors make way.
+
+    ``qpos`` itself where no spring gives way, or none such pose is found.
+    """
+    model, joints = robot.model, giving_springs(robot)
+    if not joints.size:
+        return qpos
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    places = point_positions(robot, data)
+    address, dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+    identity = np.eye(model.nv)
+    root = identity[np.flatnonzero(model.body_parentid[model.dof_bodyid] == 0)]
+    for _ in range(ITERATIONS):
+        now = _rest(robot, data)
+        wanted = model.qpos_spring[address] - now.spring[dofs] / model.jnt_stiffness[joints]
+        rows = np.concatenate([now.contact_rows, now.loop_rows, identity[dofs], root])
+        gaps = (places - point_positions(robot, data)).ravel()
+        errors = np.concatenate([gaps, -now.loop_error, wanted - data.qpos[address], np.zeros(len(root))])
+        change = np.linalg.lstsq(rows, errors, rcond=RANK)[0]
+        mujoco.mj_integratePos(model, data.qpos, change, 1.0)
+        mujoco.mj_forward(model, data)
+        if np.abs(change).max() < SETTLED:
+            return data.qpos.copy()
+    return qpos
+
+
+def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Eigenvalues (1/s2), least first, of a stance held by proportional ``gains`` (nv,): below zero it falls.
+
+    Points in contact stay and loops stay closed; what remains moves under gravity, springs and gains, contact forces
+    staying as they are.
+    """
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    now = _rest(robot, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    slope = np.zeros((model.nv, model.nv))
+    for j in range(model.nv):
+        for sign in (-1.0, 1.0):
+            data.qpos[:] = qpos
+            mujoco.mj_integratePos(model, data.qpos, sign * DIFFERENCE * np.eye(model.nv)[j], 1.0)
+            mujoco.mj_forward(model, data)
+            held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ now.force.ravel()
+            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - _loop_rows(data).T @ now.loop)
+    rows = np.concatenate([now.contact_rows, now.loop_rows])
+    _, sizes, directions = np.linalg.svd(rows)
+    free = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
+    if not free.size:
+        return np.zeros(0)
+    total = free.T @ (0.5 * (slope + slope.T) + np.diag(gains)) @ free
+    half = np.linalg.inv(np.linalg.cholesky(free.T @ inertia @ free))
+    return np.linalg.eigvalsh(half @ total @ half.T)
+
+
+def _rest(robot: Robot, data: mujoco.MjData) -> Rest:
+    model, actuated = robot.model, actuated_dofs(robot)
+    giving = model.jnt_dofadr[giving_springs(robot)]
+    held = data.qfrc_bias - data.qfrc_passive
+    held[giving] += data.qfrc_spring[giving]
+    contact, loop = _contact_rows(robot, data), _loop_rows(data)
+    rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
+    free = ~actuated
+    force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
+    torque = held - rows.T @ force
+    torque[free] = 0.0
+    first, second = len(contact), len(contact) + len(loop)
+    spring = np.zeros(model.nv)
+    spring[giving] = CHEAP * force[second:]
+    return Rest(
+        torque=torque,
+        force=force[:first].reshape(-1, 3),
+        loop=CHEAP * force[first:second],
+        spring=spring,
+        contact_rows=contact,
+        loop_rows=loop,
+        loop_error=data.efc_pos[: data.ne].copy(),
+    )
+
+
+def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    rows = np.zeros((robot.point_count, 3, robot.model.nv))
+    for row, body, at in zip(rows, robot.point_body, point_positions(robot, data), strict=True):
+        mujoco.mj_jac(robot.model, data, row, None, at, int(body))
+    return rows.reshape(-1, robot.model.nv)
+
+
+def _loop_rows(data: mujoco.MjData) -> np.ndarray:
+    """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
+    rows = np.zeros((data.ne, data.model.nv))
+    for i, row in enumerate(rows):
+        mujoco.mj_mulJacTVec(data.model, data, row, np.eye(data.nefc)[i])
+    return rows
