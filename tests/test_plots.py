@@ -83,7 +83,7 @@ def test_grf_shows_the_forces_of_the_recording(pushed):
     drawn = lines(rec.plot("grf"))
     assert drawn["left"][:, 0] == pytest.approx(rec.time)
     assert drawn["left"][:, 1] == pytest.approx(rec.foot_force[:, 0, 2])
-    assert drawn["sum"][:, 1] == pytest.approx(rec.total_force[:, 2])
+    assert drawn["total"][:, 1] == pytest.approx(rec.total_force[:, 2])
     overlaid = lines(plot({"a": rec, "b": pushed[1]}, "grf"))
     assert overlaid["b"][:, 1] == pytest.approx(pushed[1].total_force[:, 2])
 
@@ -117,7 +117,7 @@ def test_cop_lies_on_the_sole(pushed):
 
 def test_every_plot_has_its_function_and_says_what_it_draws():
     functions = {function.__name__: function for function in (forces.grf, joints.tracking, modes.modes)}
-    for name, (module, about) in PLOTS.items():
+    for name, (module, about, _) in PLOTS.items():
         draw = getattr(import_module(f"footfall.show.plots.{module}"), name)
         assert draw.__doc__
         assert about
@@ -157,8 +157,8 @@ def test_an_interval_is_cut_out(pushed):
 
 def test_long_recordings_keep_their_peaks_and_little_else(pushed, monkeypatch):
     rec = pushed[0]
-    monkeypatch.setattr("footfall.show.plots.common.SAMPLES", 100)
-    drawn = lines(rec.plot("grf"))["sum"]
+    monkeypatch.setattr("footfall.show.plots.drawing.SAMPLES", 100)
+    drawn = lines(rec.plot("grf"))["total"]
     assert len(drawn) < 150
     assert drawn[:, 1].max() == rec.total_force[:, 2].max()
 

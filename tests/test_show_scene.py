@@ -13,7 +13,7 @@ from footfall.errors import RecordingError
 from footfall.measure import momentum, overall_cop, support_polygon
 from footfall.record import COLUMNS
 from footfall.show import frames as show
-from footfall.show.report_plots import decimated
+from footfall.show.panels import decimated
 
 
 @pytest.fixture(scope="module")

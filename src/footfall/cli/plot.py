@@ -41,7 +41,7 @@ class Command:
             )
         *folders, name = self.words
         if not folders and name == "list":
-            about = {key: what for key, (_, what) in PLOTS.items()}
+            about = {key: one.about for key, one in PLOTS.items()}
             if self.json:
                 print_json(about)
             else:

@@ -20,8 +20,8 @@ from footfall.errors import FootfallError, RecordingError
 from footfall.files.aside import written_aside
 from footfall.record import Record
 from footfall.show.frames import labels_of, make_scene
+from footfall.show.page_plots import page_plots
 from footfall.show.replay import most_frames, replay_data
-from footfall.show.report_plots import panels
 from footfall.show.tables import audit_rows, audit_table, facts_table, key_figures, summary_table
 from footfall.version import __version__
 
@@ -67,7 +67,7 @@ def write_report(
 def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, audits: Sequence[Sequence[Any]]) -> str:
     """The report as text; see ``write_report``."""
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
-    data = {**replay_data(scenes, labels), "panels": panels(runs, labels)}
+    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels)}
     tables = [summary_table(runs, labels), facts_table(runs, labels), audit_table(audits, labels)]
     return _fill(
         _file("report.html"),

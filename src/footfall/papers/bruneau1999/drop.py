@@ -201,7 +201,7 @@ def judge_falls(data: Falls) -> list[Claim]:
 
 
 def draw_falls(figure: Any, data: Falls) -> None:
-    from footfall.show.report_plots import decimated
+    from footfall.show.panels import decimated
     from footfall.show.style import COLORS
 
     left, right = figure.subplots(1, 2)

@@ -168,15 +168,15 @@ def _depths(statement: str, found: dict[float, float], speed: float, power: floa
 
 
 def draw_falls(figure: Any, data: Falls) -> None:
-    from footfall.show.plots.common import line
+    from footfall.show.plots.drawing import line
     from footfall.show.style import BLUE, GREEN, VERMILION
 
     above, force, zoom = figure.subplot_mosaic([["height", "height"], ["force", "zoom"]]).values()
     styles = {0.0: (BLUE, (0, (4, 1.5))), 1.0: (VERMILION, "-"), 5.0: (GREEN, (0, (1, 1.2)))}  # as the paper's lines
     for kp, rec in data.runs.items():
         color, dash = styles[kp]
-        line(above, rec, 1e3 * rec.gap[:, 0], color=color, linestyle=dash, label=f"kp = {kp:g}, kv = {KV:g}")
-        line(force, rec, rec.force[:, 0, 2], color=color, linestyle=dash)
+        line(above, rec.time, 1e3 * rec.gap[:, 0], color=color, linestyle=dash, label=f"kp = {kp:g}, kv = {KV:g}")
+        line(force, rec.time, rec.force[:, 0, 2], color=color, linestyle=dash)
         about = rec.slice(0.14, 0.147)
         zoom.semilogy(about.time, np.maximum(about.force[:, 0, 2], 1.0), color=color, linestyle=dash)
     above.set(ylim=(-0.34, 0.1), xlabel="time (s)", ylabel="height (mm)", title="Fig. 4: vertical position")

@@ -127,12 +127,12 @@ def judge_bounces(data: Bounces) -> list[Claim]:
 
 
 def draw_bounces(figure: Any, data: Bounces) -> None:
-    from footfall.show.plots.common import line
+    from footfall.show.plots.drawing import line
     from footfall.show.style import COLORS
 
     for ax, (pair, rec), color in zip(figure.subplots(1, 3), data.runs.items(), COLORS, strict=False):
         known = closed_form(*pair)
-        line(ax, rec, 1e3 * rec.gap[:, 0], color=color)
+        line(ax, rec.time, 1e3 * rec.gap[:, 0], color=color)
         ax.plot([known.when], [-1e3 * known.depth], "o", color="#000000", markersize=4, fillstyle="none")
         leaving = rec.time[np.argmax((rec.gap[:, 0] > 0) & (rec.time > known.when))]
         span = np.linspace(leaving, rec.time[-1], 200)

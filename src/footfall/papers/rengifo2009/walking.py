@@ -161,7 +161,7 @@ def judge_walk(data: dict[float, Recording]) -> list[Claim]:
 
 
 def draw_walk(figure: Any, data: dict[float, Recording]) -> None:
-    from footfall.show.plots.common import point_names
+    from footfall.show.plots.points import point_names
     from footfall.show.style import BLUE, COLORS, VERMILION
 
     top, *rows = figure.subfigures(3, 1, height_ratios=(1.0, 1.0, 1.0))

@@ -4,17 +4,19 @@
     plot({"soft": a, "hard": b}, "grf", stop=1.0)     # overlaid
     save_plot(figure, "grf.pdf")
 
-To add one: write a function ``(figure, runs) -> None`` in a file of this room and add its line to ``PLOTS``.
+To add one: write a function ``(runs, *, brief) -> list[Panel]`` in a file of this room, or one that draws a whole
+figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report shows those of
+``footfall.show.page_plots.SHOWN``.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.aside import written_aside
@@ -23,21 +25,35 @@ from footfall.record import Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from footfall.show.panels import Panel
+
 __all__ = ["PLOTS", "plot", "save_plot"]
 
-#: Where each plot lives, and what it shows.
+
+class Plot(NamedTuple):
+    """A plot: the file of this room that has its function, what it shows, and how its panels stand.
+
+    ``layout`` is "stack", "grid", or "figure" for a function that draws a whole figure itself.
+    """
+
+    module: str
+    about: str
+    layout: str = "stack"
+
+
 PLOTS = {
-    "grf": ("forces", "ground reaction forces"),
-    "normal": ("points", "normal force at each contact point"),
-    "friction": ("points", "tangential over normal force at each contact point"),
-    "penetration": ("points", "depth of each contact point in the ground"),
-    "heights": ("points", "height of each contact point over the ground"),
-    "modes": ("modes", "open, stick and slide of each contact point"),
-    "cop": ("pressure", "path of the centre of pressure on each sole"),
-    "zmp": ("pressure", "zero moment point with the limits of the support, over time and in plan"),
-    "tracking": ("joints", "joint positions, with what their servos aim at"),
-    "torque": ("joints", "torques of the actuators at the joints"),
-    "energy": ("energy", "energies, and works of actuators and ground"),
+    "grf": Plot("forces", "ground reaction forces"),
+    "normal": Plot("points", "normal force at each contact point"),
+    "friction": Plot("points", "tangential over normal force at each contact point"),
+    "penetration": Plot("points", "depth of each contact point in the ground"),
+    "heights": Plot("points", "height of each contact point over the ground"),
+    "modes": Plot("modes", "open, stick and slide of each contact point"),
+    "pressure": Plot("pressure", "centre of pressure and zero moment point with the limits of the support, over time"),
+    "cop": Plot("pressure", "path of the centre of pressure on each sole", "figure"),
+    "zmp": Plot("pressure", "zero moment point with the limits of the support, over time and in plan", "figure"),
+    "tracking": Plot("joints", "joint positions, with what their servos aim at", "grid"),
+    "torque": Plot("joints", "torques of the actuators at the joints", "grid"),
+    "energy": Plot("energy", "energies, and works of actuators and ground"),
 }
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -71,17 +87,29 @@ def plot(
     if empty:
         raise RecordingError(f"the recording '{empty[0]}' has no samples there, so there is nothing to plot")
     matplotlib = _matplotlib()
+    from footfall.show.plots.drawing import draw_panels
     from footfall.show.style import RC
 
-    draw = getattr(import_module(f"footfall.show.plots.{PLOTS[name][0]}"), name)
     with matplotlib.rc_context(RC):
         figure = matplotlib.figure.Figure(layout="constrained")
         figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
-        draw(figure, runs)
+        if PLOTS[name].layout == "figure":
+            _function(name)(figure, runs)
+        else:
+            draw_panels(figure, runs, panels_of(name, runs), grid=PLOTS[name].layout == "grid")
         if size is not None:
             figure.set_size_inches(*size)
         figure.suptitle(_title(runs) if title is None else title, x=0.01, ha="left", fontweight="bold")
     return figure
+
+
+def panels_of(name: str, runs: Mapping[str, Record], *, brief: bool = False) -> list[Panel]:
+    """The panels of a plot that has some; ``brief`` leaves out single contact points."""
+    return _function(name)(runs, brief=brief)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    return getattr(import_module(f"footfall.show.plots.{PLOTS[name].module}"), name)
 
 
 def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:

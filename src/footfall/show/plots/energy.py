@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from footfall import measure
-from footfall.show.plots.common import Runs, at_least, each_run, legend, line, stack
-from footfall.show.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from footfall.show.panels import Curve, Panel, Runs, each_run
 
 
-def energy(figure: Figure, runs: Runs) -> None:
+def energy(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Kinetic and potential energy, works since the first sample; of several recordings a panel for each quantity."""
-    if len(runs) == 1:
-        rec = next(iter(runs.values()))
-        own = measure.energy(rec)
-        axes = stack(figure, runs, 2, height=1.9)
-        line(axes[0], rec, own.kinetic, color=BLUE, label="kinetic")
-        line(axes[0], rec, own.potential - own.potential[0], color=GREEN, label="potential, since the start")
-        line(axes[1], rec, own.actuator_work, color=ORANGE, label="work of actuators")
-        line(axes[1], rec, own.contact_work, color=VERMILION, label="work of the ground")
-        line(axes[1], rec, own.dissipated, color=PURPLE, linestyle=(0, (4, 1.5)), label="lost")
-        axes[0].set_ylabel("energy (J)")
-        axes[1].set_ylabel("since the start (J)")
-    else:
-        axes = stack(figure, runs, 3)
-        for curve in each_run(runs):
-            own = measure.energy(curve.rec)
-            quantities = (own.mechanical - own.mechanical[0], own.contact_work, own.actuator_work)
-            for ax, values in zip(axes, quantities, strict=True):
-                line(ax, curve.rec, values, label=curve.name, **curve.style)
-        for ax, name in zip(axes, ("mechanical", "work of ground", "work of actuators"), strict=True):
-            ax.set_ylabel(f"{name} (J)")
-    for ax in axes:
-        at_least(ax, 1e-3)
-    legend(figure, axes)
+    if len(runs) > 1:
+        own = {label: measure.energy(rec) for label, rec in runs.items()}
+        quantities = {
+            "mechanical energy": {label: one.mechanical - one.mechanical[:1] for label, one in own.items()},
+            "work of the ground": {label: one.contact_work for label, one in own.items()},
+            "work of actuators": {label: one.actuator_work for label, one in own.items()},
+        }
+        return [
+            Panel(
+                title=f"{name.capitalize()} since the start",
+                label=name,
+                unit="J",
+                curves=tuple(curve._replace(values=values[curve.name]) for _, curve in each_run(runs)),
+                narrow=1e-3,
+            )
+            for name, values in quantities.items()
+        ]
+    rec = next(iter(runs.values()))
+    one = measure.energy(rec)
+    held = (("kinetic", one.kinetic), ("potential, since the start", one.potential - one.potential[:1]))
+    moved = (
+        ("work of actuators", one.actuator_work),
+        ("work of the ground", one.contact_work),
+        ("lost", one.dissipated),
+    )
+    return [
+        Panel(
+            title=title,
+            label=label,
+            unit="J",
+            curves=tuple(Curve(name, rec.time, values, first + i) for i, (name, values) in enumerate(quantities)),
+            narrow=1e-3,
+        )
+        for title, label, first, quantities in (
+            ("Energy", "energy", 0, held),
+            ("Work and loss since the start", "since the start", 2, moved),
+        )
+    ]

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from footfall.show.panels import GREY, Curve, Limit, Panel, Runs, each_foot, each_run
 
-import numpy as np
-
-from footfall.show.plots.common import Runs, at_least, each_foot, each_run, from_zero, legend, line, mark, stack
-from footfall.show.style import BLACK
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-AXES = ((2, "vertical, z (N)"), (0, "forward, x (N)"), (1, "to the left, y (N)"))
+AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
 
 
-def grf(figure: Figure, runs: Runs) -> None:
+def grf(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Vertical, forward and sideways force: each foot and their sum of one recording, the sums of several."""
-    axes = stack(figure, runs, 3)
-    alone = len(runs) == 1
     first = next(iter(runs.values()))
     weight = first.robot.weight
-    for ax, (axis, name) in zip(axes, AXES, strict=True):
-        if alone and len(first.robot.feet) > 1:
-            line(ax, first, first.total_force[:, axis], color=BLACK, linewidth=0.8, alpha=0.6, label="sum")
-        for curve in each_foot(runs) if alone else each_run(runs):
-            force = curve.rec.foot_force[:, curve.foot, axis] if alone else curve.rec.total_force[:, axis]
-            line(ax, curve.rec, force, label=curve.name, **curve.style)
-        ax.set_ylabel(name)
-        at_least(ax, 0.02 * (weight or 1.0))
-    if weight:
-        mark(axes[0], weight, "weight")
-        from_zero(axes[0])
-        shares = axes[0].secondary_yaxis(
-            "right", functions=(partial(np.multiply, 1.0 / weight), partial(np.multiply, weight))
+    found = []
+    for axis, way, letter in AXES:
+        if len(runs) == 1:
+            curves = [curve._replace(values=rec.foot_force[:, f, axis]) for rec, f, curve in each_foot(runs)]
+            if len(curves) > 1:
+                curves.append(Curve("total", first.time, first.total_force[:, axis], GREY, width=0.8))
+        else:
+            curves = [curve._replace(values=rec.total_force[:, axis]) for rec, curve in each_run(runs)]
+        up = axis == 2 and weight > 0.0
+        panel = Panel(
+            title=f"{way.capitalize()} ground reaction force, {letter}",
+            label=f"{way}, {letter}",
+            unit="N",
+            curves=tuple(curves),
+            limits=(Limit(weight, "weight"),) if up else (),
+            zero=up,
+            narrow=0.02 * (weight or 1.0),
+            whole=(weight, "of weight") if up else None,
         )
-        shares.set_ylabel("of weight")
-    legend(figure, axes)
+        found.append(panel)
+    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
@@ -11,20 +12,13 @@ import numpy as np
 
 from footfall.errors import RecordingError
 from footfall.measure import joint_torques
-from footfall.show.plots.common import Runs, at_least, legend, line, line_style, of_pair, show_all_time
-from footfall.show.style import WIDTH
+from footfall.show.panels import ABOVE, BELOW, Curve, Panel, Runs
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from footfall.record import Record
 
 SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 SIDE = re.compile(r"^(left|right|l|r)[_\-. ]|[_\-. ](left|right|l|r)$", re.IGNORECASE)
-
-#: Panels side by side: of six joints or fewer, and of more.
-FEW, MANY = 3, 4
 
 
 Values = Callable[["Record"], np.ndarray]
@@ -39,63 +33,64 @@ class Joint(NamedTuple):
     slides: bool
 
 
-def tracking(figure: Figure, runs: Runs) -> None:
+def tracking(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Positions of the actuated joints; dotted what a position servo aims at."""
-    axes = _panels(figure, runs, lambda rec: rec.qpos[:, rec.robot.model.jnt_qposadr], "position", ("rad", "m"), 0.01)
     first = next(iter(runs.values()))
     servos = _servos(first)
-    for ax, group in zip(axes, _groups(first), strict=False):
-        for joint in group:
-            if joint.id in servos:
-                line(ax, first, first.ctrl[:, servos[joint.id]], color="black", linestyle=":", linewidth=0.9,
-                     label="aim")  # fmt: skip
-    legend(figure, axes)
+    quantity = Quantity("position", ("rad", "m"), 0.01, lambda rec: rec.qpos[:, rec.robot.model.jnt_qposadr])
+    found = []
+    for panel, group in zip(_panels(runs, quantity), _groups(first), strict=True):
+        aims = tuple(
+            Curve("aim", first.time, first.ctrl[:, servos[joint.id]], dash=2, width=0.9, role="aim")
+            for joint in group
+            if joint.id in servos
+        )
+        found.append(replace(panel, curves=panel.curves + aims))
+    return found
 
 
-def torque(figure: Figure, runs: Runs) -> None:
+def torque(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """What the actuators apply to the joints they act on."""
-    axes = _panels(
-        figure, runs, lambda rec: joint_torques(rec)[:, rec.robot.model.jnt_dofadr], "torque", ("N m", "N"), 0.1
-    )
-    legend(figure, axes)
+    values: Values = lambda rec: joint_torques(rec)[:, rec.robot.model.jnt_dofadr]  # noqa: E731
+    return _panels(runs, Quantity("torque", ("N m", "N"), 0.1, values))
 
 
-def _panels(
-    figure: Figure,
-    runs: Runs,
-    values: Callable[[Record], np.ndarray],
-    what: str,
-    units: tuple[str, str],
-    span: float,
-) -> list[Axes]:
+class Quantity(NamedTuple):
+    """What is drawn of joints: its name, its units for hinges and slides, the least height of a panel, its values."""
+
+    name: str
+    units: tuple[str, str]
+    narrow: float
+    values: Values  # (T, joints)
+
+
+def _panels(runs: Runs, quantity: Quantity) -> list[Panel]:
     """A panel for each group of joints: colours for sides, or for recordings, whose sides differ in dash."""
     first = next(iter(runs.values()))
     groups = _groups(first)
     if not groups:
         raise RecordingError(f"{first.robot.name} has no actuated joints to plot")
-    columns = min(FEW if len(groups) <= 2 * FEW else MANY, len(groups))
-    rows = -(-len(groups) // columns)
-    figure.set_size_inches(WIDTH, 0.9 + 1.5 * rows)
-    panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).ravel())
-    show_all_time(panels[0], runs)
-    tables = {label: values(rec) for label, rec in runs.items()}
-    for i, (ax, group) in enumerate(zip(panels, groups, strict=False)):
-        for r, (label, rec) in enumerate(runs.items()):
-            for s, joint in enumerate(group):
-                name = (joint.side or what) if len(runs) == 1 else f"{label}, {joint.side}" if joint.side else label
-                style = of_pair(s) if len(runs) == 1 and len(group) > 1 else line_style(r, s)
-                line(ax, rec, tables[label][:, joint.id], label=name, **style)
-        sliding = group[0].slides
-        ax.set_title(group[0].name.replace("_", " ") + (f" ({units[1]})" if sliding else ""))
-        if i % columns == 0:
-            ax.set_ylabel(f"{what} ({units[0]})")
-        at_least(ax, span)
-        if i + columns >= len(groups):  # the lowest of its column has the times
-            ax.set_xlabel("time (s)")
-            ax.tick_params(labelbottom=True)
-    for ax in panels[len(groups) :]:
-        ax.set_visible(False)
-    return panels[: len(groups)]
+    tables = {label: quantity.values(rec) for label, rec in runs.items()}
+    return [_panel(runs, tables, group, quantity) for group in groups]
+
+
+def _panel(runs: Runs, tables: Mapping[str, np.ndarray], group: list[Joint], quantity: Quantity) -> Panel:
+    alone, curves = len(runs) == 1, []
+    for r, (label, rec) in enumerate(runs.items()):
+        for s, joint in enumerate(group):
+            side = joint.side
+            name = (side or quantity.name) if alone else f"{label}, {side}" if side else label
+            color, dash, width = (s, 0, BELOW if s == 0 else ABOVE) if alone and len(group) > 1 else (r, s, 1.2)
+            curves.append(Curve(name, rec.time, tables[label][:, joint.id], color, dash, width))
+    name, unit = group[0].name.replace("_", " "), quantity.units[group[0].slides]
+    return Panel(
+        title=f"{quantity.name.capitalize()} of {name}",
+        label=quantity.name,
+        unit=quantity.units[0],
+        heading=name if unit == quantity.units[0] else f"{name} ({unit})",
+        curves=tuple(curves),
+        narrow=quantity.narrow,
+    )
 
 
 def _groups(rec: Record) -> list[list[Joint]]:

@@ -1,20 +1,18 @@
-"""What happens at each contact point: a panel for each foot, a line for each point."""
+"""What happens at each contact point: a panel for each foot, a curve for each point."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from footfall.measure.common import normal_force, tangential, threshold
-from footfall.show.plots.common import Runs, at_least, each_run, from_zero, legend, line, mark, point_names, stack
-from footfall.show.style import COLORS
+from footfall.show.panels import Curve, Limit, Panel, Runs, each_foot, each_run
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from footfall.record import Record
 
 #: A ratio of forces needs a normal force of this part of the robot's weight to mean something.
@@ -23,44 +21,41 @@ PRESSED = 1e-3
 NAMED = 7
 
 Values = Callable[["Record"], np.ndarray]
+Worst = Callable[..., np.ndarray]
 
 
-def normal(figure: Figure, runs: Runs) -> None:
+def normal(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Normal force of each point; of several recordings that of the most loaded point of each foot."""
-    axes = _panels(figure, runs, normal_force, "normal force (N)", "largest of all points", np.max)
-    for ax in axes:
-        from_zero(ax)
+    about = Panel(title="Normal force", label="normal force", unit="N", zero=True)
+    return _panels(runs, about, normal_force, "largest", np.max, brief=brief)
 
 
-def friction(figure: Figure, runs: Runs) -> None:
+def friction(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Tangential over normal force of each loaded point, with the ground's coefficients."""
-    axes = _panels(figure, runs, _ratio, "tangential / normal force", "largest of all points", np.fmax.reduce)
     ground = next(iter(runs.values())).ground
-    for ax in axes:
-        if ground.static_friction != ground.dynamic_friction:
-            mark(ax, ground.static_friction, "static friction")
-            mark(ax, ground.dynamic_friction, "dynamic friction")
-        else:
-            mark(ax, ground.dynamic_friction, "friction")
-        ax.set_ylim(0.0, max(ax.get_ylim()[1], 1.15 * ground.static_friction))
-
-
-def penetration(figure: Figure, runs: Runs) -> None:
-    """Depth of each point in the ground; of several recordings that of the deepest of each foot."""
-    axes = _panels(
-        figure, runs, lambda rec: np.maximum(0.0, -1e3 * rec.gap), "depth (mm)", "deepest of all points", np.max
+    lines = [Limit(ground.static_friction, "static friction"), Limit(ground.dynamic_friction, "dynamic friction")]
+    if ground.static_friction == ground.dynamic_friction:
+        lines = [Limit(ground.dynamic_friction, "friction")]
+    about = Panel(
+        title="Friction used: tangential over normal force",
+        label="tangential / normal force",
+        unit="",
+        limits=tuple(lines),
+        zero=True,
     )
-    for ax in axes:
-        at_least(ax, 1e-3)
-        ax.set_ylim(0.0, 1.05 * ax.get_ylim()[1])
+    return _panels(runs, about, _ratio, "largest", np.fmax.reduce, brief=brief)
 
 
-def heights(figure: Figure, runs: Runs) -> None:
+def penetration(runs: Runs, *, brief: bool = False) -> list[Panel]:
+    """Depth of each point in the ground; of several recordings that of the deepest of each foot."""
+    about = Panel(title="Depth in the ground", label="depth", unit="mm", zero=True, narrow=1e-3)
+    return _panels(runs, about, lambda rec: np.maximum(0.0, -1e3 * rec.gap), "deepest", np.max, brief=brief)
+
+
+def heights(runs: Runs, *, brief: bool = False) -> list[Panel]:
     """Height of each point over the ground; of several recordings that of the lowest of each foot."""
-    axes = _panels(figure, runs, lambda rec: 1e3 * rec.gap, "height (mm)", "lowest of all points", np.min)
-    for ax in axes:
-        ax.axhline(0.0, color="#555555", linewidth=0.8)
-        at_least(ax, 0.01)
+    about = Panel(title="Height over the ground", label="height", unit="mm", limits=(Limit(0.0, ""),), narrow=0.01)
+    return _panels(runs, about, lambda rec: 1e3 * rec.gap, "lowest", np.min, brief=brief)
 
 
 def _ratio(rec: Record) -> np.ndarray:
@@ -70,37 +65,62 @@ def _ratio(rec: Record) -> np.ndarray:
     return np.where(pressed, size / np.where(pressed, load, 1.0), np.nan)
 
 
-def _panels(
-    figure: Figure, runs: Runs, values: Values, unit: str, which: str, worst: Callable[..., np.ndarray]
-) -> list[Axes]:
-    """A panel for each foot; all points of one recording, the ``worst`` one of several."""
+def _panels(runs: Runs, about: Panel, values: Values, which: str, worst: Worst, *, brief: bool) -> list[Panel]:
+    """A panel for each foot: all points of one recording, the ``worst`` one of several; if ``brief``, one panel."""
     first = next(iter(runs.values()))
-    feet = first.robot.feet
-    axes = stack(figure, runs, len(feet), height=1.9)
-    for f, (foot, ax) in enumerate(zip(feet, axes, strict=True)):
-        if len(feet) > 1 or len(runs) > 1:
-            ax.set_title(f"{foot.name} foot" + (f", {which}" if len(runs) > 1 else "") if len(feet) > 1 else which)
-        ax.set_ylabel(unit)
+    tables = {id(rec): values(rec) for rec in runs.values()}
+    if brief:
+        curves = [
+            curve._replace(values=worst(tables[id(rec)][:, rec.foot(rec.robot.feet[f].name)], axis=1))
+            for rec, f, curve in each_foot(runs)
+        ]
+        return [replace(about, title=f"{about.title}, {which} point of each foot", curves=tuple(curves))]
+    found = []
+    for f, foot in enumerate(first.robot.feet):
         if len(runs) == 1:
-            _all_points(ax, first, f, values(first))
-            continue
-        for curve in each_run(runs):
-            own = values(curve.rec)[:, curve.rec.foot(foot.name)]
-            line(ax, curve.rec, worst(own, axis=1), label=curve.name, **curve.style)
-    legend(figure, axes)
-    return axes
+            curves = _all_points(first, f, tables[id(first)])
+        else:
+            curves = [
+                curve._replace(values=worst(tables[id(rec)][:, rec.foot(foot.name)], axis=1))
+                for rec, curve in each_run(runs)
+            ]
+        own = [f"{foot.name} foot"] if len(first.robot.feet) > 1 else []
+        heading = ", ".join(own + ([f"{which} of all points"] if len(runs) > 1 else []))
+        found.append(replace(about, heading=heading, curves=tuple(curves)))
+    return found
 
 
-def _all_points(ax: Axes, rec: Record, foot: int, values: np.ndarray) -> None:
+def _all_points(rec: Record, foot: int, values: np.ndarray) -> list[Curve]:
     own = values[:, rec.foot(rec.robot.feet[foot].name)]
     count = own.shape[1]
     if count > NAMED:
-        from matplotlib import colormaps
+        return [Curve("", rec.time, own[:, p], width=0.8, shade=0.9 * p / (count - 1)) for p in range(count)]
+    # Points that do the same lie on each other: thinner on top lets the ones below show.
+    return [
+        Curve(name, rec.time, own[:, p], p, width=2.2 - 0.4 * p if count <= 4 else 1.0)
+        for p, name in enumerate(point_names(rec, foot))
+    ]
 
-        shades = colormaps["cividis"](np.linspace(0.0, 0.9, count))
-        for p in range(count):
-            line(ax, rec, own[:, p], color=shades[p], linewidth=0.8)
-        return
-    for p, name in enumerate(point_names(rec, foot)):
-        # Points that do the same lie on each other: thinner on top lets the ones below show.
-        line(ax, rec, own[:, p], color=COLORS[p], label=name, linewidth=2.2 - 0.4 * p if count <= 4 else 1.0)
+
+def point_names(rec: Record, foot: int) -> list[str]:
+    """What the points of a foot are called: "front left" of four corners, else "point 1" and so on."""
+    local = sole_frame(rec, foot)
+    count = len(local)
+    if count == 1:
+        return [rec.robot.feet[foot].name]
+    along, across = local[:, 0] - local[:, 0].mean(), local[:, 1] - local[:, 1].mean()
+    if count == 2 and np.ptp(along) > np.ptp(across):
+        return ["heel" if x < 0 else "toe" for x in along]
+    named = [
+        f"{'front' if x > 0 else 'rear'} {'left' if y > 0 else 'right'}" for x, y in zip(along, across, strict=True)
+    ]
+    return named if count == 4 and len(set(named)) == 4 else [f"point {i + 1}" for i in range(count)]
+
+
+def sole_frame(rec: Record, foot: int, points: np.ndarray | None = None) -> np.ndarray:
+    """(N, 3) m, points of a foot's body, turned as the foot stands at home: x forward. Left out, its contact points."""
+    own = rec.robot.feet[foot]
+    data = mujoco.MjData(rec.robot.model)
+    data.qpos[:] = rec.robot.home
+    mujoco.mj_kinematics(rec.robot.model, data)
+    return np.asarray(own.points if points is None else points) @ data.body(own.body).xmat.reshape(3, 3).T

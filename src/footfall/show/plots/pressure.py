@@ -11,7 +11,9 @@ from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
 from footfall.measure.support import hull
 from footfall.show import style
-from footfall.show.plots.common import SAMPLES, Runs, at_least, each_run, legend, line, show_all_time, sole_frame
+from footfall.show.panels import Band, Curve, Panel, Runs, each_run
+from footfall.show.plots.drawing import SAMPLES, draw_panel, legend, line_style, show_all_time
+from footfall.show.plots.points import sole_frame
 from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
@@ -38,12 +40,12 @@ def cop(figure: Figure, runs: Runs) -> None:
     shown = None
     for ax, f in zip(axes, order, strict=True):
         _sole(ax, first, f, outlines[f])
-        for curve in each_run(runs):
-            path = _on_sole(curve.rec, f)
+        for rec, curve in each_run(runs):
+            path = _on_sole(rec, f)
             if len(runs) == 1:
-                shown = _path_in_time(ax, path, curve.rec.time) or shown
+                shown = _path_in_time(ax, path, rec.time) or shown
             else:
-                ax.plot(path[:, 1], path[:, 0], label=curve.name, linewidth=1.0, **curve.style)
+                ax.plot(path[:, 1], path[:, 0], label=curve.name, **line_style(curve._replace(width=1.0)))
         ax.set_title(f"{feet[f].name} foot" if len(feet) > 1 else "sole")
         ax.margins(0.08)
         ax.set_xlabel("to the left, y (mm)")
@@ -57,6 +59,32 @@ def cop(figure: Figure, runs: Runs) -> None:
     legend(figure, axes)
 
 
+def pressure(runs: Runs, *, brief: bool = False) -> list[Panel]:
+    """Centre of pressure and zero moment point over time, between the limits of the support."""
+    return [_over_time(runs, axis) for axis in (0, 1)]
+
+
+def _over_time(runs: Runs, axis: int) -> Panel:
+    """One coordinate: all of one recording, the zero moment points of several."""
+    label = ("forward, x", "to the left, y")[axis]
+    if len(runs) > 1:
+        curves = [curve._replace(values=moment_point(rec)[:, axis]) for rec, curve in each_run(runs)]
+        return Panel(title=f"Zero moment point, {'xy'[axis]}", label=label, unit="m", curves=tuple(curves), narrow=0.01)
+    rec = next(iter(runs.values()))
+    return Panel(
+        title=f"Centre of pressure and zero moment point, {'xy'[axis]}",
+        label=label,
+        unit="m",
+        curves=(
+            Curve("centre of mass", rec.time, momentum(rec).com[:, axis], 2, role="com"),
+            Curve("CoP", rec.time, overall_cop(rec)[:, axis], 0, width=2.4, role="cop"),
+            Curve("ZMP", rec.time, moment_point(rec)[:, axis], 1, 1, width=1.0, role="zmp"),
+        ),
+        bands=(Band("support", rec.time, *_support(rec, axis)),),
+        narrow=0.01,
+    )
+
+
 def zmp(figure: Figure, runs: Runs) -> None:
     """Zero moment point over time between the limits of the support, and in plan over the footprints."""
     figure.set_size_inches(style.WIDTH, 3.9)
@@ -64,32 +92,19 @@ def zmp(figure: Figure, runs: Runs) -> None:
     over_x = figure.add_subplot(grid[0, 0])
     over_y = figure.add_subplot(grid[1, 0], sharex=over_x)
     plan = figure.add_subplot(grid[:, 1])
-    alone = len(runs) == 1
-    for ax, axis, name in ((over_x, 0, "forward, x (m)"), (over_y, 1, "to the left, y (m)")):
-        for curve in each_run(runs):
-            rec = curve.rec
-            low, high = _support(rec, axis)
-            label = "support" if alone else "_"  # matplotlib leaves such a name out
-            ax.fill_between(rec.time, low, high, color="#999999", alpha=0.25 / len(runs), linewidth=0, label=label)
-            if alone:
-                line(ax, rec, momentum(rec).com[:, axis], color=style.COM, label="centre of mass")
-                line(ax, rec, overall_cop(rec)[:, axis], color=style.COP, linewidth=2.4, alpha=0.7, label="CoP")
-                line(ax, rec, moment_point(rec)[:, axis], color=style.ZMP, linewidth=1.0, label="ZMP")
-            else:
-                line(ax, rec, moment_point(rec)[:, axis], label=curve.name, linewidth=1.0, **curve.style)
-        ax.set_ylabel(name)
-        at_least(ax, 0.01)
+    for ax, panel in zip((over_x, over_y), pressure(runs), strict=True):
+        draw_panel(ax, panel)
     show_all_time(over_x, runs)
     over_x.tick_params(labelbottom=False)
     over_y.set_xlabel("time (s)")
     _footprints(plan, next(iter(runs.values())))
-    for curve in each_run(runs):
-        path = moment_point(curve.rec)
-        style_of = {"color": style.ZMP} if alone else curve.style
-        plan.plot(path[:, 1], path[:, 0], linewidth=1.0, **style_of)
+    alone = len(runs) == 1
+    for rec, curve in each_run(runs):
+        path = moment_point(rec)
+        color = style.ZMP if alone else line_style(curve)["color"]
+        plan.plot(path[:, 1], path[:, 0], linewidth=1.0, color=color)
     if alone:
-        rec = next(iter(runs.values()))
-        com = momentum(rec).com
+        com = momentum(next(iter(runs.values()))).com
         plan.plot(com[:, 1], com[:, 0], color=style.COM, linewidth=1.0)
     plan.set_title("plan, footprints grey")
     plan.set_xlabel("to the left, y (m)")
@@ -146,8 +161,8 @@ def _support(rec: Record, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """(T,) m, least and greatest coordinate of the closed points, NaN in flight."""
     closed, at = rec.mode != OPEN, rec.position[..., axis]
     standing = closed.any(axis=1)
-    low = np.where(closed, at, np.inf).min(axis=1)
-    high = np.where(closed, at, -np.inf).max(axis=1)
+    low = np.where(closed, at, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(closed, at, -np.inf).max(axis=1, initial=-np.inf)
     return np.where(standing, low, np.nan), np.where(standing, high, np.nan)
 
 

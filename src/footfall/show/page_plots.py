@@ -1,0 +1,56 @@
+"""The plots of the report's page: which there are, and as many of their samples as a screen can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from footfall.record import Record
+from footfall.show.panels import Band, Curve, Panel, decimated, stretches
+from footfall.show.plots import panels_of
+from footfall.show.replay import pack
+
+#: Samples of a curve that are kept, of all recordings together, and of each at least.
+SAMPLES, FEWEST = 3200, 800
+#: Moments of a row of modes.
+MOMENTS = 2000
+#: The plots of a report, in its order.
+SHOWN = ("grf", "pressure", "heights", "friction", "energy", "modes")
+
+
+def page_plots(recordings: Sequence[Record], labels: Sequence[str]) -> list[dict[str, Any]]:
+    """The plots of a report as the page takes them."""
+    runs = dict(zip(labels, recordings, strict=True))
+    most = max(FEWEST, SAMPLES // len(recordings))
+    return [_panel(panel, most) for name in SHOWN for panel in panels_of(name, runs, brief=True)]
+
+
+def _panel(panel: Panel, most: int) -> dict[str, Any]:
+    rows = []
+    for row in panel.rows:
+        start, end, mode = stretches(row, MOMENTS)
+        rows.append({"name": row.name, "start": pack(start), "end": pack(end), "mode": pack(mode, "|u1")})
+    return {
+        "title": panel.title,
+        "unit": panel.unit,
+        "curves": [_curve(curve, most) for curve in panel.curves],
+        "bands": [_band(band, most) for band in panel.bands],
+        "lines": [{"y": limit.value, "label": limit.name} for limit in panel.limits if limit.name],
+        "zero": panel.zero,
+        "narrow": panel.narrow,
+        **({"rows": rows} if rows else {}),
+    }
+
+
+def _curve(curve: Curve, most: int) -> dict[str, Any]:
+    kept = decimated(curve.values, most)
+    x, y = pack(curve.time[kept]), pack(curve.values[kept])
+    return {"name": curve.name, "color": curve.color, "dash": curve.dash, "x": x, "y": y}
+
+
+def _band(band: Band, most: int) -> dict[str, Any]:
+    kept = np.union1d(decimated(band.low, most // 2), decimated(band.high, most // 2))
+    sides = {"low": pack(band.low[kept]), "high": pack(band.high[kept])}
+    return {"name": band.name, "x": pack(band.time[kept]), **sides}

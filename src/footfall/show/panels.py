@@ -1,0 +1,139 @@
+"""Plots over time as values: what is drawn, for Matplotlib and for the report's page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from footfall.record import Record
+
+Runs = Mapping[str, "Record"]
+
+#: The colour of a curve that is beside the point, such as a sum.
+GREY = -1
+#: Widths in points of two curves that may lie on each other: the first shows beside the second.
+BELOW, ABOVE = 2.2, 1.1
+
+
+class Curve(NamedTuple):
+    """Values over time, with gaps where they are NaN.
+
+    ``color`` counts through the palette, ``dash`` through the line styles. ``role`` names a colour of the 3D view in
+    place of it ("com", "cop", "zmp"), ``shade`` (0 to 1) one of a scale, for curves too many to be named.
+    """
+
+    name: str
+    time: np.ndarray  # (T,) s
+    values: np.ndarray  # (T,)
+    color: int = 0
+    dash: int = 0
+    width: float = 1.2  # points
+    role: str = ""
+    shade: float | None = None
+
+
+class Band(NamedTuple):
+    """What lies between two curves."""
+
+    name: str
+    time: np.ndarray  # (T,) s
+    low: np.ndarray  # (T,)
+    high: np.ndarray  # (T,)
+
+
+class Row(NamedTuple):
+    """Contact modes over time; ``first`` of a group of rows."""
+
+    name: str
+    time: np.ndarray  # (T,) s
+    mode: np.ndarray  # (T,)
+    first: bool
+
+
+class Limit(NamedTuple):
+    """A horizontal line."""
+
+    value: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """One plot over time.
+
+    Attributes:
+        title: what it shows, in full.
+        label: the same in the few words that stand beside an axis.
+        heading: what sets it apart from the panels around it.
+        unit: of the values.
+        zero: whether zero stays in sight.
+        narrow: the least height in the unit that it spans, lest rounding look like an event.
+        whole: a value in the unit that a second axis counts in, and what that is called.
+    """
+
+    title: str
+    label: str
+    unit: str
+    curves: tuple[Curve, ...] = ()
+    bands: tuple[Band, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    rows: tuple[Row, ...] = ()
+    heading: str = ""
+    zero: bool = False
+    narrow: float = 0.0
+    whole: tuple[float, str] | None = None
+
+
+def each_foot(runs: Runs) -> Iterator[tuple[Record, int, Curve]]:
+    """A recording, a foot of it, and a curve without values: feet of one recording differ in colour, else in dash."""
+    alone, nothing = len(runs) == 1, np.empty(0)
+    for r, (label, rec) in enumerate(runs.items()):
+        for f, foot in enumerate(rec.robot.feet):
+            name = foot.name if alone else label if len(rec.robot.feet) == 1 else f"{label}, {foot.name}"
+            color, dash, width = (f, 0, BELOW if f == 0 else ABOVE) if alone else (r, f, 1.2)
+            yield rec, f, Curve(name, rec.time, nothing, color, dash, width)
+
+
+def each_run(runs: Runs) -> Iterator[tuple[Record, Curve]]:
+    """A recording and a curve without values."""
+    for r, (label, rec) in enumerate(runs.items()):
+        yield rec, Curve(label, rec.time, np.empty(0), r)
+
+
+def decimated(values: np.ndarray, most: int) -> np.ndarray:
+    """Indices of about ``most`` samples that draw the same curve: first, last, least and greatest of each stretch.
+
+    So every peak keeps its height and its time. Where a curve is interrupted by NaN, one NaN is kept.
+    """
+    count = len(values)
+    if count <= most:
+        return np.arange(count)
+    width = -(-count // max(1, most // 4))
+    stretches = -(-count // width)
+    padded = np.full(stretches * width, np.nan)
+    padded[:count] = values
+    table = padded.reshape(stretches, width)
+    missing = np.isnan(table)
+    first = np.arange(stretches) * width
+    last = np.minimum(first + width, count) - 1
+    least = first + np.where(missing, np.inf, table).argmin(axis=1)
+    greatest = first + np.where(missing, -np.inf, table).argmax(axis=1)
+    gap = (first + missing.argmax(axis=1))[missing.any(axis=1)]
+    kept = np.unique(np.concatenate([first, least, greatest, gap, last]))
+    return kept[kept < count]
+
+
+def stretches(row: Row, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a row's mode changes, at no more than ``most`` moments: begin and end (s) and mode of each stretch.
+
+    Of samples that share a moment the one that slides shows, then the one that sticks.
+    """
+    starts = np.unique(np.linspace(0, len(row.mode), min(most, len(row.mode)), endpoint=False).astype(int))
+    mode = np.maximum.reduceat(row.mode, starts)
+    change = np.concatenate([[0], np.flatnonzero(np.diff(mode)) + 1])
+    begin = row.time[starts][change]
+    return begin, np.append(begin[1:], row.time[-1]), mode[change]

@@ -1,0 +1,158 @@
+"""Panels drawn by Matplotlib: curves that keep their peaks, legends that hide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from footfall.show import style
+from footfall.show.panels import GREY, Curve, Panel, Runs, decimated, stretches
+from footfall.solve.contacts import MODES, OPEN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Samples of a line that are drawn; peaks keep their height.
+SAMPLES = 4000
+#: Moments that a row of modes can show.
+MOMENTS = 1500
+#: Panels side by side, of six or fewer that form a grid and of more.
+FEW, MANY = 3, 4
+ROLES = {"com": style.COM, "cop": style.COP, "zmp": style.ZMP, "aim": style.BLACK}
+
+
+def draw_panels(figure: Figure, runs: Runs, panels: Sequence[Panel], *, grid: bool = False) -> None:
+    """Panels over a common time, one above the other or in a grid."""
+    if panels[0].rows:
+        _draw_rows(figure, panels[0])
+        return
+    columns = min(FEW if len(panels) <= 2 * FEW else MANY, len(panels)) if grid else 1
+    rows = -(-len(panels) // columns)
+    height = 1.9 if rows < 3 and not grid else 1.5
+    figure.set_size_inches(style.WIDTH, (0.9 if grid else 0.75) + height * rows)
+    axes = list(figure.subplots(rows, columns, sharex=True, squeeze=False).ravel())
+    show_all_time(axes[0], runs)
+    for i, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
+        draw_panel(ax, panel, labelled=i % columns == 0)
+        if i + columns >= len(panels):  # the lowest of its column has the times
+            ax.set_xlabel("time (s)")
+            ax.tick_params(labelbottom=True)
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
+    legend(figure, axes[: len(panels)])
+
+
+def draw_panel(ax: Axes, panel: Panel, *, labelled: bool = True) -> None:
+    """One panel over time."""
+    for band in panel.bands:
+        ax.fill_between(band.time, band.low, band.high, color="#999999", alpha=0.25, linewidth=0, label=band.name)
+    for curve in panel.curves:
+        line(ax, curve.time, curve.values, label=curve.name or "_", **line_style(curve))
+    if panel.heading:
+        ax.set_title(panel.heading)
+    if labelled:
+        ax.set_ylabel(f"{panel.label} ({panel.unit})" if panel.unit else panel.label)
+    for limit in panel.limits:
+        mark(ax, limit.value, limit.name)
+    low, high = ax.get_ylim()
+    if panel.zero:
+        top = max([high, *(1.1 * limit.value for limit in panel.limits)])
+        ax.set_ylim(min(0.0, low), top + 0.05 * (top - min(0.0, low)))
+    at_least(ax, panel.narrow)
+    if panel.whole:
+        whole, name = panel.whole
+        functions = (partial(np.multiply, 1.0 / whole), partial(np.multiply, whole))
+        ax.secondary_yaxis("right", functions=functions).set_ylabel(name)
+
+
+def line(ax: Axes, time: np.ndarray, values: np.ndarray, **look: Any) -> None:
+    """Draw (T,) values over time, with no more samples than show."""
+    kept = decimated(np.asarray(values), SAMPLES)
+    ax.plot(time[kept], values[kept], **look)
+
+
+def line_style(curve: Curve) -> dict[str, Any]:
+    """How Matplotlib draws a curve."""
+    if curve.shade is not None:
+        from matplotlib import colormaps
+
+        return {"color": colormaps["cividis"](curve.shade), "linewidth": curve.width}
+    color = style.BLACK if curve.color == GREY else style.COLORS[curve.color % len(style.COLORS)]
+    look = {"color": ROLES.get(curve.role, color), "linestyle": style.DASHES[curve.dash % len(style.DASHES)]}
+    return look | {"linewidth": curve.width} | ({"alpha": 0.6} if curve.color == GREY else {})
+
+
+def _draw_rows(figure: Figure, panel: Panel) -> None:
+    from matplotlib.patches import Patch
+
+    rows = panel.rows
+    figure.set_size_inches(style.WIDTH, 0.95 + max(0.9, 0.24 * len(rows)))
+    ax = figure.subplots()
+    for y, row in enumerate(rows):
+        begin, end, mode = stretches(row, MOMENTS)
+        for kind in range(len(MODES)):
+            own = mode == kind
+            spans = list(zip(begin[own].tolist(), (end - begin)[own].tolist(), strict=True))
+            ax.broken_barh(spans, (y - 0.38, 0.76), facecolors=_mode_color(kind), linewidth=0)
+        if row.first and y:
+            ax.axhline(y - 0.5, color="#777777", linewidth=0.6)
+    ax.set_yticks(range(len(rows)), [row.name for row in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlim(min(row.time[0] for row in rows), max(row.time[-1] for row in rows) or 1.0)
+    ax.set_xlabel("time (s)")
+    ax.grid(visible=False)
+    ax.tick_params(axis="y", length=0)
+    patches = [Patch(color=_mode_color(m), label=name) for m, name in enumerate(MODES)]
+    figure.legend(handles=patches, loc="outside lower center", ncols=3)
+
+
+def _mode_color(mode: int) -> str:
+    return "#DDDDDD" if mode == OPEN else style.MODES[mode]
+
+
+def show_all_time(ax: Axes, runs: Runs) -> None:
+    """From the first sample to the last, where curves have gaps too."""
+    begin, end = min(rec.time[0] for rec in runs.values()), max(rec.time[-1] for rec in runs.values())
+    ax.set_xlim(begin, end if end > begin else begin + 1e-3)
+
+
+def legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """One legend for all panels, below them; a name that several panels use stands once."""
+    known: dict[str, Any] = {}
+    for ax in axes:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            known.setdefault(name, handle)
+    if len(known) > 1:
+        widest = max(map(len, known)) * 0.065 + 0.55  # inches of a name of 8 points with its line
+        columns = min(len(known), max(1, int(figure.get_size_inches()[0] / widest)))
+        figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)
+
+
+def at_least(ax: Axes, span: float) -> None:
+    """Widen a panel whose curve is flat, lest rounding look like an event."""
+    low, high = ax.get_ylim()
+    if high - low < span:
+        middle = 0.5 * (low + high)
+        ax.set_ylim(middle - 0.5 * span, middle + 0.5 * span)
+
+
+def mark(ax: Axes, value: float, name: str) -> None:
+    """A horizontal line with its name at its right end."""
+    ax.axhline(value, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)) if name else "-", zorder=1.5)
+    if not name:
+        return
+    ax.annotate(
+        name,
+        (1.0, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=7.5,
+        color="#555555",
+    )
