@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from footfall.recording import Recording, load_recording
     from footfall.robot import Foot, Robot, load_robot, robots
     from footfall.simulation import Simulation
+    from footfall.simulation.worlds import Worlds
     from footfall.solve.contacts import coulomb
     from footfall.study.compare import compare
     from footfall.study.fit import fit
@@ -35,6 +36,7 @@ _HOMES = {
     "Recording": "recording",
     "Robot": "robot",
     "Simulation": "simulation",
+    "Worlds": "simulation.worlds",
     "audit": "measure.audit",
     "compare": "study.compare",
     "coulomb": "solve.contacts",

@@ -74,7 +74,7 @@ class Posture:
         inertia = joint_inertias(model, data)
         kp = self.kp
         if kp is None:
-            height = max(0.05, float(data.subtree_com[0, 2] - _lowest(robot, data)))
+            height = max(0.05, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
             kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[model.jnt_dofadr[joint]]
         kd = self.kd
         if kd is None:
@@ -99,7 +99,7 @@ def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     return 1.0 / np.diag(solved)
 
 
-def _lowest(robot: Robot, data: mujoco.MjData) -> float:
+def lowest_point(robot: Robot, data: mujoco.MjData) -> float:
     """Height of the lowest contact point, m."""
     heights = [
         data.xpos[b, 2] + data.xmat[b].reshape(3, 3)[2] @ point - radius

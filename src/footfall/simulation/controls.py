@@ -67,7 +67,7 @@ class Callback(types.WrapperAddressProtocol):
 
 
 @cache
-def _idle_control() -> Any:
+def idle_control() -> Any:
     from footfall.compiled import function_pointer
 
     def idle(time, qpos, qvel, ctrl, gains):
@@ -104,7 +104,7 @@ def make_controls(
     silent = Callback(lambda time: None)
     nothing = np.zeros(1)
     if controller is None:
-        return Controls("none", 0, step.Control(silent, _idle_control(), nothing), silent)
+        return Controls("none", 0, step.Control(silent, idle_control(), nothing), silent)
     name = str(controller)
     if isinstance(controller, str):
         controller = named_controller(controller)
@@ -131,7 +131,7 @@ def make_controls(
     )
     callback = Callback(_checked(controller, name, state))
     signals, remarks = getattr(controller, "signals", {}), getattr(controller, "remarks", ())
-    return Controls(name, 1, step.Control(callback, _idle_control(), nothing), callback, signals, remarks)
+    return Controls(name, 1, step.Control(callback, idle_control(), nothing), callback, signals, remarks)
 
 
 def _checked(controller: Callable[[float, State], Any], name: str, state: State) -> Callable[[float], None]:

@@ -43,7 +43,7 @@ CHUNK = 2000
 
 
 @cache
-def _idle_point_law() -> Any:
+def idle_point_law() -> Any:
     from footfall.compiled import function_pointer
 
     def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
@@ -53,7 +53,7 @@ def _idle_point_law() -> Any:
 
 
 @cache
-def _idle_coupled_law() -> Any:
+def idle_coupled_law() -> Any:
     from footfall.compiled import function_pointer
 
     def idle(contacts, dt, memory, force, mode, work, marks, signals, values):
@@ -84,8 +84,8 @@ class Run:
         if not (np.isfinite(duration) and duration >= 0):
             raise SimulationError(f"duration = {duration} but it must be a number of seconds >= 0")
         self.total = round(duration / dt)
-        control_every = own_rate(controller, dt) if control_dt is None else _multiple("control_dt", control_dt, dt)
-        self.record_every = _multiple("record_dt", record_dt, dt)
+        control_every = own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
+        self.record_every = multiple("record_dt", record_dt, dt)
         self.pushes, self.seed = tuple(pushes), seed
 
         if qpos is None and qvel is None:
@@ -101,7 +101,7 @@ class Run:
         self.points = make_points(model, robot, law.memory_size)
         self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
         rows, marks, values = 0, 0, np.zeros(1)
-        point, coupled = _idle_point_law(), _idle_coupled_law()
+        point, coupled = idle_point_law(), idle_coupled_law()
         if isinstance(law, PointLaw):
             point = law.pointer()
         elif isinstance(law, CoupledLaw):
@@ -147,7 +147,7 @@ class Run:
             flat = sim.ground.flat
             rough = law.in_steps()
             numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
-            self.rough = step.Laws(_idle_point_law(), rough.pointer(), numbers)
+            self.rough = step.Laws(idle_point_law(), rough.pointer(), numbers)
             self.flow = make_flow(model, robot.point_count, dt, tolerance=law.tolerance, flat=flat, margin=rough.margin)
         self.tape = make_tape(model, self.total // self.record_every + 1, robot.point_count, told_in_all)
         self.outcome = np.zeros(4, dtype=np.int64)
@@ -302,7 +302,7 @@ def _vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
     return vector
 
 
-def _multiple(name: str, value: float | None, dt: float) -> int:
+def multiple(name: str, value: float | None, dt: float) -> int:
     if value is None:
         return 1
     if not (np.isfinite(value) and value > 0):

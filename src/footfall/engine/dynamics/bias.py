@@ -76,7 +76,7 @@ def push_body(tree, bodies, b, wrench):
 
 @inlined
 def subtract_body_forces(tree, bodies):
-    """Subtract from ``qfrc`` what the forces on all bodies take of each dof; leaves those of subtrees in ``cfrc``."""
+    """Subtract from ``qfrc_smooth`` what the forces on all bodies take of each dof; ``cfrc`` then has subtrees."""
     f = bodies.cfrc
     for b in range(tree.body_parentid.size - 1, 0, -1):
         p = tree.body_parentid[b]
@@ -85,4 +85,4 @@ def subtract_body_forces(tree, bodies):
                 f[p, k] += f[b, k]
     for j in range(tree.dof_bodyid.size):
         s, g = bodies.cdof[j], f[tree.dof_bodyid[j]]
-        bodies.qfrc[j] -= s[0] * g[0] + s[1] * g[1] + s[2] * g[2] + s[3] * g[3] + s[4] * g[4] + s[5] * g[5]
+        bodies.qfrc_smooth[j] -= s[0] * g[0] + s[1] * g[1] + s[2] * g[2] + s[3] * g[3] + s[4] * g[4] + s[5] * g[5]

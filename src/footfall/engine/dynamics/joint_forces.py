@@ -9,8 +9,8 @@ from footfall.robot.model import BALL, FREE
 
 @inlined
 def joint_forces(tree, bodies):
-    """``qfrc`` of actuators, springs and dampers."""
-    qpos, qvel, out = bodies.qpos, bodies.qvel, bodies.qfrc
+    """``qfrc_smooth`` of actuators, springs and dampers."""
+    qpos, qvel, out = bodies.qpos, bodies.qvel, bodies.qfrc_smooth
     for d in range(out.size):
         out[d] = 0.0
     for i in range(tree.actuator_dof.size):

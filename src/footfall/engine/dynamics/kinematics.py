@@ -97,7 +97,7 @@ def centre_of_mass(tree, bodies):
             if tree.body_tree[b] != t:
                 continue
             root = b if root == 0 else root
-            m = tree.body_mass[b]
+            m = bodies.body_mass[b]
             mass += m
             x += m * bodies.xipos[b, 0]
             y += m * bodies.xipos[b, 1]
@@ -121,14 +121,14 @@ def body_inertias(tree, bodies):
             x = r[0] * u[k] + r[1] * u[3 + k] + r[2] * u[6 + k]
             y = r[3] * u[k] + r[4] * u[3 + k] + r[5] * u[6 + k]
             z = r[6] * u[k] + r[7] * u[3 + k] + r[8] * u[6 + k]
-            i = tree.body_inertia[b, k]
+            i = bodies.body_inertia[b, k]
             ixx += i * x * x
             iyy += i * y * y
             izz += i * z * z
             ixy += i * x * y
             ixz += i * x * z
             iyz += i * y * z
-        m = tree.body_mass[b]
+        m = bodies.body_mass[b]
         x, y, z = bodies.xipos[b, 0] - com[0], bodies.xipos[b, 1] - com[1], bodies.xipos[b, 2] - com[2]
         out[0], out[1], out[2] = ixx + m * (y * y + z * z), iyy + m * (x * x + z * z), izz + m * (x * x + y * y)
         out[3], out[4], out[5] = ixy - m * x * y, ixz - m * x * z, iyz - m * y * z

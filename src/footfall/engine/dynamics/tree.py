@@ -21,8 +21,6 @@ class Tree(NamedTuple):
     body_quat: np.ndarray  # (nbody, 4)
     body_ipos: np.ndarray  # (nbody, 3) m
     body_imat: np.ndarray  # (nbody, 9) body frame from the frame of principal axes
-    body_mass: np.ndarray  # (nbody,) kg
-    body_inertia: np.ndarray  # (nbody, 3) kg m2
     body_jntnum: np.ndarray  # (nbody,)
     jnt_type: np.ndarray  # (njnt,)
     jnt_bodyid: np.ndarray  # (njnt,)
@@ -51,6 +49,8 @@ class Tree(NamedTuple):
 class Bodies(NamedTuple):
     """What changes: one world. T trees; world frame; spatial vectors about the tree's centre of mass."""
 
+    body_mass: np.ndarray  # (nbody,) kg; not the tree's, for worlds may differ in it
+    body_inertia: np.ndarray  # (nbody, 3) kg m2
     qpos: np.ndarray  # (nq,)
     qvel: np.ndarray  # (nv,)
     ctrl: np.ndarray  # (nu,)
@@ -69,7 +69,7 @@ class Bodies(NamedTuple):
     cfrc: np.ndarray  # (nbody, 6)
     qLD: np.ndarray  # (nM,) the inertia, then its factors
     qLDiagInv: np.ndarray  # (nv,)
-    qfrc: np.ndarray  # (nv,) N or N m, all generalised forces
+    qfrc_smooth: np.ndarray  # (nv,) N or N m, all generalised forces but those of contacts
     qacc: np.ndarray  # (nv,) m/s2 or rad/s2
 
 
@@ -77,6 +77,8 @@ def bodies_shapes(model: mujoco.MjModel, trees: int) -> dict[str, tuple[int, ...
     """The shapes of the arrays of :class:`Bodies`."""
     nbody, nv, joints = model.nbody, model.nv, model.njnt
     return dict(
+        body_mass=(nbody,),
+        body_inertia=(nbody, 3),
         qpos=(model.nq,),
         qvel=(nv,),
         ctrl=(model.nu,),
@@ -95,7 +97,7 @@ def bodies_shapes(model: mujoco.MjModel, trees: int) -> dict[str, tuple[int, ...
         cfrc=(nbody, 6),
         qLD=(len(model.M_colind),),
         qLDiagInv=(nv,),
-        qfrc=(nv,),
+        qfrc_smooth=(nv,),
         qacc=(nv,),
     )
 
@@ -130,8 +132,6 @@ def make_tree(model: mujoco.MjModel) -> Tree:
         body_quat=model.body_quat.copy(),
         body_ipos=model.body_ipos.copy(),
         body_imat=principal,
-        body_mass=model.body_mass.copy(),
-        body_inertia=model.body_inertia.copy(),
         body_jntnum=integers(model.body_jntnum),
         jnt_type=integers(model.jnt_type),
         jnt_bodyid=integers(model.jnt_bodyid),

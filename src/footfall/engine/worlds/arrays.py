@@ -1,0 +1,207 @@
+"""The arrays of many worlds: what each was given, what it keeps, and the space a step needs.
+
+On a CPU the world is the first index, so that a world's numbers lie together; on a GPU it is the last, so that
+neighbouring lanes read neighbouring numbers. Kernels see one world and do not notice.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import generated, inlined
+from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
+from footfall.engine.kinematics import Points
+
+#: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
+PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
+#: How a world ended (see ``outcome``), beside the ends of a single run.
+FALLEN = 5
+
+
+class Given(NamedTuple):
+    """What a world was given; a first (or last) axis of length one is shared by all."""
+
+    body_mass: Any  # (nbody,) kg
+    body_inertia: Any  # (nbody, 3) kg m2
+    friction: Any  # (2,) static, dynamic
+    values: Any  # the law's parameters
+    gains: Any  # the controller's
+    shape: Any  # the ground's parameters
+    table: Any  # (rows, columns) the ground's heights
+    push_body: Any  # (N,)
+    push_time: Any  # (N, 2) first step, and the step after the last
+    push_wrench: Any  # (N, 6) N and N m, world frame, at the body's centre of mass
+
+
+class Soles(NamedTuple):
+    """The contact points of the robot, constant: P points on K feet, grouped by foot. See :class:`Points`."""
+
+    local: np.ndarray  # (P, 3) m, body frame
+    radius: np.ndarray  # (P,) m
+    begin: np.ndarray  # (K + 1,)
+    body: np.ndarray  # (K,)
+    tree: np.ndarray  # (K,) row of the body's tree in ``subtree_com``
+    chain: np.ndarray  # (K, nv)
+    chain_length: np.ndarray  # (K,)
+    shared: np.ndarray  # (K, K)
+    foot: np.ndarray  # (P,) the foot of each point
+
+
+def make_soles(points: Points, tree: Tree) -> Soles:
+    """The constant part of a robot's contact points."""
+    constant = {name: getattr(points, name) for name in Soles._fields if name not in ("tree", "foot")}
+    foot = np.repeat(np.arange(len(points.body)), np.diff(points.begin)).astype(np.int64)
+    return Soles(tree=tree.body_tree[points.body], foot=foot, **constant)
+
+
+class State(NamedTuple):
+    """What a world keeps from step to step."""
+
+    qpos: Any  # (nq,)
+    qvel: Any  # (nv,)
+    ctrl: Any  # (nu,)
+    anchor: Any  # (P, 3) m
+    force: Any  # (P, 3) N, contact frame, of the last step
+    mode: Any  # (P,) of the last step
+    memory: Any  # (P, M) the law's
+    step: Any  # (1,) steps taken since the start
+    outcome: Any  # (4,) how it ended, at which step, dof or point or code, the law's status in the last step
+    unsolved: Any  # (1,) steps in which the law found no solution
+    tally: Any  # (TALLIES,) measures, see above
+    push: Any  # (P, 3) N, contact forces of the last step, world frame
+
+
+class Space(NamedTuple):
+    """What a step needs beside the state; nothing in it outlasts the step."""
+
+    xpos: Any
+    xquat: Any
+    xmat: Any
+    xipos: Any
+    xanchor: Any
+    xaxis: Any
+    subtree_com: Any
+    cinert: Any
+    cdof: Any
+    cdof_dot: Any
+    cvel: Any
+    cacc: Any
+    cfrc: Any
+    qLD: Any
+    qLDiagInv: Any
+    qfrc_smooth: Any
+    qacc: Any
+    position: Any  # (P, 3) m
+    number: Any  # (1,)
+    points: Any  # (P,)
+    near: Any  # (K + 1,)
+    gap: Any  # (P,) m
+    frame: Any  # (P, 3, 3)
+    velocity: Any  # (P, 3) m/s
+    acceleration: Any  # (P, 3) m/s2
+    bias: Any  # (P, 3) m/s2
+    arm: Any  # (P, 3) m
+    mobility: Any  # (6K, 6K)
+    static_friction: Any  # (P,)
+    dynamic_friction: Any  # (P,)
+    slip: Any  # (2, 2)
+    centroid: Any  # (K, 3)
+    half: Any  # (K, nv, 8)
+    block: Any  # (6, 8)
+    work: Any  # (rows, 6K)
+    marks: Any
+    signals: Any
+    kept: Any  # (P, M + 3) memory and anchors, while an instant is looked at and not left
+    kept_mode: Any  # (P,)
+
+
+INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
+INTEGERS |= {"kept_mode"}
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def state_shapes(model: mujoco.MjModel, points: int, memory: int) -> Shapes:
+    """The shapes of the arrays of :class:`State`, of one world."""
+    return dict(
+        qpos=(model.nq,),
+        qvel=(model.nv,),
+        ctrl=(model.nu,),
+        anchor=(points, 3),
+        force=(points, 3),
+        mode=(points,),
+        memory=(points, max(1, memory)),
+        step=(1,),
+        outcome=(4,),
+        unsolved=(1,),
+        tally=(TALLIES,),
+        push=(points, 3),
+    )
+
+
+class Needs(NamedTuple):
+    """What a law needs of space."""
+
+    rows: int  # of work
+    marks: int
+    signals: int
+    memory: int
+
+
+def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs) -> Shapes:
+    """The shapes of the arrays of :class:`Space`, of one computing thread."""
+    count, feet, nv = len(points.local), len(points.body), model.nv
+    bodies = bodies_shapes(model, tree_count(tree))
+    own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
+    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode"), (count,))
+    own |= dict(
+        number=(1,),
+        near=(feet + 1,),
+        frame=(count, 3, 3),
+        mobility=(6 * feet, 6 * feet),
+        slip=(2, 2),
+        centroid=(feet, 3),
+        half=(feet, nv, 8),
+        block=(6, 8),
+        work=(max(1, needs.rows), 6 * feet),
+        marks=(max(1, needs.marks),),
+        signals=(max(1, needs.signals),),
+        kept=(count, max(1, needs.memory) + 3),
+    )
+    return {name: own[name] if name in own else bodies[name] for name in Space._fields}
+
+
+def room(shapes: Shapes, count: int, *, world_last: bool, real: Any = np.float64) -> dict[str, np.ndarray]:
+    """Zeros for ``count`` worlds or threads."""
+    arrays = {}
+    for name, shape in shapes.items():
+        whole = (*shape, count) if world_last else (count, *shape)
+        arrays[name] = np.zeros(whole, dtype=np.int64 if name in INTEGERS else real)
+    return arrays
+
+
+def bytes_of(shapes: Shapes, real: Any = np.float64) -> int:
+    """Memory of one world's or thread's share, bytes."""
+    sizes = {name: 8 if name in INTEGERS else np.dtype(real).itemsize for name in shapes}
+    return sum(int(np.prod(shape)) * sizes[name] for name, shape in shapes.items())
+
+
+@cache
+def picker(kind: type, *, world_last: bool) -> Any:
+    """A kernel ``(arrays, w) -> arrays of world w``; a world axis of length one is shared by all worlds."""
+    fields = kind._fields  # type: ignore[attr-defined]
+    shared = kind is Given
+
+    def index(name: str) -> str:
+        axis = "-1" if world_last else "0"
+        at = f"min(w, arrays.{name}.shape[{axis}] - 1)" if shared else "w"
+        return f"..., {at}" if world_last else at
+
+    views = ", ".join(f"arrays.{name}[{index(name)}]" for name in fields)
+    name = f"pick_{kind.__name__.lower()}_{'last' if world_last else 'first'}"
+    source = f"def {name}(arrays, w):\n    return Kind({views})\n"
+    return inlined(generated(source, name, {"Kind": kind}, room))  # type: ignore[arg-type]

@@ -1,0 +1,65 @@
+"""Measures of a world that are summed up on the way: what would need a recording of every step afterwards."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+from footfall.engine.dynamics.inertia import momentum
+from footfall.engine.worlds.arrays import COP, ENERGY, IMPULSE, PEAK, SLIP, WORK
+
+
+@inlined
+def tally_contacts(points, contacts, dt, tally):
+    """Count in the contact forces of a step.
+
+    Largest normal force of all points together (N), impulse (N s, world frame), way that loaded points slipped (m),
+    centre of pressure of the step (m, world frame; NaN without load), work of the ground on the robot (J).
+    """
+    total, slip, work = 0.0, 0.0, 0.0
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, v, frame, at = points.force[p], contacts.velocity[p], contacts.frame[p], points.position[p]
+        if f[2] <= 0.0:
+            continue
+        total += f[2]
+        x, y, z = x + f[2] * at[0], y + f[2] * at[1], z + f[2] * at[2]
+        slip += dt * (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        work += dt * (f[0] * v[0] + f[1] * v[1] + f[2] * v[2])
+        for k in range(3):
+            tally[IMPULSE + k] += dt * (frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2])
+    tally[PEAK] = max(tally[PEAK], total)
+    tally[SLIP] += slip
+    tally[WORK] += work
+    tally[COP], tally[COP + 1], tally[COP + 2] = x / total, y / total, z / total
+
+
+@inlined
+def show_forces(points, contacts, out):
+    """Contact forces (P, 3) in the world frame."""
+    for p in range(out.shape[0]):
+        for k in range(3):
+            out[p, k] = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        f, frame = points.force[p], contacts.frame[p]
+        for k in range(3):
+            out[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
+def mechanical_energy(tree, bodies):
+    """Kinetic energy, armature included, plus that of the weight above z = 0, J. Needs ``cinert`` of single bodies."""
+    energy = 0.0
+    for b in range(1, tree.body_parentid.size):
+        v, g, at = bodies.cvel[b], tree.gravity, bodies.xipos[b]
+        h0, h1, h2, h3, h4, h5 = momentum(bodies.cinert[b], v[0], v[1], v[2], v[3], v[4], v[5])
+        energy += 0.5 * (h0 * v[0] + h1 * v[1] + h2 * v[2] + h3 * v[3] + h4 * v[4] + h5 * v[5])
+        energy -= bodies.body_mass[b] * (g[0] * at[0] + g[1] * at[1] + g[2] * at[2])
+    for d in range(tree.dof_armature.size):
+        energy += 0.5 * tree.dof_armature[d] * bodies.qvel[d] * bodies.qvel[d]
+    return energy
+
+
+@inlined
+def tally_energy(tree, bodies, tally):
+    tally[ENERGY] = mechanical_energy(tree, bodies)

@@ -1,0 +1,137 @@
+"""What worlds are given, one value for all or one for each, as arrays with the world as their first axis."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.contact.setting import Setting
+from footfall.errors import SimulationError
+from footfall.ground import Ground
+from footfall.record import Push
+from footfall.simulation.pushes import make_pushes
+from footfall.simulation.setup import Setup
+
+
+def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
+    """One row for all worlds (1, width), or one for each (count, width)."""
+    array = np.asarray(value, dtype=float)
+    if array.shape == (width,):
+        array = array[None]
+    if array.shape not in ((1, width), (count, width)):
+        raise SimulationError(
+            f"{name} has shape {array.shape}, but it must be ({width},), the same for all worlds, or ({count}, {width})"
+        )
+    if not np.isfinite(array).all():
+        raise SimulationError(f"{name} holds a number that is not finite")
+    return np.ascontiguousarray(array)
+
+
+def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
+    """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
+    if value is None:
+        return np.array([[ground.static_friction, ground.dynamic_friction]])
+    array = np.asarray(value, dtype=float)
+    if array.ndim == 0:
+        array = np.full((1, 2), float(array))
+    elif isinstance(value, tuple) and array.shape == (2,):
+        array = array[None]
+    elif array.shape == (count,):
+        array = np.repeat(array[:, None], 2, axis=1)
+    array = rows("friction", array, count, 2)
+    if (array < 0).any() or (array[:, 1] > array[:, 0]).any():
+        raise SimulationError("friction: the dynamic coefficient lies between 0 and the static one")
+    return array
+
+
+def law_rows(law: Law, setting: Setting, options: Mapping[str, Any], friction: np.ndarray, count: int) -> np.ndarray:
+    """The law's numbers, for options and friction of each world; equal ones are resolved once."""
+    for name, value in options.items():
+        if np.ndim(value) and np.shape(value) != (count,):
+            raise SimulationError(
+                f"{name} has shape {np.shape(value)}, but an option of the law is one value or one for each of the "
+                f"{count} worlds"
+            )
+    varied = [name for name, value in options.items() if np.ndim(value)]
+    law = law.replace(**{name: value for name, value in options.items() if name not in varied})
+    worlds = count if varied or len(friction) > 1 else 1
+    known: dict[tuple[float, ...], list[float]] = {}
+    found = []
+    for w in range(worlds):
+        own = {name: float(options[name][w]) for name in varied}
+        static, dynamic = (float(v) for v in friction[min(w, len(friction) - 1)])
+        key = (*own.values(), static, dynamic)
+        if key not in known:
+            ground = dataclasses.replace(setting.ground, static_friction=static, dynamic_friction=dynamic)
+            resolved = law.replace(**own).resolve(dataclasses.replace(setting, ground=ground))
+            known[key] = [float(v) for v in resolved]
+        found.append(known[key])
+    return np.array(found)
+
+
+def ground_rows(own: Ground, given: Ground | Sequence[Ground] | None, count: int) -> tuple[Ground, Any, Any, Any]:
+    """The ground of the first world, the compiled surface, and parameters and tables with the world in front."""
+    grounds = [own] if given is None else [given] if isinstance(given, Ground) else list(given)
+    if len(grounds) not in (1, count):
+        raise SimulationError(f"{len(grounds)} grounds for {count} worlds: give one, or one for each")
+    surface = grounds[0].compiled()[0]
+    compiled = [ground.compiled() for ground in grounds]
+    same = all(one[0] is surface and one[1].shape == compiled[0][1].shape for one in compiled)
+    if not same or len({one[2].shape for one in compiled}) > 1:
+        raise SimulationError("the grounds of many worlds must be of one kind, height fields of one size")
+    tables = [one[2] for one in compiled]
+    if all(table is tables[0] or np.array_equal(table, tables[0]) for table in tables):
+        tables = tables[:1]  # a height field is big, and often the same
+    return grounds[0], surface, np.stack([one[1] for one in compiled]), np.stack(tables)
+
+
+def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Masses and inertias of the bodies, times ``scale``: a number, one for each world, or (count, nbody)."""
+    factor = np.ones((1, 1)) if scale is None else np.asarray(scale, dtype=float)
+    if factor.ndim == 0:
+        factor = factor.reshape(1, 1)
+    elif factor.shape == (count,):
+        factor = factor[:, None]
+    if factor.shape[0] not in (1, count) or factor.shape[1:] not in ((1,), (model.nbody,)):
+        raise SimulationError(
+            f"mass_scale has shape {factor.shape}, but it must be a number, ({count},) or ({count}, {model.nbody})"
+        )
+    if not (np.isfinite(factor) & (factor > 0)).all():
+        raise SimulationError("mass_scale must be positive and finite")
+    return factor * model.body_mass, factor[:, :, None] * model.body_inertia
+
+
+def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tuple[Any, ...]:
+    """The lists of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
+
+    Short lists end in idle pushes.
+    """
+    given = list(pushes)
+    lists = [given] if all(isinstance(one, Push) for one in given) else [list(one) for one in given]
+    if len(lists) not in (1, count):
+        raise SimulationError(f"{len(lists)} lists of pushes for {count} worlds: give one list, or one for each")
+    most = max(len(one) for one in lists)
+    body = np.zeros((len(lists), most), dtype=np.int64)
+    time = np.zeros((len(lists), most, 2), dtype=np.int64)
+    wrench = np.zeros((len(lists), most, 6))
+    for w, one in enumerate(lists):
+        made = make_pushes(model, one, dt)
+        n = len(one)
+        body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench
+    return [[push.to_dict() for push in one] for one in lists], body, time, wrench
+
+
+def offered(simulation: Setup) -> None:
+    """Refuse what many worlds do not compute, in a sentence."""
+    law = simulation.law
+    if law.native:
+        raise SimulationError("law mujoco is MuJoCo's own solver, which runs one world: use mujoco.rollout for many")
+    if law.event_driven:
+        raise SimulationError(f"{law.name} goes from event to event, which many worlds at once do not")
+    if simulation.integrator != "euler":
+        raise SimulationError(f"many worlds are integrated by 'euler', not by '{simulation.integrator}'")

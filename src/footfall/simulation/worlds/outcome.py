@@ -1,0 +1,79 @@
+"""How worlds ended, in sentences, and what was recorded of them."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import mujoco
+import numba
+import numpy as np
+
+from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
+from footfall.engine.world import Tape
+from footfall.ground import Ground
+from footfall.record import Failure
+from footfall.recording import Recording
+from footfall.simulation.setup import Setup
+from footfall.version import __version__
+
+
+def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
+    """Why a world ended, or ``None``; ``outcome`` is (how, step, dof or point or code, law's status)."""
+    end, step, index = (int(v) for v in outcome[:3])
+    at = step * setup.dt
+    if end == DONE:
+        return None
+    if end == DIVERGED:
+        joint = setup.robot.dof_name(index)
+        advice = f"try dt <= {setup.dt / 2:g} s for {setup.law}"
+        message = f"diverged at t = {at:.6g} s, joint {joint}: its acceleration is beyond all bounds; {advice}"
+        return Failure(at, "diverged", joint, message)
+    if end == NO_GROUND:
+        message = f"the ground has no height (NaN) under contact point {index}, met at t = {at:.6g} s"
+        return Failure(at, "ground", "", message)
+    if end == STOPPED:
+        return Failure(at, "controller", "", f"the controller stopped the world at t = {at:.6g} s")
+    return Failure(at, "fallen", "", f"the robot was down at t = {at:.6g} s: its centre of mass had come too low")
+
+
+def recording_of(
+    setup: Setup, ground: Ground, tape: Tape, outcome: np.ndarray, first: int, every: int, notes: Mapping[str, Any]
+) -> Recording:
+    """What was recorded of a world that set out at its step ``first``, a sample every ``every`` steps."""
+    law, failure = setup.law, failure_of(setup, outcome)
+    taken = int(outcome[1]) - first
+    # The step that failed was recorded only if it was computed to the end.
+    samples = taken // every + 1 if failure is None or failure.cause == "diverged" else -(-taken // every)
+    arrays = {name: array[:samples] for name, array in tape._asdict().items()}
+    flat = arrays.pop("signals")
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
+    shapes |= dict.fromkeys(law.foot_signals, (len(setup.robot.feet),))
+    signals, begin = {}, 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        signals[name] = flat[:, begin:end].reshape(len(flat), *shape)
+        begin = end
+    info = {
+        "integrator": setup.integrator,
+        "body_contacts": False,
+        "seed": None,
+        "signals": {**law.signals, **law.foot_signals},
+        "remarks": [],
+        "wall_time": None,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "footfall": __version__,
+            "mujoco": mujoco.__version__,
+            "numba": numba.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        **notes,
+    }
+    return Recording(
+        robot=setup.robot, ground=ground, law=law, dt=setup.dt, failure=failure, info=info, signals=signals, **arrays
+    )

@@ -1,0 +1,332 @@
+"""Many worlds of one simulation: stepped, run, reset and measured together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.control import named_controller
+from footfall.control.base import CompiledController
+from footfall.control.posture import lowest_point
+from footfall.engine.dynamics.tree import make_tree
+from footfall.engine.world import Tape, make_points
+from footfall.engine.worlds.arrays import (
+    COP,
+    ENERGY,
+    FALLEN,
+    IMPULSE,
+    PEAK,
+    SLIP,
+    WORK,
+    Given,
+    Needs,
+    make_soles,
+    space_shapes,
+    state_shapes,
+)
+from footfall.engine.worlds.step import Functions, Plan
+from footfall.errors import ControllerError, SimulationError
+from footfall.ground import Ground
+from footfall.record import Failure, Push
+from footfall.recording import Recording
+from footfall.simulation.controls import idle_control, own_rate
+from footfall.simulation.run import idle_coupled_law, idle_point_law, multiple
+from footfall.simulation.setup import Setup
+from footfall.simulation.worlds.given import (
+    friction_rows,
+    ground_rows,
+    law_rows,
+    mass_rows,
+    offered,
+    push_rows,
+    rows,
+)
+from footfall.simulation.worlds.outcome import failure_of, recording_of
+
+DEVICES = ("cpu", "cuda")
+PRECISIONS = ("double", "single")
+#: Height of the centre of mass, as a share of that in the home pose, below which a world is down.
+FALL = 0.5
+
+
+class Worlds:
+    """``count`` worlds of a simulation, each with a state of its own.
+
+    ``qpos`` (nq,) and ``qvel`` (nv,) are where they start, home on the ground and at rest if left out; these and
+    ``friction``, ``law_options`` (the law's options by name), ``ground``, ``mass_scale`` (factors on the bodies' masses
+    and inertias) and ``pushes`` are the same for all worlds, or given one for each. Options that are left to the law
+    are derived for the robot as it is, not for its scaled masses.
+
+    Only contact points of feet meet the ground here. A world whose centre of mass comes lower than ``fall`` times its
+    height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
+
+    ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
+    GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads.
+    """
+
+    def __init__(
+        self,
+        simulation: Setup,
+        count: int,
+        *,
+        device: str = "cpu",
+        precision: str = "double",
+        qpos: Any = None,
+        qvel: Any = None,
+        friction: Any = None,
+        law_options: Mapping[str, Any] | None = None,
+        ground: Ground | Sequence[Ground] | None = None,
+        mass_scale: Any = None,
+        pushes: Sequence[Any] = (),
+        fall: float = FALL,
+        threads: int | None = None,
+    ) -> None:
+        offered(simulation)
+        if not (isinstance(count, int) and count > 0):
+            raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
+        for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
+            if value not in known:
+                raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
+        if device == "cpu" and precision == "single":
+            raise SimulationError("precision='single' is for GPUs: on a CPU it would save no time")
+        self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
+        sim, law, model = simulation, simulation.law, simulation.scene.model
+        tree = make_tree(model)
+        points = make_points(model, sim.robot, law.memory_size)
+        own_friction = friction_rows(friction, sim.ground, count)
+        values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
+        self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
+        mass, inertia = mass_rows(model, mass_scale, count)
+        self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
+        self._given = Given(mass, inertia, own_friction, values, np.zeros((1, 1)), shape, table, body, time, wrench)
+        self._start = {
+            "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
+            "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
+            "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
+        }
+        feet, contact_points = len(sim.robot.feet), sim.robot.point_count
+        signals = len(law.signals) + feet * len(law.foot_signals)
+        coupled = isinstance(law, CoupledLaw)
+        needs = Needs(
+            rows=law.work_rows(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
+            marks=law.marks_size(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
+            signals=signals,
+            memory=law.memory_size,
+        )
+        self._signals = signals
+        self._plan = Plan(
+            dt=sim.dt,
+            margin=float(law.margin),
+            operator=int(isinstance(law, CoupledLaw) and law.operator),
+            coupled=int(coupled),
+            fall=float(fall) * _home_height(sim),
+            control=0,
+            control_every=1,
+            record_every=1,
+        )
+        shapes = state_shapes(model, contact_points, law.memory_size), space_shapes(model, tree, points, needs)
+        soles = make_soles(points, tree)
+        if device == "cpu":
+            from footfall.engine.worlds.threads import Cores
+
+            self._engine: Any = Cores(tree, soles, shapes, count, _functions(law, surface), threads)
+        else:
+            from footfall.engine.worlds.card import Card
+
+            self._engine = Card(tree, soles, shapes, count, precision, law, self._ground)
+        self._no_tape = self._engine.make_tape(model, 0, 1, contact_points, signals)
+        self._engine.give(self._given)
+        self.reset()
+
+    # ---- what there is to see ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __repr__(self) -> str:
+        return f"Worlds({self.simulation!r}, {self.count}, device={self.device!r}, precision={self.precision!r})"
+
+    @property
+    def qpos(self) -> Any:
+        """(W, nq) coordinates, live: written to, the worlds go on from there."""
+        return self._engine.array("qpos")
+
+    @property
+    def qvel(self) -> Any:
+        """(W, nv) velocities, live."""
+        return self._engine.array("qvel")
+
+    @property
+    def ctrl(self) -> Any:
+        """(W, nu) controls, live."""
+        return self._engine.array("ctrl")
+
+    @property
+    def force(self) -> Any:
+        """(W, P, 3) N, contact forces of the last step, world frame."""
+        return self._engine.array("push")
+
+    @property
+    def mode(self) -> Any:
+        """(W, P) of the last step: 0 open, 1 stick, 2 slide."""
+        return self._engine.array("mode")
+
+    @property
+    def time(self) -> np.ndarray:
+        """(W,) s since the start or the last reset."""
+        return self._engine.host("step")[:, 0] * self.simulation.dt
+
+    @property
+    def status(self) -> np.ndarray:
+        """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 fallen."""
+        return self._engine.host("outcome")[:, 0]
+
+    @property
+    def fallen(self) -> np.ndarray:
+        """(W,) whether the robot is down."""
+        return self.status == FALLEN
+
+    @property
+    def unsolved(self) -> np.ndarray:
+        """(W,) steps in which the law found no solution."""
+        return self._engine.host("unsolved")[:, 0]
+
+    @property
+    def peak_force(self) -> np.ndarray:
+        """(W,) N, largest normal force of all contact points together."""
+        return self._tally(PEAK)
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """(W, 3) N s, of all contact forces since the start, world frame."""
+        return self._engine.host("tally")[:, IMPULSE : IMPULSE + 3]
+
+    @property
+    def slip(self) -> np.ndarray:
+        """(W,) m, the way that loaded contact points slipped, summed over them."""
+        return self._tally(SLIP)
+
+    @property
+    def cop(self) -> np.ndarray:
+        """(W, 3) m, centre of pressure of the last step, world frame; NaN in the air."""
+        return self._engine.host("tally")[:, COP : COP + 3]
+
+    @property
+    def contact_work(self) -> np.ndarray:
+        """(W,) J, work of the ground on the robot since the start."""
+        return self._tally(WORK)
+
+    @property
+    def energy(self) -> np.ndarray:
+        """(W,) J, kinetic energy and that of the weight above z = 0, at the beginning of the last step."""
+        return self._tally(ENERGY)
+
+    @property
+    def failure(self) -> list[Failure | None]:
+        """Why each world ended, or ``None``."""
+        outcome = self._engine.host("outcome")
+        return [failure_of(self.simulation, row) for row in outcome]
+
+    def _tally(self, column: int) -> np.ndarray:
+        return self._engine.host("tally")[:, column]
+
+    # ---- what can be done ----------------------------------------------------------------------------------------
+
+    def reset(self, mask: Any = None, *, qpos: Any = None, qvel: Any = None) -> None:
+        """Start some worlds again, those of ``mask`` (W,) or all: from where they started, or from ``qpos``, ``qvel``.
+
+        A state given here is one for all worlds or one for each (the rows of ``mask`` count), and is where later
+        resets start from too.
+        """
+        model = self.simulation.scene.model
+        which = np.ones(self.count, dtype=bool) if mask is None else np.asarray(mask)
+        if which.shape != (self.count,) or which.dtype != bool:
+            raise SimulationError(f"mask has shape {which.shape}, but it must be ({self.count},) truth values")
+        for name, value, width in (("qpos", qpos, model.nq), ("qvel", qvel, model.nv)):
+            if value is not None:
+                kept = np.broadcast_to(self._start[name], (self.count, width)).copy()
+                kept[which] = np.broadcast_to(rows(name, value, self.count, width), kept.shape)[which]
+                self._start[name] = kept
+        self._engine.reset(which, self._start)
+
+    def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
+        """Replace the pushes, the same for all worlds or a list for each; times are those since a world's start."""
+        model, dt = self.simulation.scene.model, self.simulation.dt
+        self._pushes, body, time, wrench = push_rows(model, pushes, dt, self.count)
+        self._given = self._given._replace(push_body=body, push_time=time, push_wrench=wrench)
+        self._engine.give(self._given)
+
+    def step(self, ctrl: Any = None, n: int = 1) -> None:
+        """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
+        if ctrl is not None:
+            self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
+        self._engine.advance(self._plan, None, n, self._no_tape, [])
+
+    def run(
+        self,
+        duration: float,
+        *,
+        controller: Any = None,
+        gains: Any = None,
+        control_dt: float | None = None,
+        record: Sequence[int] = (),
+        record_dt: float | None = None,
+    ) -> dict[int, Recording]:
+        """Let all worlds go on for ``duration`` (s), and give the recordings of those in ``record``, by number.
+
+        ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name; ``gains``, its numbers,
+        are its own if left out, or one row for each world: a policy's weights, for example.
+        """
+        sim, plan = self.simulation, self._plan
+        if not (np.isfinite(duration) and duration >= 0):
+            raise SimulationError(f"duration = {duration} but it must be a number of seconds >= 0")
+        steps = round(duration / sim.dt)
+        every = multiple("record_dt", record_dt, sim.dt)
+        which = [int(w) for w in record]
+        if not all(0 <= w < self.count for w in which):
+            raise SimulationError(f"record names a world that is not among 0 to {self.count - 1}")
+        name = "none" if controller is None else str(controller)
+        if isinstance(controller, str):
+            controller = named_controller(controller)
+        if controller is not None:
+            if not isinstance(controller, CompiledController):
+                raise ControllerError(
+                    f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
+                    "set the controls of each step by step(ctrl) instead"
+                )
+            rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
+            numbers = np.asarray(controller.gains(sim.robot, sim.dt * rate) if gains is None else gains, dtype=float)
+            numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
+            self._engine.give(self._given._replace(gains=numbers))
+            plan = plan._replace(control=1, control_every=rate)
+        points = sim.robot.point_count
+        tape = self._engine.make_tape(sim.scene.model, len(which), steps // every + 1, points, self._signals)
+        begin = self._engine.host("step")[which, 0].copy()
+        self._engine.advance(plan._replace(record_every=every), controller, steps, tape, which)
+        outcome, whole = self._engine.host("outcome"), self._engine.host_tape(tape)
+        found = {}
+        for row, (w, first) in enumerate(zip(which, begin, strict=True)):
+            samples = Tape(*(array[row] for array in whole))
+            notes = {"controller": name, "pushes": self._pushes[min(w, len(self._pushes) - 1)], "world": w}
+            found[w] = recording_of(sim, self._ground, samples, outcome[w], int(first), every, notes)
+        return found
+
+
+def _functions(law: Law, surface: Any) -> Functions:
+    """Pointers to the law, the ground and an idle controller."""
+    point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
+    coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
+    return Functions(point, coupled, surface, idle_control())
+
+
+def _home_height(simulation: Setup) -> float:
+    """Height of the centre of mass above the lowest contact point in the home pose, m."""
+    robot = simulation.robot
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(robot.model, data)
+    return float(data.subtree_com[0, 2] - lowest_point(robot, data))
