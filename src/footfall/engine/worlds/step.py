@@ -23,7 +23,7 @@ from footfall.engine.kinematics import (
 from footfall.engine.law_step import coupled_step, foot_step
 from footfall.engine.stages import solve
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, record, runaway
-from footfall.engine.worlds.arrays import FALLEN
+from footfall.engine.worlds.arrays import ENERGY, FALLEN
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
 from footfall.solve.contacts import Contacts
 
@@ -275,6 +275,7 @@ def advance_world(tree, soles, given, state, space, tape, recorded, plan, functi
             return
         step = state.step[0]
         outcome[1] = step
+        energy = state.tally[ENERGY]
         if i == steps:
             keep_memory(points, scratch)
         end = evaluate(tree, bodies, world, points, contacts, scratch, given, plan, functions, state)
@@ -283,6 +284,7 @@ def advance_world(tree, soles, given, state, space, tape, recorded, plan, functi
             record(world, points, contacts, scratch.signals, tape, i // plan.record_every, step * dt, outcome[3])
         if i == steps:
             restore_memory(points, scratch)
+            state.tally[ENERGY] = energy
         if end != DONE or i == steps:
             return
         state.unsolved[0] += outcome[3]

@@ -148,9 +148,6 @@ class Cores:
         arrays = (self.tree, self.soles, self.given, self.state, self.space)
 
         def work(thread: int, first: int, last: int) -> None:
-            span = (thread, first, last, steps, look)
-            advance_worlds(
-                self.tree, self.soles, self.given, self.state, self.space, tape, chosen, plan, functions, span
-            )
+            advance_worlds(*arrays, tape, chosen, plan, functions, (thread, first, last, steps, look))
 
         self.team.share(self.count, steps, work)

@@ -137,7 +137,7 @@ class Worlds:
         else:
             from footfall.engine.worlds.card import Card
 
-            self._engine = Card(tree, soles, shapes, count, precision, law, self._ground)
+            self._engine = Card(tree, soles, shapes, count, law, surface, single=precision == "single")
         self._no_tape = self._engine.make_tape(model, 0, 1, contact_points, signals)
         self._engine.give(self._given)
         self.reset()

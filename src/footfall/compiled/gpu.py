@@ -1,0 +1,96 @@
+"""Kernels for a GPU from those of the CPU: the same Python functions, translated once more.
+
+A GPU knows no pointers to functions, no symbols and not all options of the CPU's compiler. So a kernel and all that it
+calls are copied as plain functions, each compiled as a function of the device; some may be replaced on the way. For
+single precision their constants become single as well, or every sum with one would be computed in double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import SimulationError
+
+
+class Device:
+    """Translates kernels; ``replaced`` names functions that others stand in for."""
+
+    def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
+        self.single = single
+        self.replaced = {plain(old): new for old, new in (replaced or {}).items()}
+        self.made: dict[FunctionType, Any] = {}
+
+    def function(self, kernel: Any) -> Any:
+        """A kernel, or any function that kernels may call, as a function of the device."""
+        own = plain(kernel)
+        own = plain(self.replaced.get(own, own))
+        if own not in self.made:
+            self.made[own] = None  # a kernel that calls itself would go on forever
+            self.made[own] = cuda().jit(device=True)(self.copy(own))
+        return self.made[own]
+
+    def copy(self, own: FunctionType) -> FunctionType:
+        """The same function over copies of what it uses."""
+        names = {name for code in codes(own.__code__) for name in code.co_names}
+        known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
+        cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
+        known["__builtins__"] = own.__globals__["__builtins__"]
+        made = FunctionType(self.code(own.__code__), known, own.__name__, own.__defaults__, cells or None)
+        made.__module__, made.__qualname__ = own.__module__, own.__qualname__
+        return made
+
+    def value(self, value: Any) -> Any:
+        """What stands for a global on the device."""
+        if hasattr(value, "py_func") or value in self.replaced.values():
+            return self.function(value)
+        if self.single and isinstance(value, float):
+            return np.float32(value)
+        return value
+
+    def code(self, code: CodeType) -> CodeType:
+        if not self.single:
+            return code
+        constants = tuple(np.float32(c) if isinstance(c, float) else c for c in code.co_consts)
+        return code.replace(co_consts=constants)
+
+
+def plain(kernel: Any) -> FunctionType:
+    """The Python function under a kernel or a function pointer."""
+    function = getattr(kernel, "py_func", None) or getattr(kernel, "__wrapped__", None) or kernel
+    if not isinstance(function, FunctionType):
+        raise SimulationError(f"{kernel!r} is no function that can be compiled for a GPU")
+    return function
+
+
+def codes(code: CodeType) -> list[CodeType]:
+    """A code object and those nested in it."""
+    inner = [one for constant in code.co_consts if isinstance(constant, CodeType) for one in codes(constant)]
+    return [code, *inner]
+
+
+def cuda() -> Any:
+    """Numba's CUDA, or an error that says what is missing."""
+    # numba-cuda asks NumPy for names that NumPy 2.5 has dropped.
+    for old, new in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
+        if not hasattr(np, old):
+            setattr(np, old, getattr(np, new))
+    try:
+        from numba import cuda
+    except ImportError as error:
+        raise SimulationError(f"device='cuda' needs numba-cuda: pip install 'footfall[cuda]' ({error})") from error
+    return cuda
+
+
+def checked_cuda() -> Any:
+    """Numba's CUDA with a GPU to use."""
+    found = cuda()
+    if not found.is_available():
+        raise SimulationError(
+            "device='cuda' needs an NVIDIA GPU, and numba-cuda finds none here: use device='cpu', "
+            "or look at the output of `numba -s`"
+        )
+    return found

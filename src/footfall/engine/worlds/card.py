@@ -1,0 +1,233 @@
+"""Many worlds on a GPU: one lane per world, the same kernels, compiled for one law, one ground and one controller.
+
+Lanes take worlds in turn where there are more worlds than lanes, so that the space of a step is needed for the lanes
+only. The world is the last index of every array, but of the law's scratch space, whose parts are reshaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.compiled.gpu import Device, checked_cuda
+from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.engine.dynamics.tree import Tree
+from footfall.engine.world import Tape, make_tape
+from footfall.engine.worlds.arrays import Given, Shapes, Soles, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.step import (
+    Functions,
+    Plan,
+    advance_world,
+    law_step,
+    motion_step,
+    operator_step,
+    point_step,
+)
+from footfall.errors import SimulationError
+
+#: Lanes that work together, and the most lanes that are given space.
+BLOCK, LANES = 64, 65536
+#: Share of the free memory that worlds may take.
+SHARE = 0.9
+
+pick_given = picker(Given, world_last=True)
+pick_state = picker(State, world_last=True)
+pick_space = picker(Space, world_last=True)
+pick_tape = picker(Tape, world_last=True)
+
+
+def idle_point(depth, depth_rate, slip, slip_velocity, memory, values):
+    return 0.0, 0.0, 0.0, 0
+
+
+def idle_coupled(contacts, dt, memory, force, mode, work, marks, signals, values):
+    return 0
+
+
+def idle_control(time, qpos, qvel, ctrl, gains):
+    return 0
+
+
+def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> Any:
+    """The kernel that steps worlds under one law, over one kind of ground, with one controller."""
+    own_step = operator_step if getattr(law, "operator", False) else motion_step if law.coupled else point_step
+    device = Device(single=single, replaced={law_step: own_step})
+    advance = device.function(advance_world)
+    point = device.function(law.pointer() if isinstance(law, PointLaw) else idle_point)
+    coupled = device.function(law.pointer() if isinstance(law, CoupledLaw) else idle_coupled)
+    ground, controller = device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    space_of, tape_of = device.function(pick_space), device.function(pick_tape)
+
+    @cuda.jit
+    def entry(tree, soles, given, state, space, tape, chosen, plan, steps, look):
+        lane, lanes = cuda.grid(1), cuda.gridsize(1)
+        if lane >= space.number.shape[1]:
+            return
+        functions = Functions(point, coupled, ground, controller)
+        own = space_of(space, lane)
+        for w in range(lane, chosen.size, lanes):
+            row = chosen[w]
+            advance(
+                tree,
+                soles,
+                given_of(given, w),
+                state_of(state, w),
+                own,
+                tape_of(tape, max(row, 0)),
+                row >= 0,
+                plan,
+                functions,
+                steps,
+                look,
+            )
+
+    return entry
+
+
+def build_setter(cuda: Any) -> Any:
+    @cuda.jit
+    def set_rows(target, source, which):
+        """Write ``source`` (n, 1 or W) to the worlds of ``which`` (W,) in ``target`` (n, W)."""
+        w = cuda.grid(1)
+        if w < target.shape[1] and which[w]:
+            for i in range(target.shape[0]):
+                target[i, w] = source[i, min(w, source.shape[1] - 1)]
+
+    return set_rows
+
+
+class Card:
+    """Worlds in the memory of a GPU."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        soles: Soles,
+        shapes: tuple[Shapes, Shapes],
+        count: int,
+        law: Law,
+        surface: Any,
+        *,
+        single: bool,
+    ) -> None:
+        self.cuda, self.single = checked_cuda(), single
+        self.real = np.float32 if self.single else np.float64
+        self.count, self.law, self.surface = count, law, surface
+        self.lanes = min(count, LANES)
+        self._check_memory(shapes)
+        self.tree, self.soles = self._constants(tree), self._constants(soles)
+        self.state = State(**self._zeros(shapes[0], count))
+        self.space = Space(**self._zeros(shapes[1], self.lanes))
+        self.given: Any = None
+        self.nobody = self.cuda.to_device(np.full(count, -1))
+        self.entries: dict[Any, Any] = {}
+        self.setter = build_setter(self.cuda)
+
+    def _check_memory(self, shapes: tuple[Shapes, Shapes]) -> None:
+        """Refuse more worlds than fit, and say how many do."""
+        try:
+            free, _ = self.cuda.current_context().get_memory_info()
+        except AttributeError:  # the simulator has no card
+            return
+        world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real)
+        need = self.count * world + self.lanes * lane
+        if need > SHARE * free:
+            most = int(SHARE * free / (world + lane))
+            if most > LANES:
+                most = int((SHARE * free - LANES * lane) / world)
+            raise SimulationError(
+                f"{self.count} worlds need {need / 1e9:.3g} GB of the GPU's memory, of which {free / 1e9:.3g} GB are "
+                f"free: {most} worlds fit"
+            )
+
+    def _constants(self, values: Any) -> Any:
+        return type(values)(*(self.cuda.to_device(self._cast(value)) for value in values))
+
+    def _cast(self, array: np.ndarray) -> np.ndarray:
+        kind = self.real if array.dtype.kind == "f" else array.dtype
+        return np.ascontiguousarray(array, dtype=kind)
+
+    def _zeros(self, shapes: Shapes, count: int) -> dict[str, Any]:
+        return {
+            name: self.cuda.to_device(array)
+            for name, array in room(shapes, count, real=self.real, world_last=True).items()
+        }
+
+    def give(self, given: Given) -> None:
+        """Set what the worlds are given (the world first)."""
+        self.given = Given(*(self.cuda.to_device(self._cast(np.moveaxis(array, 0, -1))) for array in given))
+
+    def array(self, name: str) -> Any:
+        """An array of the state with the world as its first index, on the device, live: for CuPy, PyTorch and others.
+
+        It has ``__cuda_array_interface__``; ``copy_to_host()`` gives NumPy's.
+        """
+        return self._world_first(getattr(self.state, name))
+
+    def _world_first(self, array: Any) -> Any:
+        if not hasattr(array, "gpu_data"):  # the simulator's arrays are NumPy's
+            return np.moveaxis(array._ary, -1, 0)
+        from numba.cuda.cudadrv.devicearray import DeviceNDArray
+
+        shape, strides = (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1])
+        return DeviceNDArray(shape=shape, strides=strides, dtype=array.dtype, gpu_data=array.gpu_data)
+
+    def host(self, name: str) -> np.ndarray:
+        """A copy of an array of the state, the world first."""
+        return np.moveaxis(getattr(self.state, name).copy_to_host(), -1, 0)
+
+    def reset(self, which: np.ndarray, start: dict[str, np.ndarray]) -> None:
+        """Set the worlds of ``which`` (W,) to their start."""
+        mask = self.cuda.to_device(which)
+        for name, array in self.state._asdict().items():
+            source = np.zeros((array.shape[0] * int(np.prod(array.shape[1:-1])), 1), dtype=array.dtype)
+            if name in start:
+                source = np.ascontiguousarray(start[name].T, dtype=array.dtype)
+            self._set(array, self.cuda.to_device(source), mask)
+
+    def _set(self, array: Any, source: Any, mask: Any) -> None:
+        flat = array.reshape(array.size // self.count, self.count)
+        self.setter[-(-self.count // BLOCK), BLOCK](flat, source, mask)
+
+    def set_controls(self, ctrl: Any, count: int, width: int) -> None:
+        """Set the controls, (nu,) or (W, nu), from NumPy or from the device."""
+        if hasattr(ctrl, "__cuda_array_interface__"):
+            given = self.cuda.as_cuda_array(ctrl)
+            if given.shape != (count, width):
+                raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({count}, {width})")
+            self.array("ctrl").copy_to_device(given)
+            return
+        host = np.asarray(ctrl, dtype=self.real)
+        if host.shape not in ((width,), (count, width)):
+            raise SimulationError(f"ctrl has shape {host.shape}, but it must be ({width},) or ({count}, {width})")
+        source = np.ascontiguousarray(host.reshape(-1, width).T)
+        self._set(self.state.ctrl, self.cuda.to_device(source), self.cuda.to_device(np.ones(count, dtype=bool)))
+
+    def make_tape(self, model: mujoco.MjModel, worlds: int, samples: int, points: int, signals: int) -> Tape:
+        """Room for the recordings of ``worlds`` worlds."""
+        one = make_tape(model, samples if worlds else 1, points, max(1, signals))
+        rooms = (np.zeros((*array.shape, max(1, worlds)), dtype=array.dtype) for array in one)
+        return Tape(*(self.cuda.to_device(self._cast(array)) for array in rooms))
+
+    def host_tape(self, tape: Tape) -> Tape:
+        return Tape(*(np.moveaxis(array.copy_to_host(), -1, 0) for array in tape))  # type: ignore[attr-defined]
+
+    def advance(self, plan: Plan, controller: Any, steps: int, tape: Tape, recorded: Sequence[int]) -> None:
+        """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
+        control = idle_control if controller is None else controller.pointer()
+        if control not in self.entries:
+            self.entries[control] = build(self.cuda, self.law, self.surface, control, single=self.single)
+        chosen = self.nobody
+        if recorded:
+            rows = np.full(self.count, -1)
+            rows[list(recorded)] = np.arange(len(recorded))
+            chosen = self.cuda.to_device(rows)
+        real: Any = self.real
+        own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
+        arrays = (self.tree, self.soles, self.given, self.state, self.space, tape, chosen, own)
+        self.entries[control][-(-self.lanes // BLOCK), BLOCK](*arrays, steps, 1 if recorded else 0)
+        self.cuda.synchronize()

@@ -1,0 +1,178 @@
+"""Many worlds at once: each is the single run, whatever its neighbours do and whoever computes it."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.contact import law_class
+from footfall.engine.worlds.arrays import FALLEN
+
+OFFERED = tuple(name for name in ff.laws() if not law_class(name).native and not law_class(name).event_driven)
+#: m, rad or their rates: rounding of two different orders of summation, grown over a second of stable motion.
+SAME = 1e-9
+PUSH = ff.Push("trunk", force=(40.0, 25.0, 0.0), start=0.1, duration=0.1)
+
+
+def start(sim: ff.Simulation, motion: str) -> np.ndarray:
+    qpos = sim.place()
+    if motion == "landing":
+        qpos[2] += 0.01
+    return qpos
+
+
+def pushes(motion: str) -> list[ff.Push]:
+    return [PUSH] if motion == "pushed" else []
+
+
+@pytest.mark.parametrize("motion", ["standing", "pushed", "landing"])
+@pytest.mark.parametrize("law", OFFERED)
+def test_a_world_in_a_batch_is_the_single_run(law, motion):
+    sim = ff.Simulation("spatial-biped", law=law)
+    qpos = start(sim, motion)
+    single = sim.run(1.0, controller="posture", qpos=qpos, pushes=pushes(motion))
+    other = qpos.copy()
+    other[2] += 0.05  # a neighbour that does something else
+    worlds = ff.Worlds(sim, 3, qpos=[other, qpos, other], pushes=pushes(motion))
+    found = worlds.run(1.0, controller="posture", record=[1])[1]
+    assert found.failure is None and single.failure is None
+    np.testing.assert_array_equal(found.time, single.time)
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
+    # Velocities follow from forces, which stiff laws make of 1e-15 m.
+    assert np.abs(found.qvel - single.qvel).max() < 0.8 * 100 * SAME
+    assert (found.mode != single.mode).sum() == 0
+    assert worlds.unsolved[1] == single.status.sum()
+
+
+@pytest.mark.parametrize("ground", [ff.Ground.slope(0.1, friction=0.9), ff.Ground.stairs(rise=0.02, run=0.3, count=3)])
+def test_worlds_stand_on_grounds_of_every_kind_as_single_runs_do(ground):
+    sim = ff.Simulation("quadruped", law="spring-damper", ground=ground)
+    single = sim.run(0.2, controller="posture")
+    found = ff.Worlds(sim, 2).run(0.2, controller="posture", record=[0])[0]
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
+
+
+def test_the_number_of_threads_changes_no_bit():
+    sim = ff.Simulation("spatial-biped", law="time-stepping")
+    rng = np.random.default_rng(1)
+    qpos = np.repeat(sim.place()[None], 40, axis=0)
+    qpos[:, 2] += rng.uniform(0.0, 0.03, 40)
+    ends = []
+    for threads in (1, 2, 3):
+        worlds = ff.Worlds(sim, 40, qpos=qpos, threads=threads)
+        worlds.run(0.2, controller="posture")
+        ends.append((worlds.qpos.copy(), worlds.qvel.copy(), worlds.force.copy()))
+    for other in ends[1:]:
+        for a, b in zip(ends[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_steps_and_a_run_are_the_same():
+    sim = ff.Simulation("spatial-biped", law="spring-damper")
+    stepped, run = ff.Worlds(sim, 2), ff.Worlds(sim, 2)
+    ctrl = np.full(sim.robot.model.nu, 0.5)
+    stepped.step(ctrl, n=30)
+    stepped.step(n=20)
+    run.step(ctrl)
+    run.run(0.049)
+    np.testing.assert_array_equal(stepped.qpos, run.qpos)
+    np.testing.assert_allclose(stepped.time, 0.05)
+
+
+def test_worlds_may_differ_in_friction_law_masses_ground_and_pushes():
+    sim = ff.Simulation("brick", law="spring-damper")
+    scale = np.array([1.0, 2.0, 1.0, 1.0])
+    worlds = ff.Worlds(
+        sim,
+        4,
+        qvel=[0.5, 0, 0, 0, 0, 0],
+        friction=np.array([0.2, 0.2, 0.8, 0.2]),
+        mass_scale=scale,
+        law_options={"k": np.array([1e4, 1e4, 1e4, 2e4])},
+        pushes=[[], [], [], [ff.Push("brick", force=(0.0, 3.0, 0.0), start=0.0, duration=0.05)]],
+    )
+    worlds.run(0.3)
+    weight = sim.robot.weight
+    np.testing.assert_allclose(worlds.force[:, :, 2].sum(axis=1), scale * weight, rtol=1e-3)
+    depth = sim.place()[2] - worlds.qpos[:, 2]
+    np.testing.assert_allclose(depth, scale * weight / (4 * np.array([1e4, 1e4, 1e4, 2e4])), rtol=1e-3)
+    # Coulomb: the way to rest is v^2 / (2 mu g), whatever the mass.
+    way = worlds.qpos[:, 0]
+    np.testing.assert_allclose(way[:3], 0.25 / (2 * 9.81 * np.array([0.2, 0.2, 0.8])), rtol=0.02)
+    assert abs(worlds.qpos[3, 1]) > 1e-3 and abs(worlds.qpos[0, 1]) < 1e-9
+    slopes = [ff.Ground.slope(angle, friction=0.9) for angle in (0.0, 0.2)]
+    inclined = ff.Worlds(
+        ff.Simulation("brick", law="spring-damper", ground=slopes[0]), 2, ground=slopes, qpos=worlds.qpos[0]
+    )
+    inclined.step()
+    assert inclined.force[1, :, 2].sum() != inclined.force[0, :, 2].sum()
+
+
+def test_measures_on_the_way_are_those_of_the_recording():
+    sim = ff.Simulation("spatial-biped", law="time-stepping")
+    qpos = start(sim, "landing")
+    worlds = ff.Worlds(sim, 2, qpos=qpos)
+    rec = worlds.run(0.3, controller="posture", record=[0])[0]
+    load = rec.force[:-1, :, 2].sum(axis=1)
+    assert worlds.peak_force[0] == pytest.approx(load.max(), rel=1e-12)
+    np.testing.assert_allclose(worlds.impulse[0], sim.dt * rec.force[:-1].sum(axis=(0, 1)), rtol=1e-9, atol=1e-9)
+    pressure = (rec.force[-2, :, 2, None] * rec.position[-2]).sum(axis=0) / load[-1]
+    np.testing.assert_allclose(worlds.cop[0], pressure, atol=1e-12)
+    work = sim.dt * (rec.force[:-1] * rec.velocity[:-1]).sum()
+    assert worlds.contact_work[0] == pytest.approx(work, rel=1e-9)
+    slid = np.hypot(rec.velocity[:-1, :, 0], rec.velocity[:-1, :, 1])[rec.force[:-1, :, 2] > 0].sum() * sim.dt
+    assert worlds.slip[0] == pytest.approx(slid, rel=1e-9, abs=1e-15)
+    data = mujoco.MjData(sim.robot.model)
+    data.qpos[:], data.qvel[:] = rec.qpos[-2], rec.qvel[-2]
+    mujoco.mj_forward(sim.robot.model, data)
+    mujoco.mj_energyPos(sim.robot.model, data)
+    mujoco.mj_energyVel(sim.robot.model, data)
+    assert worlds.energy[0] == pytest.approx(data.energy.sum(), rel=1e-9)
+
+
+def test_one_world_that_fails_leaves_the_others_alone_and_can_be_reset():
+    sim = ff.Simulation("spatial-biped", law="spring-damper")
+    qvel = np.zeros((3, sim.robot.model.nv))
+    qvel[1, 8] = 1e7  # a joint: accelerations of 1e14
+    qpos = np.repeat(sim.place()[None], 3, axis=0)
+    qpos[2, 3:7] = [0.0, 1.0, 0.0, 0.0]  # head down
+    worlds = ff.Worlds(sim, 3, qpos=qpos, qvel=qvel)
+    worlds.run(0.1, controller="posture")
+    assert worlds.status[0] == 0 and worlds.failure[0] is None
+    assert worlds.failure[1] is not None and worlds.status[1] != 0
+    assert worlds.fallen[2] == (worlds.status[2] == FALLEN)
+    alone = ff.Worlds(sim, 1)
+    alone.run(0.1, controller="posture")
+    np.testing.assert_array_equal(worlds.qpos[0], alone.qpos[0])
+    kept = worlds.qpos[0].copy()
+    worlds.reset(np.array([False, True, False]), qvel=np.zeros(sim.robot.model.nv))
+    assert worlds.status[1] == 0 and worlds.time[1] == 0.0
+    np.testing.assert_array_equal(worlds.qpos[0], kept)
+    worlds.run(0.1, controller="posture")
+    np.testing.assert_array_equal(worlds.qpos[1], alone.qpos[0])
+
+
+@pytest.mark.parametrize(
+    ("law", "options", "sentence"),
+    [
+        ("mujoco", {}, "mujoco.rollout"),
+        ("acceleration-complementarity", {}, "event to event"),
+        ("spring-damper", {"device": "tpu"}, "one of cpu, cuda"),
+        ("spring-damper", {"precision": "single"}, "for GPUs"),
+        ("spring-damper", {"qpos": [1.0, 2.0]}, "shape"),
+        ("spring-damper", {"friction": [0.1, 0.2, 0.3]}, "friction"),
+        ("spring-damper", {"ground": [ff.Ground.plane(), ff.Ground.slope(0.1)]}, "of one kind"),
+    ],
+)
+def test_what_is_not_offered_is_refused_in_a_sentence(law, options, sentence):
+    sim = ff.Simulation("brick", law=law)
+    with pytest.raises(ff.FootfallError, match=sentence):
+        ff.Worlds(sim, 2, **options)
+
+
+def test_a_python_controller_is_refused():
+    worlds = ff.Worlds(ff.Simulation("spatial-biped", law="spring-damper"), 2)
+    with pytest.raises(ff.FootfallError, match="compiled controller"):
+        worlds.run(0.01, controller=lambda t, state: np.zeros(14))
