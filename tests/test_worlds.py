@@ -49,7 +49,7 @@ def test_a_world_in_a_batch_is_the_single_run(law, motion):
 @pytest.mark.parametrize("ground", [ff.Ground.slope(0.1, friction=0.9), ff.Ground.stairs(rise=0.02, run=0.3, count=3)])
 def test_worlds_stand_on_grounds_of_every_kind_as_single_runs_do(ground):
     sim = ff.Simulation("quadruped", law="spring-damper", ground=ground)
-    single = sim.run(0.2, controller="posture")
+    single = sim.run(0.2, controller="posture", qpos=sim.place(), qvel=np.zeros(sim.robot.model.nv))
     found = ff.Worlds(sim, 2).run(0.2, controller="posture", record=[0])[0]
     assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
 

@@ -264,7 +264,7 @@ class AccelerationComplementarity(EventLaw):
     def in_steps(self) -> TimeStepping:
         return TimeStepping(restitution=self.restitution)
 
-    def work_rows(self, points: int, bodies: int) -> int:
+    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
         n = min(points, MOST)
         floats = n * (n + 2 + newton_rows(n))
         return self.in_steps().work_rows(points, bodies) + points + -(-floats // (6 * bodies))

@@ -131,8 +131,11 @@ class CoupledLaw(Law):
     operator: ClassVar[bool] = True
     kernel: ClassVar[Callable[..., Any]]
 
-    def work_rows(self, points: int, bodies: int) -> int:
-        """Rows of scratch space the kernel needs, each 6 floats per contact body wide."""
+    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
+        """Rows of scratch space the kernel needs, each 6 floats per contact body wide.
+
+        ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card` replaces the solvers that take most of it.
+        """
         return 0
 
     def marks_size(self, points: int, bodies: int) -> int:

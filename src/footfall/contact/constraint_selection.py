@@ -179,8 +179,8 @@ class ConstraintSelection(CoupledLaw):
         check(isinstance(self.cop_rule, bool), self.name, "cop_rule", self.cop_rule, "True or False")
 
     @classmethod
-    def work_rows(cls, points: int, bodies: int) -> int:
-        return max(desk_rows(points, bodies), work_rows(points, bodies))
+    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
+        return max(desk_rows(points, bodies), work_rows(points, bodies, lean=lean))
 
     @classmethod
     def marks_size(cls, points: int, bodies: int) -> int:

@@ -133,8 +133,8 @@ class LinearizingPenalty(CoupledLaw):
         check(self.saturation in known, self.name, "saturation", self.saturation, "'consistent' or 'paper'")
 
     @classmethod
-    def work_rows(cls, points: int, bodies: int) -> int:
-        return work_rows(points, bodies)
+    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
+        return work_rows(points, bodies, lean=lean)
 
     @classmethod
     def marks_size(cls, points: int, bodies: int) -> int:

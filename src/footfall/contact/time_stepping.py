@@ -102,8 +102,8 @@ class TimeStepping(CoupledLaw):
         check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
         check_range(self, "correction", 0.0, 1.0)
 
-    def work_rows(self, points: int, bodies: int) -> int:
-        return work_rows(points, bodies, pyramid_floats(points, self.facets))
+    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
+        return work_rows(points, bodies, pyramid_floats(points, self.facets), lean=lean)
 
     def marks_size(self, points: int, bodies: int) -> int:
         return max(marks_size(points), pyramid_marks(points, self.facets))

@@ -27,8 +27,13 @@ TOLERANCE, ACCEPTED = 1e-13, 1e-10
 
 def cone_floats(points: int) -> int:
     """Floats of scratch space that :func:`solve_cone` needs."""
+    return max(newton_floats(points), pyramid_floats(points, FACETS[-1]))
+
+
+def newton_floats(points: int) -> int:
+    """Floats of scratch space that :func:`newton_alone` needs."""
     n = 3 * points
-    return max(n * (2 * n + 7), pyramid_floats(points, FACETS[-1]))
+    return n * (2 * n + 7)
 
 
 def cone_marks(points: int) -> int:
@@ -168,3 +173,9 @@ def solve_cone(w, free, target, friction, impulse, work, marks):
         if found:
             return True, iterations
     return False, iterations
+
+
+@kernel
+def newton_alone(w, free, target, friction, impulse, work, marks):
+    """The same without pyramids to begin with: little code and space, for GPUs. It fails more often."""
+    return cone_newton(w, free, target, friction, impulse, TOLERANCE, STEPS, work)

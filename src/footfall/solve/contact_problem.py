@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.compiled import inlined, separate
-from footfall.solve.cone_newton import cone_floats, cone_marks
+from footfall.solve.cone_newton import cone_floats, cone_marks, newton_floats
 from footfall.solve.contact_guess import (
     DIRECTION,
     MODE,
@@ -127,9 +127,12 @@ def rooms(work, points):
     )
 
 
-def work_rows(points: int, bodies: int, solver: int = 0) -> int:
-    """Rows of scratch space that :func:`solve_contacts` needs, or another solver that takes ``solver`` floats."""
-    dense = dense_floats(points) + max(solver, cone_floats(points))
+def work_rows(points: int, bodies: int, solver: int = 0, *, lean: bool = False) -> int:
+    """Rows of scratch space that :func:`solve_contacts` needs, or another solver that takes ``solver`` floats.
+
+    ``lean`` is without pyramids, for GPUs.
+    """
+    dense = dense_floats(points) + (newton_floats(points) if lean else max(solver, cone_floats(points)))
     return 4 * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-dense // (6 * bodies))
 
 

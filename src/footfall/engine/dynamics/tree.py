@@ -175,6 +175,7 @@ def unsupported(model: mujoco.MjModel) -> str:
     features = {
         "tendons": model.ntendon,
         "equality constraints and loops": model.neq,
+        "joint friction": (model.dof_frictionloss > 0).any(),
         "flexes": model.nflex,
         "plugins": model.nplugin,
         "mocap bodies": model.nmocap,

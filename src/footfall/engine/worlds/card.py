@@ -27,6 +27,8 @@ from footfall.engine.worlds.step import (
     point_step,
 )
 from footfall.errors import SimulationError
+from footfall.solve.cone_newton import newton_alone, solve_cone
+from footfall.solve.faceted import solve_with_facets
 
 #: Lanes that work together, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536
@@ -39,7 +41,7 @@ pick_space = picker(Space, world_last=True)
 pick_tape = picker(Tape, world_last=True)
 
 
-def idle_point(depth, depth_rate, slip, slip_velocity, memory, values):
+def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
     return 0.0, 0.0, 0.0, 0
 
 
@@ -51,10 +53,18 @@ def idle_control(time, qpos, qvel, ctrl, gains):
     return 0
 
 
+def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
+    return 1, 0
+
+
+#: What stands in for big solvers that are seldom reached: they would take minutes to compile and most of the memory.
+LEAN = {solve_cone: newton_alone, solve_with_facets: no_facets}
+
+
 def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> Any:
     """The kernel that steps worlds under one law, over one kind of ground, with one controller."""
     own_step = operator_step if getattr(law, "operator", False) else motion_step if law.coupled else point_step
-    device = Device(single=single, replaced={law_step: own_step})
+    device = Device(single=single, replaced={law_step: own_step, **LEAN})
     advance = device.function(advance_world)
     point = device.function(law.pointer() if isinstance(law, PointLaw) else idle_point)
     coupled = device.function(law.pointer() if isinstance(law, CoupledLaw) else idle_coupled)

@@ -126,12 +126,23 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
     return [[push.to_dict() for push in one] for one in lists], body, time, wrench
 
 
-def offered(simulation: Setup) -> None:
+def offered(setup: Setup, device: str, precision: str) -> None:
     """Refuse what many worlds do not compute, in a sentence."""
-    law = simulation.law
-    if law.native:
-        raise SimulationError("law mujoco is MuJoCo's own solver, which runs one world: use mujoco.rollout for many")
-    if law.event_driven:
-        raise SimulationError(f"{law.name} goes from event to event, which many worlds at once do not")
-    if simulation.integrator != "euler":
-        raise SimulationError(f"many worlds are integrated by 'euler', not by '{simulation.integrator}'")
+    law, ground = setup.law, setup.ground
+    gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
+    refused = {
+        "law mujoco is MuJoCo's own solver, which runs one world: use mujoco.rollout for many": law.native,
+        f"{law.name} goes from event to event, which many worlds at once do not": law.event_driven,
+        f"many worlds are integrated by 'euler', not by '{setup.integrator}'": setup.integrator != "euler",
+        "many worlds have one friction each: friction that varies from place to place is not offered": (
+            ground.friction_field is not None
+        ),
+        "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
+        f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
+        "cone='polyhedral' is not offered on a GPU: use cone='exact', or device='cpu'": (
+            gpu and getattr(law, "cone", "exact") != "exact"
+        ),
+    }
+    for sentence, given in refused.items():
+        if given:
+            raise SimulationError(sentence)

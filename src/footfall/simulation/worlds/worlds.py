@@ -65,7 +65,7 @@ class Worlds:
     height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
 
     ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
-    GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads.
+    GPU, ``"single"``. Limitation: joint limits are not held here. A world comes out the same, bit for bit, for any number of threads.
     """
 
     def __init__(
@@ -85,14 +85,12 @@ class Worlds:
         fall: float = FALL,
         threads: int | None = None,
     ) -> None:
-        offered(simulation)
         if not (isinstance(count, int) and count > 0):
             raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
         for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
             if value not in known:
                 raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
-        if device == "cpu" and precision == "single":
-            raise SimulationError("precision='single' is for GPUs: on a CPU it would save no time")
+        offered(simulation, device, precision)
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         sim, law, model = simulation, simulation.law, simulation.scene.model
         tree = make_tree(model)
@@ -112,7 +110,7 @@ class Worlds:
         signals = len(law.signals) + feet * len(law.foot_signals)
         coupled = isinstance(law, CoupledLaw)
         needs = Needs(
-            rows=law.work_rows(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
+            rows=law.work_rows(contact_points, feet, lean=device != "cpu") if isinstance(law, CoupledLaw) else 0,
             marks=law.marks_size(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
             signals=signals,
             memory=law.memory_size,
@@ -299,7 +297,9 @@ class Worlds:
                     "set the controls of each step by step(ctrl) instead"
                 )
             rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
-            numbers = np.asarray(controller.gains(sim.robot, sim.dt * rate) if gains is None else gains, dtype=float)
+            numbers = np.asarray(
+                controller.gains(sim.robot, sim.ground, sim.dt * rate) if gains is None else gains, dtype=float
+            )
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
             self._engine.give(self._given._replace(gains=numbers))
             plan = plan._replace(control=1, control_every=rate)
