@@ -54,6 +54,24 @@ def test_worlds_stand_on_grounds_of_every_kind_as_single_runs_do(ground):
     assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
 
 
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_joint_limits_and_joint_friction_are_those_of_the_single_run(law):
+    spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)
+    for joint in spec.joints[1:]:
+        joint.frictionloss = 0.5
+    sim = ff.Simulation(ff.load_robot(spec), law=law, body_contacts=False)
+    assert (sim.scene.joints.kind.size, sim.robot.model.nu) == (36, 12)  # friction and two limits of every joint
+    ctrl = np.tile([0.0, 8.0, 3.0], 4)  # knees and hips are driven to their limits
+    single = sim.run(0.4, controller=lambda t, state: ctrl)
+    worlds = ff.Worlds(sim, 2, fall=0.0)
+    worlds.step(ctrl, n=0)
+    found = worlds.run(0.4, record=[0])[0]
+    knee = sim.robot.model.jnt_range[1:]
+    beyond = (found.qpos[:, 7:] < knee[:, 0]) | (found.qpos[:, 7:] > knee[:, 1])
+    assert beyond.any()  # a soft limit gives way a little
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
+
+
 def test_the_number_of_threads_changes_no_bit():
     sim = ff.Simulation("spatial-biped", law="time-stepping")
     rng = np.random.default_rng(1)

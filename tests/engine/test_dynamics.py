@@ -12,7 +12,7 @@ from engine import reference
 import footfall as ff
 from footfall.compiled import kernel
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
-from footfall.engine.dynamics.inertia import composite_inertia, factor
+from footfall.engine.dynamics.inertia import composite_inertia, factor, joint_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.dynamics.tree import Bodies, Tree, bodies_shapes, make_tree, tree_count
@@ -77,7 +77,8 @@ everywhere = pytest.mark.parametrize("name", ROBOTS)
 def rigid_step(tree, bodies, body, wrench, dt):
     kinematics(tree, bodies)
     bias(tree, bodies)
-    composite_inertia(tree, bodies, dt)
+    composite_inertia(tree, bodies)
+    joint_inertia(tree, bodies, dt)
     joint_forces(tree, bodies)
     push_body(tree, bodies, body, wrench)
     subtract_body_forces(tree, bodies)
@@ -145,7 +146,8 @@ def test_the_inertia_and_its_factors_are_mujocos(name):
     tree, bodies, data = random_world(model, 5)
     mujoco.mj_forward(model, data)
     kinematics.py_func(tree, bodies)
-    composite_inertia.py_func(tree, bodies, 0.0)
+    composite_inertia.py_func(tree, bodies)
+    joint_inertia.py_func(tree, bodies, 0.0)
     assert close(bodies.qLD, data.M, EXACT)
     factor.py_func(tree, bodies)
     assert close(bodies.qLD, data.qLD, SOLVED)

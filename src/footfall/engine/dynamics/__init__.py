@@ -3,7 +3,7 @@
 The same quantities under the same names as MuJoCo's (``cdof``, ``cvel``, ``qLD``, spatial vectors about the tree's
 centre of mass with the rotation first), so that the kernels of :mod:`footfall.engine` read either. Order of a step:
 
-    kinematics -> bias -> composite_inertia -> joint and contact forces -> factor -> solve -> integrate
+    kinematics -> bias -> composite_inertia -> joint_inertia -> factor -> joint and contact forces -> solve -> integrate
 
 ``bias`` comes before ``composite_inertia``, which overwrites the bodies' inertias by those of their subtrees.
 """

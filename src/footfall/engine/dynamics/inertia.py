@@ -19,28 +19,41 @@ def momentum(i, v0, v1, v2, v3, v4, v5):
 
 
 @inlined
-def composite_inertia(tree, bodies, dt):
-    """The inertia matrix, with armature and the joint damping of a step, into ``qLD``.
-
-    Row j holds the dofs between the root and j, the diagonal last. Overwrites ``cinert`` by the inertias of subtrees.
-    Damping acts on the velocity at the end of the step: M + dt D.
-    """
-    crb, cdof = bodies.cinert, bodies.cdof
+def composite_inertia(tree, bodies):
+    """Overwrite ``cinert`` by the inertias of subtrees."""
+    crb = bodies.cinert
     for b in range(tree.body_parentid.size - 1, 0, -1):
         p = tree.body_parentid[b]
         # A body on the world is the root of its tree, and the world carries no inertia.
         if p > 0:
             for k in range(10):
                 crb[p, k] += crb[b, k]
+
+
+@inlined
+def joint_inertia(tree, bodies, dt):
+    """The inertia matrix, with armature and the joint damping of a step, into ``qLD``; needs those of subtrees.
+
+    Row j holds the dofs between the root and j, the diagonal last. Damping acts on the velocity at the end of the step:
+    M + dt D.
+    """
+    cdof = bodies.cdof
     for j in range(tree.dof_bodyid.size):
         s = cdof[j]
-        f0, f1, f2, f3, f4, f5 = momentum(crb[tree.dof_bodyid[j]], s[0], s[1], s[2], s[3], s[4], s[5])
+        f0, f1, f2, f3, f4, f5 = momentum(bodies.cinert[tree.dof_bodyid[j]], s[0], s[1], s[2], s[3], s[4], s[5])
         first = tree.M_rowadr[j]
         last = first + tree.M_rownnz[j] - 1
         for e in range(first, last + 1):
             t = cdof[tree.M_colind[e]]
             bodies.qLD[e] = t[0] * f0 + t[1] * f1 + t[2] * f2 + t[3] * f3 + t[4] * f4 + t[5] * f5
         bodies.qLD[last] += tree.dof_armature[j] + dt * tree.dof_damping[j]
+
+
+@inlined
+def add_to_diagonal(tree, bodies, added):
+    """Add to the diagonal of the inertia (nv,)."""
+    for j in range(added.size):
+        bodies.qLD[tree.M_rowadr[j] + tree.M_rownnz[j] - 1] += added[j]
 
 
 @inlined

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import SimulationError
-from footfall.robot.model import AT_JOINT, HINGE, SLIDE
+from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
 
 class Tree(NamedTuple):
@@ -174,8 +174,8 @@ def unsupported(model: mujoco.MjModel) -> str:
     switches += [bits.mjDSBL_ACTUATION, bits.mjDSBL_EULERDAMP]
     features = {
         "tendons": model.ntendon,
-        "equality constraints and loops": model.neq,
-        "joint friction": (model.dof_frictionloss > 0).any(),
+        "equality constraints and loops": model.eq_active0.any(),
+        "limits of ball joints": model.jnt_limited[model.jnt_type == BALL].any(),
         "flexes": model.nflex,
         "plugins": model.nplugin,
         "mocap bodies": model.nmocap,

@@ -73,6 +73,8 @@ class State(NamedTuple):
     unsolved: Any  # (1,) steps in which the law found no solution
     tally: Any  # (TALLIES,) measures, see above
     push: Any  # (P, 3) N, contact forces of the last step, world frame
+    row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.active_set`
+    row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
 
 
 class Space(NamedTuple):
@@ -115,19 +117,27 @@ class Space(NamedTuple):
     work: Any  # (rows, 6K)
     marks: Any
     signals: Any
+    row_reference: Any  # (R,) m/s2 or rad/s2, acceleration that a joint's constraint leads to
+    row_force: Any  # (R,)
+    row_diagonal: Any  # (nv,)
+    row_added: Any  # (nv,)
+    row_push: Any  # (nv,)
+    row_acceleration: Any  # (nv,) as in the engine's Constraints
+    row_needed: Any  # (nv,)
+    row_direction: Any  # (nv,)
     kept: Any  # (P, M + 3) memory and anchors, while an instant is looked at and not left
     kept_mode: Any  # (P,)
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
-INTEGERS |= {"kept_mode"}
+INTEGERS |= {"kept_mode", "row_state"}
 #: What lies together also on a GPU, for it is cut into matrices of many shapes.
 WHOLE = {"work"}
 
 Shapes = dict[str, tuple[int, ...]]
 
 
-def state_shapes(model: mujoco.MjModel, points: int, memory: int) -> Shapes:
+def state_shapes(model: mujoco.MjModel, points: int, memory: int, rows: int) -> Shapes:
     """The shapes of the arrays of :class:`State`, of one world."""
     return dict(
         qpos=(model.nq,),
@@ -142,6 +152,8 @@ def state_shapes(model: mujoco.MjModel, points: int, memory: int) -> Shapes:
         unsolved=(1,),
         tally=(TALLIES,),
         push=(points, 3),
+        row_state=(rows,),
+        row_inertia=(rows,),
     )
 
 
@@ -152,6 +164,7 @@ class Needs(NamedTuple):
     marks: int
     signals: int
     memory: int
+    joint_rows: int  # constraints of single joints
 
 
 def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs) -> Shapes:
@@ -160,6 +173,8 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs
     bodies = bodies_shapes(model, tree_count(tree))
     own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
     own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode"), (count,))
+    own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
+    own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
         number=(1,),
         near=(feet + 1,),

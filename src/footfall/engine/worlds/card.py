@@ -14,12 +14,13 @@ import numpy as np
 
 from footfall.compiled.gpu import Device, checked_cuda
 from footfall.contact.base import CoupledLaw, Law, PointLaw
-from footfall.engine.dynamics.tree import Tree
+from footfall.engine.step import DONE
 from footfall.engine.world import Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, Soles, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
 from footfall.engine.worlds.step import (
     Functions,
     Plan,
+    Robot,
     advance_world,
     law_step,
     motion_step,
@@ -73,7 +74,7 @@ def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> A
     space_of, tape_of = device.function(pick_space), device.function(pick_tape)
 
     @cuda.jit
-    def entry(tree, soles, given, state, space, tape, chosen, plan, steps, look):
+    def entry(robot, given, state, space, tape, chosen, plan, span):
         lane, lanes = cuda.grid(1), cuda.gridsize(1)
         if lane >= space.number.shape[1]:
             return
@@ -81,19 +82,10 @@ def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> A
         own = space_of(space, lane)
         for w in range(lane, chosen.size, lanes):
             row = chosen[w]
-            advance(
-                tree,
-                soles,
-                given_of(given, w),
-                state_of(state, w),
-                own,
-                tape_of(tape, max(row, 0)),
-                row >= 0,
-                plan,
-                functions,
-                steps,
-                look,
-            )
+            if row < 0 and span[1] == 1:
+                continue
+            tape_row = tape_of(tape, max(row, 0))
+            advance(robot, given_of(given, w), state_of(state, w), own, tape_row, row >= 0, plan, functions, span)
 
     return entry
 
@@ -115,8 +107,7 @@ class Card:
 
     def __init__(
         self,
-        tree: Tree,
-        soles: Soles,
+        robot: Robot,
         shapes: tuple[Shapes, Shapes],
         count: int,
         law: Law,
@@ -129,7 +120,7 @@ class Card:
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
         self._check_memory(shapes)
-        self.tree, self.soles = self._constants(tree), self._constants(soles)
+        self.robot = Robot(*(self._constants(part) for part in robot))
         self.state = State(**self._zeros(shapes[0], count))
         self.space = Space(**self._zeros(shapes[1], self.lanes))
         self.given: Any = None
@@ -238,6 +229,15 @@ class Card:
             chosen = self.cuda.to_device(rows)
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
-        arrays = (self.tree, self.soles, self.given, self.state, self.space, tape, chosen, own)
-        self.entries[control][-(-self.lanes // BLOCK), BLOCK](*arrays, steps, 1 if recorded else 0)
+        arrays = (self.robot, self.given, self.state, self.space, tape, chosen, own)
+        launch = self.entries[control][-(-self.lanes // BLOCK), BLOCK]
+        launch(*arrays, (steps, 0, 0))
+        if recorded:
+            kept = [array.copy_to_host() for array in self.state]
+            launch(*arrays, (0, 1, steps))
+            going = kept[State._fields.index("outcome")][0] == DONE
+            for array, before in zip(self.state, kept, strict=True):
+                after = array.copy_to_host()
+                after[..., going] = before[..., going]
+                array.copy_to_device(after)
         self.cuda.synchronize()

@@ -5,25 +5,29 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import engine_part
+from footfall.engine.active_set import ROUNDS
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
-from footfall.engine.dynamics.inertia import composite_inertia, factor
+from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.dynamics.tree import Bodies
+from footfall.engine.joint_rows import JointRows, evaluate_joint_rows
 from footfall.engine.kinematics import (
     Points,
     add_forces,
     keep_memory,
     locate,
     point_forces,
+    release_far,
     restore_memory,
     roll_anchors,
     velocities,
 )
-from footfall.engine.law_step import coupled_step, foot_step
-from footfall.engine.stages import solve
+from footfall.engine.law_step import ask, foot_step
+from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, record, runaway
-from footfall.engine.worlds.arrays import ENERGY, FALLEN
+from footfall.engine.worlds.arrays import FALLEN
+from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
 from footfall.solve.contacts import Contacts
 
@@ -69,6 +73,35 @@ class World(NamedTuple):
     qLDiagInv: Any
 
 
+class Robot(NamedTuple):
+    """What is the same for all worlds and never changes."""
+
+    tree: Any
+    soles: Any
+    joints: Any  # constraints of single joints
+
+
+class Line(NamedTuple):
+    """Where the search for the states of constraints is, see :func:`joint_rows_agree`; each (nv,)."""
+
+    acceleration: Any
+    needed: Any
+    direction: Any
+
+
+class OneWorld(NamedTuple):
+    """All that kernels take of one world."""
+
+    tree: Any
+    bodies: Any
+    world: Any
+    points: Any
+    contacts: Any
+    scratch: Any
+    joints: Any
+    line: Line
+
+
 class Scratch(NamedTuple):
     """The part of the space that the engine's kernels use under these names."""
 
@@ -84,37 +117,56 @@ class Scratch(NamedTuple):
 
 
 @engine_part
-def point_step(world, points, contacts, scratch, functions, values, plan):
-    """Forces of a law that sees one point at a time, and the acceleration."""
+def point_step(one, functions, values, plan):
+    """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
+    world, points, contacts = one.world, one.points, one.contacts
     velocities(world.cvel, world.subtree_com, points, contacts)
-    point_forces(points, contacts, functions.point, values, scratch.slip)
+    point_forces(points, contacts, functions.point, values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    solve(world, world.qacc, world.qfrc_smooth)
-    return 0
+    return constrained_step(one, plan.dt)
 
 
 @engine_part
-def motion_step(world, points, contacts, scratch, functions, values, plan):
+def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
-    status = foot_step(world, points, contacts, scratch, functions.coupled, values, plan.dt)
-    solve(world, world.qacc, world.qfrc_smooth)
-    return status
+    status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
+    return max(status, constrained_step(one, plan.dt))
 
 
 @engine_part
-def operator_step(world, points, contacts, scratch, functions, values, plan):
-    """The same of a law that needs the Delassus operator."""
-    return coupled_step(world, points, contacts, scratch, functions.coupled, values, plan.dt)
+def operator_step(one, functions, values, plan):
+    """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
+    world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
+    near = contacts.number[0] > 0
+    release_far(points, contacts)
+    if near:
+        velocities(world.cvel, world.subtree_com, points, contacts)
+        gather(points, contacts, scratch.centroid)
+        keep_memory(points, scratch)
+    for turn in range(ROUNDS):
+        status = 0
+        half_solved_push(one)
+        if near:
+            if turn > 0:
+                restore_memory(points, scratch)
+            mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+            free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
+            status = ask(functions.coupled, points, contacts, scratch, values, plan.dt)
+            add_half_solved_forces(points, contacts, scratch.half, world.qacc)
+        finish_solve(world, world.qacc)
+        if one.joints.kind.size == 0 or joint_rows_agree(one, turn, plan.dt):
+            return status
+    return 1
 
 
 @engine_part
-def law_step(world, points, contacts, scratch, functions, values, plan):
+def law_step(one, functions, values, plan):
     """One of these, as the plan says: compiled once for all laws. On a GPU, one of these stands in its place."""
     if plan.operator:
-        return operator_step(world, points, contacts, scratch, functions, values, plan)
+        return operator_step(one, functions, values, plan)
     if plan.coupled:
-        return motion_step(world, points, contacts, scratch, functions, values, plan)
-    return point_step(world, points, contacts, scratch, functions, values, plan)
+        return motion_step(one, functions, values, plan)
+    return point_step(one, functions, values, plan)
 
 
 @engine_part
@@ -227,11 +279,52 @@ def scratch_of(space):
 
 
 @engine_part
-def evaluate(tree, bodies, world, points, contacts, scratch, given, plan, functions, state):
+def joints_of(rows, state, space):
+    """Constraints of single joints: ``rows`` are those of all worlds, constant."""
+    return JointRows(
+        rows.kind,
+        rows.dof,
+        rows.address,
+        rows.sign,
+        rows.bound,
+        rows.margin,
+        rows.weight,
+        rows.gains,
+        rows.solimp,
+        state.row_state,
+        state.row_inertia,
+        space.row_reference,
+        space.row_force,
+        space.row_diagonal,
+        space.row_added,
+        space.row_push,
+    )
+
+
+@engine_part
+def one_world(robot, given, state, space):
+    """All that kernels take of one world."""
+    bodies = bodies_of(given, state, space)
+    return OneWorld(
+        robot.tree,
+        bodies,
+        world_of(robot.tree, bodies),
+        points_of(robot.soles, state, space),
+        contacts_of(robot.soles, given, state, space),
+        scratch_of(space),
+        joints_of(robot.joints, state, space),
+        Line(space.row_acceleration, space.row_needed, space.row_direction),
+    )
+
+
+@engine_part
+def evaluate(one, given, state, plan, functions):
     """Everything that follows from the state, up to ``qacc``. Gives how it ended."""
-    outcome, step = state.outcome, state.step[0]
+    tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
-    bad = locate(bodies.xpos, bodies.xmat, points, contacts, functions.surface, given.shape, given.table, plan.margin)
+    bad = locate(
+        bodies.xpos, bodies.xmat, points, one.contacts, functions.surface, given.shape, given.table, plan.margin
+    )
     if bad >= 0:
         outcome[2] = bad
         return NO_GROUND
@@ -247,44 +340,39 @@ def evaluate(tree, bodies, world, points, contacts, scratch, given, plan, functi
             outcome[2] = failed
             return STOPPED
     tally_energy(tree, bodies, state.tally)
-    composite_inertia(tree, bodies, plan.dt)
-    factor(tree, bodies)
+    composite_inertia(tree, bodies)
+    evaluate_joint_rows(one.world, one.joints)
+    factor_with_rows(one, plan.dt)
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
         if given.push_time[i, 0] <= step < given.push_time[i, 1]:
             push_body(tree, bodies, given.push_body[i], given.push_wrench[i])
     subtract_body_forces(tree, bodies)
-    outcome[3] = law_step(world, points, contacts, scratch, functions, given.values, plan)
-    return runaway(world, outcome)
+    outcome[3] = law_step(one, functions, given.values, plan)
+    return runaway(one.world, outcome)
 
 
 @engine_part
-def advance_world(tree, soles, given, state, space, tape, recorded, plan, functions, steps, look):
-    """Take ``steps`` steps with one world, if it has not ended; record it if ``recorded``.
+def advance_world(robot, given, state, space, tape, recorded, plan, functions, span):
+    """Take steps with one world, if it has not ended; record it if ``recorded``.
 
-    With ``look`` the instant after the last step is evaluated and recorded too, and left as it was.
+    ``span`` is (steps, 1 to evaluate and record the instant after them, steps of this recording before them). The
+    instant that is looked at changes what the law remembers: whoever asks for it sets that back.
     """
-    bodies = bodies_of(given, state, space)
-    world = world_of(tree, bodies)
-    points = points_of(soles, state, space)
-    contacts = contacts_of(soles, given, state, space)
-    scratch = scratch_of(space)
+    steps, look, before = span
+    one = one_world(robot, given, state, space)
+    bodies, points, contacts = one.bodies, one.points, one.contacts
     outcome, dt = state.outcome, plan.dt
     for i in range(steps + look):
         if outcome[0] != DONE:
             return
-        step = state.step[0]
+        step, sample = state.step[0], before + i
         outcome[1] = step
-        energy = state.tally[ENERGY]
-        if i == steps:
-            keep_memory(points, scratch)
-        end = evaluate(tree, bodies, world, points, contacts, scratch, given, plan, functions, state)
+        end = evaluate(one, given, state, plan, functions)
         outcome[0] = end
-        if recorded and end in (DONE, DIVERGED) and i % plan.record_every == 0:
-            record(world, points, contacts, scratch.signals, tape, i // plan.record_every, step * dt, outcome[3])
-        if i == steps:
-            restore_memory(points, scratch)
-            state.tally[ENERGY] = energy
+        if recorded and end in (DONE, DIVERGED) and sample % plan.record_every == 0:
+            row = sample // plan.record_every
+            record(one.world, points, contacts, one.scratch.signals, tape, row, step * dt, outcome[3])
         if end != DONE or i == steps:
             return
         state.unsolved[0] += outcome[3]
@@ -293,6 +381,6 @@ def advance_world(tree, soles, given, state, space, tape, recorded, plan, functi
             show_forces(points, contacts, state.push)
         for j in range(bodies.qvel.size):
             bodies.qvel[j] += dt * bodies.qacc[j]
-        integrate_positions(tree, bodies.qpos, bodies.qvel, dt)
+        integrate_positions(one.tree, bodies.qpos, bodies.qvel, dt)
         roll_anchors(bodies.cvel, points, contacts, dt)
         state.step[0] = step + 1

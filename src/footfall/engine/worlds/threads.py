@@ -15,10 +15,10 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import kernel
-from footfall.engine.dynamics.tree import Tree
+from footfall.engine.step import DONE
 from footfall.engine.world import Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, Soles, Space, State, picker, room
-from footfall.engine.worlds.step import Functions, Plan, advance_world
+from footfall.engine.worlds.arrays import Given, Shapes, Space, State, picker, room
+from footfall.engine.worlds.step import Functions, Plan, Robot, advance_world
 from footfall.errors import SimulationError
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
@@ -31,15 +31,19 @@ pick_tape = picker(Tape, world_last=False)
 
 
 @kernel
-def advance_worlds(tree, soles, given, state, space, tape, chosen, plan, functions, span):
-    """Take the steps of some worlds with one thread: ``span`` is (thread, first world, last, steps, look)."""
-    thread, first, last, steps, look = span
+def advance_worlds(robot, given, state, space, tape, chosen, plan, functions, who, span):
+    """Take the steps of some worlds with one thread: ``who`` is (thread, first world, last), ``span`` the steps.
+
+    A last instant to look at is only for worlds that are recorded: those with a row >= 0 in ``chosen`` (W,).
+    """
+    thread, first, last = who
     own = pick_space(space, thread)
     for w in range(first, last):
         row = chosen[w]
+        if row < 0 and span[1] == 1:
+            continue
         advance_world(
-            tree,
-            soles,
+            robot,
             pick_given(given, w),
             pick_state(state, w),
             own,
@@ -47,8 +51,7 @@ def advance_worlds(tree, soles, given, state, space, tape, chosen, plan, functio
             row >= 0,
             plan,
             functions,
-            steps,
-            look,
+            span,
         )
 
 
@@ -86,8 +89,7 @@ class Cores:
 
     def __init__(
         self,
-        tree: Tree,
-        soles: Soles,
+        robot: Robot,
         shapes: tuple[Shapes, Shapes],
         count: int,
         functions: Functions,
@@ -96,7 +98,7 @@ class Cores:
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise SimulationError(f"threads = {threads!r}, but it must be a whole number > 0")
         self.team = Team(min(count, threads or cores()))
-        self.tree, self.soles, self.count = tree, soles, count
+        self.robot, self.count = robot, count
         self.state = State(**room(shapes[0], count, world_last=False))
         self.space = Space(**room(shapes[1], self.team.size, world_last=False))
         self.given: Given | None = None
@@ -143,11 +145,15 @@ class Cores:
         if recorded:
             chosen = chosen.copy()
             chosen[list(recorded)] = np.arange(len(recorded))
-        look = 1 if recorded else 0
-
-        arrays = (self.tree, self.soles, self.given, self.state, self.space)
+        arrays = (self.robot, self.given, self.state, self.space, tape, chosen, plan, functions)
 
         def work(thread: int, first: int, last: int) -> None:
-            advance_worlds(*arrays, tape, chosen, plan, functions, (thread, first, last, steps, look))
+            advance_worlds(*arrays, (thread, first, last), (steps, 0, 0))
 
         self.team.share(self.count, steps, work)
+        if recorded:
+            kept = [array[list(recorded)] for array in self.state]
+            going = kept[State._fields.index("outcome")][:, 0] == DONE
+            advance_worlds(*arrays, (0, 0, self.count), (0, 1, steps))
+            for array, before in zip(self.state, kept, strict=True):
+                array[np.asarray(recorded)[going]] = before[going]

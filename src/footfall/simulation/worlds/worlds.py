@@ -13,6 +13,7 @@ from footfall.control import named_controller
 from footfall.control.base import CompiledController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
+from footfall.engine.step import DONE
 from footfall.engine.world import Tape, make_points
 from footfall.engine.worlds.arrays import (
     COP,
@@ -28,7 +29,7 @@ from footfall.engine.worlds.arrays import (
     space_shapes,
     state_shapes,
 )
-from footfall.engine.worlds.step import Functions, Plan
+from footfall.engine.worlds.step import Functions, Plan, Robot
 from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Failure, Push
@@ -65,7 +66,8 @@ class Worlds:
     height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
 
     ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
-    GPU, ``"single"``. Limitation: joint limits are not held here. A world comes out the same, bit for bit, for any number of threads.
+    GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads. Loops, tendons and contacts
+    between bodies are not computed here.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class Worlds:
         offered(simulation, device, precision)
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         sim, law, model = simulation, simulation.law, simulation.scene.model
-        tree = make_tree(model)
+        tree, joints = make_tree(model), sim.scene.joints
         points = make_points(model, sim.robot, law.memory_size)
         own_friction = friction_rows(friction, sim.ground, count)
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
@@ -105,6 +107,8 @@ class Worlds:
             "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
             "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
             "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
+            "row_state": joints.state[None].copy(),
+            "row_inertia": joints.inertia[None].copy(),
         }
         feet, contact_points = len(sim.robot.feet), sim.robot.point_count
         signals = len(law.signals) + feet * len(law.foot_signals)
@@ -114,6 +118,7 @@ class Worlds:
             marks=law.marks_size(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
             signals=signals,
             memory=law.memory_size,
+            joint_rows=len(joints.kind),
         )
         self._signals = signals
         self._plan = Plan(
@@ -126,16 +131,17 @@ class Worlds:
             control_every=1,
             record_every=1,
         )
-        shapes = state_shapes(model, contact_points, law.memory_size), space_shapes(model, tree, points, needs)
-        soles = make_soles(points, tree)
+        states = state_shapes(model, contact_points, law.memory_size, len(joints.kind))
+        shapes = states, space_shapes(model, tree, points, needs)
+        robot = Robot(tree, make_soles(points, tree), joints)
         if device == "cpu":
             from footfall.engine.worlds.threads import Cores
 
-            self._engine: Any = Cores(tree, soles, shapes, count, _functions(law, surface), threads)
+            self._engine: Any = Cores(robot, shapes, count, _functions(law, surface), threads)
         else:
             from footfall.engine.worlds.card import Card
 
-            self._engine = Card(tree, soles, shapes, count, law, surface, single=precision == "single")
+            self._engine = Card(robot, shapes, count, law, surface, single=precision == "single")
         self._no_tape = self._engine.make_tape(model, 0, 1, contact_points, signals)
         self._engine.give(self._given)
         self.reset()
@@ -307,7 +313,9 @@ class Worlds:
         tape = self._engine.make_tape(sim.scene.model, len(which), steps // every + 1, points, self._signals)
         begin = self._engine.host("step")[which, 0].copy()
         self._engine.advance(plan._replace(record_every=every), controller, steps, tape, which)
-        outcome, whole = self._engine.host("outcome"), self._engine.host_tape(tape)
+        outcome, whole = self._engine.host("outcome").copy(), self._engine.host_tape(tape)
+        going = outcome[:, 0] == DONE
+        outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
         found = {}
         for row, (w, first) in enumerate(zip(which, begin, strict=True)):
             samples = Tape(*(array[row] for array in whole))
