@@ -25,8 +25,8 @@ def invented(ours: float) -> Paper:
 
     def judge(data):
         return [
-            near("fig1", "One is one", 1.0, data, "m", rel=0.1, why="a test"),
-            unlike("fig1", "Pigs fly", "yes", "no", note="Physics"),
+            near("fig1", "One is one", 1.0, data, "m", rel=0.1, why="a test", source="printed"),
+            unlike("fig1", "Pigs fly", "yes", "no", note="Physics", source="printed"),
         ]
 
     def draw(figure, data):
@@ -61,7 +61,7 @@ def test_a_claim_that_does_not_hold_ends_with_one(register, capsys):
     assert main(["paper", "invented"]) == 1
     out = capsys.readouterr().out
     assert "FAILS" in out
-    assert "0 of 1 claims that we say we reproduce hold; 1 more are reported as they are." in out
+    assert "Claims: 2 printed, 1 open, 1 FAILS." in out
 
 
 def test_claims_that_hold_end_with_zero_and_leave_a_figure(register, capsys, tmp_path):
@@ -72,8 +72,8 @@ def test_claims_that_hold_end_with_zero_and_leave_a_figure(register, capsys, tmp
         "One is one",
         "1.05 m",
         "10 %: a test",
-        "holds",
-        "not reproduced",
+        "reproduced",
+        "open",
         "pigs",
         "pink",
         "Not here: the rest",
@@ -86,8 +86,8 @@ def test_json_tells_the_same(register, capsys, tmp_path):
     register(2.0)
     assert main(["paper", "invented", "--json", "--out", str(tmp_path / "here")]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert told["reproduced"] is False
-    assert [claim["verdict"] for claim in told["claims"]] == ["FAILS", "not reproduced"]
+    assert told["passed"] is False and told["counts"]["FAILS"] == 1
+    assert [claim["verdict"] for claim in told["claims"]] == ["FAILS", "open"]
     assert told["figures"]["one"] == str(tmp_path / "here" / "one.png")
     assert told["assumptions"][0]["what"] == "pigs"
 
@@ -112,5 +112,25 @@ def test_an_unknown_paper_or_figure_ends_with_one_sentence(capsys):
 
 def test_only_runs_a_part(capsys, tmp_path):
     assert main(["paper", "rengifo2009", "--only", "fig7, ", "--out", str(tmp_path)]) == 0
-    assert "6 of 6 claims that we say we reproduce hold." in capsys.readouterr().out
+    assert "Claims: 4 printed, 4 reproduced, 2 holds." in capsys.readouterr().out
     assert [path.name for path in tmp_path.glob("*.png")] == ["ramp.png"]
+
+
+def test_all_papers_are_one_table(register, monkeypatch, capsys):
+    register(1.05)
+    monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
+    assert main(["paper", "all"]) == 0
+    out = capsys.readouterr().out
+    assert "invented" in out and "printed: claims that the paper prints" in out
+    assert main(["paper", "all", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["counts"] == {
+        "printed": 2,
+        "reproduced": 1,
+        "fitted": 0,
+        "holds": 0,
+        "contradicted": 0,
+        "open": 1,
+        "FAILS": 0,
+    }
+    assert main(["paper", "all", "--only", "fig1"]) == 2

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from footfall.cli.output import print_facts, print_json, print_table, say
+from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.papers import PaperResult
 
 CELL = 22  # characters in a line of a value
+LEGEND = (
+    "printed: claims that the paper prints. reproduced: of these, those that hold. fitted: those that hold by "
+    "parameters chosen with the result in view. holds: derived from its equations, or ours. contradicted: the paper "
+    "cannot be right, with proof. open: not reproduced."
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,8 @@ class Command:
 
     footfall paper rengifo2009 --only fig4,fig7
 
-    Without a name, the papers are listed. Exits with 1 where a claim that we say we reproduce does not hold.
+    Without a name, the papers are listed; "all" runs all five and prints one table. Only claims that a paper prints
+    count as reproduced. Exits with 1 where a claim of which we say that it holds does not.
     """
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")]] = None
@@ -41,6 +48,8 @@ class Command:
         if self.name is None:
             _list(json=self.json)
             return 0
+        if self.name == "all":
+            return self._all()
         wanted = [one.strip() for one in (self.only or "").split(",") if one.strip()]
         result = run_paper(self.name, wanted, out=self.out or Path("runs") / self.name, progress=say)
         if self.json:
@@ -48,6 +57,23 @@ class Command:
         else:
             _show(result)
         return int(bool(result.failures))
+
+    def _all(self) -> int:
+        from footfall.papers import papers, run_paper
+
+        if self.only is not None:
+            raise UsageError("--only goes with one paper, not with all")
+        out = self.out or Path("runs")
+        found = [run_paper(name, out=out / name, progress=say) for name in papers()]
+        if self.json:
+            print_json([result.to_dict() for result in found])
+        else:
+            rows = [[result.paper.name, *map(str, result.counts().values())] for result in found]
+            total = [sum(int(row[i]) for row in rows) for i in range(1, len(rows[0]))]
+            columns = ("paper", *(f"{name}>" for name in found[0].counts()))
+            print_table(columns, [*rows, ["all", *map(str, total)]], title="Claims of the five papers")
+            print(LEGEND)
+        return int(any(result.failures for result in found))
 
 
 def _list(*, json: bool) -> None:
@@ -83,11 +109,12 @@ def _list(*, json: bool) -> None:
 def _show(result: PaperResult) -> None:
     rows = []
     for claim in result.claims:
-        said = [f"{claim.statement}.", f"(tolerance {claim.tolerance})" if claim.reproduced else f"({claim.note})"]
-        if claim.reproduced and claim.note:
-            said.append(f"({claim.note})")
-        rows.append([claim.figure, "\n".join(said), *(fill(one, CELL) for one in claim.values()), claim.verdict])
-    columns = ("where", "the paper says", "claimed", "measured", "verdict")
+        said = [f"{claim.statement}."]
+        said += [f"(tolerance {claim.tolerance})"] if claim.expected else []
+        said += [f"({one})" for one in (claim.proof, claim.note) if one]
+        values = (fill(one, CELL) for one in claim.values())
+        rows.append([claim.figure, claim.source, "\n".join(said), *values, claim.verdict])
+    columns = ("where", "source", "statement", "claimed", "measured", "verdict")
     print_table(columns, rows, title=f"{result.paper.name}: {result.paper.citation}")
     if result.assumptions:
         chosen = [[one.what, one.value, one.why] for one in result.assumptions]
@@ -96,9 +123,5 @@ def _show(result: PaperResult) -> None:
         print(f"Not here: {text}")
     if result.drawn:
         print_facts({name: str(path) for name, path in result.drawn.items()}, title="Figures")
-    claimed_ones = [claim for claim in result.claims if claim.reproduced]
-    others = len(result.claims) - len(claimed_ones)
-    print(
-        f"{len(claimed_ones) - len(result.failures)} of {len(claimed_ones)} claims that we say we reproduce hold"
-        + (f"; {others} more are reported as they are." if others else ".")
-    )
+    counted = ", ".join(f"{count} {name}" for name, count in result.counts().items() if count)
+    print(f"Claims: {counted}.")

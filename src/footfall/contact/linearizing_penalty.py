@@ -43,6 +43,7 @@ class Parameters(NamedTuple):
     kv: float  # 1/s
     eps: float  # m
     consistent: float  # 1, or 0 for the paper's saturation
+    lead_back: float  # 1, or 0 for (17) alone
 
 
 @inlined
@@ -58,7 +59,7 @@ def excess_accelerations(contacts, dt, memory, parameters, free, target):
         target[p] = 0.0
         if gap <= TOUCH:
             free[p, 2] = a[2] + kp * (eps + gap) + kv * min(0.0, v[2])
-        elif eps > 0.0 and memory[p, MODE] != OPEN:
+        elif eps > 0.0 and parameters.lead_back == 1.0 and memory[p, MODE] != OPEN:
             # Rise no further, and go back so slowly that kv stops the point before it has gone in by eps.
             back = (eps + gap) / max(10.0 * dt, 4.0 / max(kv, 1.0))
             free[p, 2] = a[2] + (back + v[2]) / dt
@@ -110,16 +111,19 @@ class LinearizingPenalty(CoupledLaw):
     """Prescribes the acceleration of touching points and solves for the forces that produce it.
 
     Restitution depends on ``kp / kv**2`` alone; ``kp=500, kv=250`` returns 0.087 of the speed. ``eps`` is the depth at
-    which a point rests: zero is the basic law, a micrometre keeps resting points from leaving and landing again.
-    ``saturation`` is ``"consistent"``, or ``"paper"`` for (19)-(20) applied once. The paper has one friction
-    coefficient; where the ground's static one is larger, a point that does not slide is held by it. The velocity gain
-    is applied as ``(1 - exp(-kv dt)) / dt``, so that a step of any length decays velocities as (17) does.
+    which a point rests: zero is the basic law, a micrometre keeps resting points from leaving and landing again. With
+    ``lead_back`` a point that touched and rises is led back to that depth, which the paper does not have: in fixed
+    steps (17) alone lets it leave by rounding and land again. ``saturation`` is ``"consistent"``, or ``"paper"`` for
+    (19)-(20) applied once. The paper has one friction coefficient; where the ground's static one is larger, a point
+    that does not slide is held by it. The velocity gain is applied as ``(1 - exp(-kv dt)) / dt``, so that a step of any
+    length decays velocities as (17) does.
     """
 
     kp: float = 500.0  # 1/s2
     kv: float = 250.0  # 1/s
     eps: float = 1e-6  # m
     saturation: Literal["consistent", "paper"] = "consistent"
+    lead_back: bool = True  # with eps > 0: a point that touched and rises goes back to its depth (ours)
 
     name = "linearizing-penalty"
     citation = "Rengifo et al. 2009, eq. 17-20"
@@ -142,4 +146,5 @@ class LinearizingPenalty(CoupledLaw):
 
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt
-        return Parameters(kp=self.kp, kv=kv, eps=self.eps, consistent=float(self.saturation == "consistent"))
+        consistent, lead_back = float(self.saturation == "consistent"), float(self.lead_back)
+        return Parameters(kp=self.kp, kv=kv, eps=self.eps, consistent=consistent, lead_back=lead_back)

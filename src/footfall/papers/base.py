@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from footfall.errors import FootfallError, did_you_mean
+
+#: Where a claim comes from. ``printed``: a number or a statement of the paper. ``derived``: a closed form of its
+#: equations. ``fitted``: the paper's, but parameters were chosen with the thing it shows in view, so that it is no
+#: prediction. ``ours``: a question of our own, or an answer that needs a term the paper does not have.
+Source = Literal["printed", "derived", "fitted", "ours"]
+#: What may become of a claim, as tables count them.
+VERDICTS = ("reproduced", "fitted", "holds", "contradicted", "open", "FAILS")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +22,7 @@ class Claim:
     """One statement of a paper beside what was measured here.
 
     Attributes:
+        source: where the claim comes from; only what is printed can be reproduced.
         figure: where the paper says so, such as "fig4" or "section 5".
         statement: what it says, in few words.
         paper: its value, a number or words.
@@ -22,10 +30,12 @@ class Claim:
         unit: of both.
         tolerance: how far they may be apart, and why.
         holds: whether the measurement agrees.
-        reproduced: whether we say that we reproduce it; a claim that we do and that does not hold is a failure.
+        expected: whether we say that it holds; a claim of which we do and that does not is a failure.
+        proof: why the paper's statement cannot be right, where that is shown.
         note: what else a reader should know, such as why a claim is not reproduced.
     """
 
+    source: Source
     figure: str
     statement: str
     paper: float | str
@@ -33,18 +43,23 @@ class Claim:
     unit: str = ""
     tolerance: str
     holds: bool
-    reproduced: bool = True
+    expected: bool = True
+    proof: str = ""
     note: str = ""
 
     @property
     def failed(self) -> bool:
-        """We say that we reproduce it, and do not."""
-        return self.reproduced and not self.holds
+        """We say that it holds, and it does not."""
+        return self.expected and not self.holds
 
     @property
     def verdict(self) -> str:
-        """One word or two: holds, FAILS, or not reproduced."""
-        return "FAILS" if self.failed else "holds" if self.holds else "not reproduced"
+        """One of ``VERDICTS``."""
+        if self.failed:
+            return "FAILS"
+        if self.holds:
+            return {"printed": "reproduced", "fitted": "fitted"}.get(self.source, "holds")
+        return "contradicted" if self.proof else "open"
 
     def values(self) -> tuple[str, str]:
         """The paper's value and ours, to be read."""
@@ -112,12 +127,14 @@ def near(
     rel: float = 0.0,
     within: float = 0.0,
     why: str,
+    source: Source,
     **more: Any,
 ) -> Claim:
     """A claim that two numbers agree, to ``rel`` of the paper's or ``within`` (in ``unit``)."""
     allowed = max(rel * abs(paper), within)
     size = f"{100 * rel:.3g} %" if rel else f"{within:.3g} {unit}".rstrip()
     return Claim(
+        source=source,
         figure=figure,
         statement=statement,
         paper=float(paper),
@@ -130,19 +147,47 @@ def near(
 
 
 def seen(
-    figure: str, statement: str, paper: float | str, ours: float | str, unit: str = "", *, holds: bool, why: str
+    figure: str,
+    statement: str,
+    paper: float | str,
+    ours: float | str,
+    unit: str = "",
+    *,
+    holds: bool,
+    why: str,
+    source: Source,
+    note: str = "",
 ) -> Claim:
     """A claim that was judged by a rule, which ``why`` tells."""
     ours = ours if isinstance(ours, str) else float(ours)
     return Claim(
-        figure=figure, statement=statement, paper=paper, ours=ours, unit=unit, tolerance=why, holds=bool(holds)
+        source=source,
+        figure=figure,
+        statement=statement,
+        paper=paper,
+        ours=ours,
+        unit=unit,
+        tolerance=why,
+        holds=bool(holds),
+        note=note,
     )
 
 
-def unlike(figure: str, statement: str, paper: float | str, ours: float | str, unit: str = "", *, note: str) -> Claim:
-    """A claim that we do not reproduce, and why."""
+def unlike(
+    figure: str,
+    statement: str,
+    paper: float | str,
+    ours: float | str,
+    unit: str = "",
+    *,
+    source: Source,
+    note: str = "",
+    proof: str = "",
+) -> Claim:
+    """A claim that we do not reproduce, and why: open, or with a ``proof`` that the paper contradicts itself."""
     ours = ours if isinstance(ours, str) else float(ours)
     return Claim(
+        source=source,
         figure=figure,
         statement=statement,
         paper=paper,
@@ -150,7 +195,8 @@ def unlike(figure: str, statement: str, paper: float | str, ours: float | str, u
         unit=unit,
         tolerance="none: reported as it is",
         holds=False,
-        reproduced=False,
+        expected=False,
+        proof=proof,
         note=note,
     )
 

@@ -13,7 +13,14 @@ from footfall.papers.base import Claim, Experiment, Paper
 LINE = 0.155  # inches of a line of the caption
 CHARACTERS = 133  # of a line of the caption
 #: What marks a claim by its verdict, with its colour.
-MARKS = {"holds": ("✓", "#009E73"), "FAILS": ("✗", "#D55E00"), "not reproduced": ("≠", "#7F7F7F")}
+MARKS = {
+    "reproduced": ("✓", "#009E73"),
+    "fitted": ("~", "#E69F00"),
+    "holds": ("·", "#0072B2"),
+    "contradicted": ("≠", "#7F7F7F"),
+    "open": ("?", "#7F7F7F"),
+    "FAILS": ("✗", "#D55E00"),
+}
 
 
 def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Sequence[Claim], out: Path) -> Path:
@@ -51,5 +58,6 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
 
 def _caption(claim: Claim) -> list[str]:
     paper, ours = claim.values()
-    text = f"{claim.statement}. Paper: {paper}; here: {ours}" + (f". {claim.note}" if claim.note else "")
+    more = "".join(f". {one}" for one in (claim.proof, claim.note) if one)
+    text = f"[{claim.source}] {claim.statement}. Paper: {paper}; here: {ours}{more}"
     return textwrap.wrap(text, CHARACTERS)

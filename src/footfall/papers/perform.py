@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from footfall.papers.base import Assumption, Claim, Paper
+from footfall.papers.base import VERDICTS, Assumption, Claim, Paper
 from footfall.papers.drawing import draw_experiment
 
 
@@ -26,15 +26,21 @@ class PaperResult:
 
     @property
     def failures(self) -> tuple[Claim, ...]:
-        """The claims that we say we reproduce and that do not hold."""
+        """The claims of which we say that they hold, and that do not."""
         return tuple(claim for claim in self.claims if claim.failed)
+
+    def counts(self) -> dict[str, int]:
+        """How many claims the paper prints, and how many claims have each verdict."""
+        printed = sum(claim.source in ("printed", "fitted") for claim in self.claims)
+        return {"printed": printed} | {name: sum(c.verdict == name for c in self.claims) for name in VERDICTS}
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
             "paper": self.paper.name,
             "citation": self.paper.citation,
-            "reproduced": not self.failures,
+            "passed": not self.failures,
+            "counts": self.counts(),
             "claims": [asdict(claim) | {"verdict": claim.verdict} for claim in self.claims],
             "assumptions": [asdict(one) for one in self.assumptions],
             "missing": list(self.paper.missing),

@@ -103,6 +103,7 @@ def judge_landings(data: Landings) -> list[Claim]:
             f"order {one.order:.2f}, momentum off by {one.differences[-1]:.1e} at {1e3 * STEPS[-1]:g} ms",
             holds=one.order > 0.8 and one.differences[-1] < 0.1 * one.differences[0],
             why="Euler's symplectic method is of first order; 0.8 of it over a factor of 16 in the step",
+            source="derived",
         )
         for name, one in data.by_name.items()
     ]
@@ -121,6 +122,7 @@ def judge_landings(data: Landings) -> list[Claim]:
                 and (slip - FRICTION * load).max() < 1e-9 * rec.robot.weight
                 and inward < 1e-9,
                 why="1e-9 m, weights and m/s",
+                source="derived",
             )
         )
     rec = data.bouncing
@@ -132,6 +134,7 @@ def judge_landings(data: Landings) -> list[Claim]:
             "it stops",
             f"{int(count.sum())} impacts in {rec.duration:g} s, {int(count.max())} of them in 1 ms, and on",
             note="A rebound of less than 1 um/s is none, so that the series ends",
+            source="printed",
         )
     )
     return claims

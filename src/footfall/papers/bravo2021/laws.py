@@ -60,9 +60,15 @@ def judge_laws(data: Walks) -> list[Claim]:
         statement = f"The walk under {name}"
         if name in WALKS:
             walks = not fell and steps >= STEPS - 1
-            claims.append(seen("section6", statement, "not tried", told, holds=walks, why="ten steps without a fall"))
+            claims.append(
+                seen(
+                    "section6", statement, "not tried", told, holds=walks, why="ten steps without a fall", source="ours"
+                )
+            )
         else:
-            claims.append(unlike("section6", statement, "not tried", told, note=too_soft(data.gait, rec)))
+            claims.append(
+                unlike("section6", statement, "not tried", told, note=too_soft(data.gait, rec), source="ours")
+            )
     return claims
 
 

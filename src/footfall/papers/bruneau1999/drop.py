@@ -142,6 +142,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             rel=0.05,
             why="the spring's share, which is smaller still",
             note=f"With beta = 0.02 this is all but a jump: {100 * share:.0f} % of the peak after {steps[-1]:g} s",
+            source="derived",
         ),
         seen(
             "fig13",
@@ -150,6 +151,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             ", ".join(f"{one:.2f}" for one in shrinks),
             holds=max(shrinks) < 0.6,
             why="below 0.6: a jump would not shrink",
+            source="printed",
         ),
         seen(
             "fig13",
@@ -158,6 +160,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             ", ".join(str(one.peaks) for one in fine),
             holds=all(one.peaks == 1 for one in fine),
             why="local maxima above 110 % of the weight",
+            source="printed",
         ),
         seen(
             "fig13",
@@ -166,6 +169,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             ", ".join(f"{one.force[-1] / one.weight:.5f}" for one in fine),
             holds=all(abs(one.force[-1] / one.weight - 1.0) < 1e-3 for one in fine),
             why="0.1 %: the joints still swing a little",
+            source="printed",
         ),
         seen(
             "section 4.1.1",
@@ -174,6 +178,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             ", ".join(f"{one.energy_rise:.1e}" for one in fine),
             holds=all(one.energy_rise < 1e-4 for one in fine),
             why="1e-4: Euler's error",
+            source="ours",
         ),
         near(
             "section 4.1.1",
@@ -183,6 +188,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "%",
             within=2.0,
             why=f"2 % asked for; steps of {DT:g} s and {DT / 2:g} s",
+            source="ours",
         ),
     ]
     for stiffness, one in data.fine.items():
@@ -195,6 +201,7 @@ def judge_falls(data: Falls) -> list[Claim]:
                 "ms",
                 note=f"Peak {one.peak / 1e3:.1f} kN, deepest point {1e3 * one.deepest:.1f} mm; the paper's joints are "
                 "not given, and none was tuned",
+                source="printed",
             )
         )
     return claims

@@ -88,6 +88,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
             data.untouched,
             within=0.0,
             why="exact",
+            source="ours",
         ),
         near(
             "fig9",
@@ -96,6 +97,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
             data.wrong,
             within=0.0,
             why="exact",
+            source="ours",
         ),
         seen(
             "fig9",
@@ -104,6 +106,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
             f"{data.level}",
             holds=data.level > 1000,
             why="else this would be a walk on a plane",
+            source="ours",
         ),
         seen(
             "fig9",
@@ -112,6 +115,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
             f"{height:.2f} m",
             holds=height > UPRIGHT and way > 4.0,
             why=f"pelvis above {UPRIGHT} m; helped by {data.help}",
+            source="ours",
         ),
     ]
 

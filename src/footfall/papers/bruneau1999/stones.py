@@ -78,8 +78,17 @@ def judge_stones(data: Stones) -> list[Claim]:
             data.untouched,
             within=0.0,
             why="exact",
+            source="derived",
         ),
-        near("fig9", f"Points that are in the air and pushed ({count})", 0.0, data.wrong, within=0.0, why="exact"),
+        near(
+            "fig9",
+            f"Points that are in the air and pushed ({count})",
+            0.0,
+            data.wrong,
+            within=0.0,
+            why="exact",
+            source="derived",
+        ),
         seen(
             "fig9",
             "On stones some testing points carry and others do not (of 36, when he has landed)",
@@ -87,6 +96,7 @@ def judge_stones(data: Stones) -> list[Claim]:
             f"{touching}",
             holds=0 < touching < 36,
             why="neither none nor all",
+            source="ours",
         ),
     ]
 

@@ -80,6 +80,7 @@ def judge_support(data: Support) -> list[Claim]:
             "mm",
             rel=1e-3,
             why="at rest nothing but eq. 16 is left",
+            source="derived",
         ),
         near(
             "section 4.1",
@@ -89,6 +90,7 @@ def judge_support(data: Support) -> list[Claim]:
             "mm",
             rel=0.05,
             why="the paper rounds to a centimetre",
+            source="printed",
         ),
         near(
             "section 4.1",
@@ -98,6 +100,7 @@ def judge_support(data: Support) -> list[Claim]:
             "mm",
             rel=2e-2,
             why="his weight is not evenly spread, and eq. 16 is not linear",
+            source="derived",
         ),
         near(
             "eq. 16",
@@ -107,6 +110,7 @@ def judge_support(data: Support) -> list[Claim]:
             "mm",
             within=1e-3,
             why="the last of the motion",
+            source="derived",
         ),
         near(
             "eq. 41",
@@ -116,6 +120,7 @@ def judge_support(data: Support) -> list[Claim]:
             "N m",
             within=1e-6 * data.moment_size,
             why=f"rounding; the moment is up to {data.moment_size:.0f} N m",
+            source="derived",
         ),
         seen(
             "section 3.2.3",
@@ -124,6 +129,7 @@ def judge_support(data: Support) -> list[Claim]:
             f"{_fewest(data.tilted)} to {int((data.tilted.force[:, :, 2] > 0).sum(axis=1).max())}",
             holds=_fewest(data.tilted) <= 3 and bool((data.tilted.force[:, :, 2] > 0).all(axis=1).any()),
             why="it lands on a corner and ends on its face",
+            source="printed",
         ),
     ]
 

@@ -86,6 +86,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             f"{first:.2f}, {trough:.2f}, {second:.2f}",
             holds=first > 1.0 > trough and second > 1.0,
             why="mean over stances",
+            source="fitted",
         ),
         near(
             "fig15",
@@ -94,6 +95,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             plane.off("z"),
             within=NEAR,
             why=f"set beforehand; recorded stances differ from their mean by up to {spread:.2f}",
+            source="fitted",
         ),
         seen(
             "fig14",
@@ -102,6 +104,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             f"{brake:.2f}, {push:.2f}",
             holds=brake < -0.05 and push > 0.05 and forward[:23].mean() < 0.0 < forward[28:].mean(),
             why="least in the first half of stance, most in the second; means of both parts too",
+            source="fitted",
         ),
         near(
             "fig14",
@@ -110,6 +113,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             plane.off("x"),
             within=NEAR_FORWARD,
             why="half of that of the normal force; the recorded one is biased by 0.01",
+            source="fitted",
         ),
         seen(
             "fig16",
@@ -118,6 +122,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             f"{sum(rolled)} of {len(rolled)} stances",
             holds=len(rolled) >= 6 and all(rolled),
             why="heel strike, flat, heel off, toe off, in this order",
+            source="fitted",
         ),
         near(
             "section 4.1.2",
@@ -127,6 +132,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             "N m",
             within=HELP,
             why="our bound, 3 % of weight times leg: the paper does not say how its pelvis was held",
+            source="ours",
         ),
         near(
             "section 4.1",
@@ -135,6 +141,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             space.off("z"),
             within=NEAR,
             why=f"as in the plane; helped by {space.help}",
+            source="fitted",
         ),
         unlike(
             "section 4.1.2",
@@ -143,6 +150,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             speed,
             "m/s",
             note="The recorded man walks at 1.17 m/s; ours has legs of 95 % of his, and walks in dynamic similarity.",
+            source="printed",
         ),
         unlike(
             "section 4.1",
@@ -151,6 +159,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             -1e3 * float(plane.rec.gap[carried].min()),
             "mm",
             note="1 cm carries him on all 18 points; here a rigid foot pushes off from three points at its tip.",
+            source="printed",
         ),
     ]
 

@@ -91,6 +91,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             "s",
             holds=data.flight > 0.05,
             why="more than 0.05 s",
+            source="printed",
         ),
         seen(
             "fig8",
@@ -99,6 +100,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             growth["one-step"],
             holds=growth["one-step"] < 0.5 * many / few,
             why="less than half of linear",
+            source="ours",
         ),
         unlike(
             "fig8",
@@ -107,6 +109,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             growth["exact"],
             note=f"The last state is tried first and mostly holds: {data.tried['exact', many]:.2f} tried per step with "
             f"{many} vertices",
+            source="printed",
         ),
         seen(
             "section 4",
@@ -115,6 +118,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             max(data.tried["one-step", count] for count in VERTICES),
             holds=all(data.tried["one-step", count] == 1.0 for count in VERTICES),
             why="counted",
+            source="derived",
         ),
         unlike(
             "section 4",
@@ -123,6 +127,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             f"{spread['one-step']:.2f}; exact {spread['exact']:.2f}",
             note="One state is tried whatever the motion, but friction of a foot that slides is adapted three times, "
             "and a landing slides longer here than in the exact mode",
+            source="printed",
         ),
     ]
 

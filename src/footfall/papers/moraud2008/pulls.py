@@ -72,6 +72,7 @@ def judge_pulls(data: Pulls) -> list[Claim]:
                 fit.value if fit else float("nan"),
                 rel=1.3 / STEPS,
                 why="a step of the pull",
+                source="fitted",
             )
         )
         claims.append(
@@ -82,6 +83,7 @@ def judge_pulls(data: Pulls) -> list[Claim]:
                 measured.r2 if measured else float("nan"),
                 holds=measured is not None and measured.r2 >= r2,
                 why="at least the paper's, whose materials scatter beside",
+                source="ours",
             )
         )
     return claims

@@ -86,6 +86,7 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
                 float(np.sqrt(np.mean(miss**2))) / swing[period],
                 within=0.1,
                 why="joint PD lags behind what is commanded",
+                source="derived",
             )
         )
         claims.append(
@@ -96,6 +97,7 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
                 float(one.force[inside].mean()) / one.rec.robot.weight,
                 within=5e-3,
                 why="the robot begins and ends at rest",
+                source="derived",
             )
         )
         states = one.rec.signals["state"]
@@ -107,6 +109,7 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
                 "flat" if (states == 3).all() else f"{100 * float((states == 3).mean()):.4g} % of samples",
                 holds=bool((states == 3).all()) and not one.rec.signals["violations"].any(),
                 why="every step",
+                source="ours",
             )
         )
     slow, fast = PERIODS
@@ -118,6 +121,7 @@ def judge_squats(data: dict[float, Squat]) -> list[Claim]:
             swing[fast] / swing[slow],
             rel=0.05,
             why="the lag of the joints grows with the speed",
+            source="derived",
         )
     )
     return claims

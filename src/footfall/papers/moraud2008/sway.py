@@ -68,6 +68,7 @@ def judge_sway(data: Sway) -> list[Claim]:
             float(share[early].mean()),
             within=5e-3,
             why="robot and pose are symmetrical",
+            source="printed",
         ),
         seen(
             "fig9",
@@ -76,6 +77,7 @@ def judge_sway(data: Sway) -> list[Claim]:
             float(share[late].mean()),
             holds=float(share[late].mean()) > 0.8,
             why="more than 0.8",
+            source="printed",
         ),
         near(
             "fig9",
@@ -85,8 +87,17 @@ def judge_sway(data: Sway) -> list[Claim]:
             "mm",
             within=2.0,
             why="the joints' oscillations have nearly died",
+            source="derived",
         ),
-        near("fig9", "at the end the ground carries the weight", 1.0, float(force[2]), within=5e-3, why="near rest"),
+        near(
+            "fig9",
+            "at the end the ground carries the weight",
+            1.0,
+            float(force[2]),
+            within=5e-3,
+            why="near rest",
+            source="derived",
+        ),
         unlike(
             "fig9",
             "sideways friction keeps the legs from separating: force on the left and the right foot before the sway",
@@ -95,6 +106,7 @@ def judge_sway(data: Sway) -> list[Claim]:
             "N",
             note="The paper's robot stands with its legs apart; ours are vertical, and torques that carry the weight "
             "with the least contact forces leave nothing to hold",
+            source="printed",
         ),
         seen(
             "section 5",
@@ -103,6 +115,7 @@ def judge_sway(data: Sway) -> list[Claim]:
             f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules",
             holds=not rec.signals["sliding"].any() and not rec.signals["violations"].any(),
             why="every step",
+            source="ours",
         ),
     ]
 

@@ -76,6 +76,7 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
                 rel=0.02,
                 why="what is left of the motion after 6 s",
                 note="The paper prints none; its side is what (20) and (22) make of this robot",
+                source="derived",
             )
         )
     back = {name: recovery(rec, START + HOLD) for name, rec in data.items()}
@@ -88,6 +89,7 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
             f"{max(back.values()):.2f} s, {max(back, key=lambda name: back[name])}; yaw to {math.degrees(turned):.2g}°",
             holds=max(back.values()) <= BACK and turned < 0.01,
             why=f"centre of mass below {1e3 * CLOSE:g} mm within {BACK:g} s, yaw below 0.01 rad at the end",
+            source="printed",
         )
     )
     at_floor = float((commanded(data["y"]).min(axis=1) < FLOOR + 1e-3).mean() * data["y"].duration)
@@ -100,6 +102,7 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
             "s",
             holds=at_floor > 1.0,
             why="more than a second at the floor; an impulse of 50 ms has it there for tenths",
+            source="printed",
         )
     )
     return claims

@@ -62,6 +62,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             f"{1e3 * np.abs(rec.signals['com_error'][:, 1]).max():.1f} mm, below 2 mm after {times[LAW]:.2f} s",
             holds=times[LAW] <= IN_TIME,
             why=under,
+            source="printed",
         ),
         seen(
             "fig6",
@@ -70,6 +71,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             f"{times[slowest]:.2f} s, {slowest}",
             holds=times[slowest] <= IN_TIME,
             why=under,
+            source="ours",
         ),
         seen(
             "fig6",
@@ -79,6 +81,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "mm",
             holds=max(way_of_feet(one) for one in data.paper.values()) < 5e-3,
             why="5 mm; soft laws let feet give way, a step would be centimetres",
+            source="printed",
         ),
         seen(
             "fig7",
@@ -87,6 +90,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m",
             holds=torque[0] > 5.0 * max(torque[1:]),
             why="five times that around the others",
+            source="printed",
         ),
         near(
             "fig8",
@@ -96,6 +100,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "s",
             within=0.02,
             why="the paper reads t ≈ 0.25 s; the push is taken to begin at 0.2 s",
+            source="fitted",
         ),
         seen(
             "fig8",
@@ -104,6 +109,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "right" if int(lowest["paper"][first].argmin()) in right else "left",
             holds=int(lowest["paper"][first].argmin()) in right,
             why="where the lowest commanded force is",
+            source="printed",
         ),
         unlike(
             "fig8",
@@ -113,6 +119,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "N",
             note="How far a push unloads a foot depends on stance width, inertia and where the hip is pushed, none of "
             f"which is printed; the robot assumed here is unloaded less. With {HARDER:g} N it reaches the limit",
+            source="printed",
         ),
         near(
             "fig8",
@@ -122,6 +129,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "N",
             within=1e-6,
             why="the solver's tolerance",
+            source="ours",
         ),
         seen(
             "fig8",
@@ -131,6 +139,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "N",
             holds=floor >= FLOOR - 1e-6,
             why="the solver's tolerance",
+            source="derived",
         ),
         unlike(
             "fig8",
@@ -139,6 +148,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             told,
             note="The limit binds what is asked for. Joint torques make feet give these forces only as far as nothing "
             "accelerates; a law that is soft, or a foot that tips, gives less, down to none",
+            source="ours",
         ),
     ]
 

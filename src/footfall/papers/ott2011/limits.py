@@ -50,6 +50,7 @@ def judge_limits(data: Limits) -> list[Claim]:
                     ours,
                     holds=sizes[least] >= FORCE,
                     why="by bisection, to 10 %",
+                    source="ours",
                 )
             )
             continue
@@ -61,6 +62,7 @@ def judge_limits(data: Limits) -> list[Claim]:
                 ours,
                 holds=sizes[least] > 0.0 and sizes[most] < 2.0 * sizes[least],
                 why="the laws agree to a factor of two; by bisection, to 10 %",
+                source="ours",
             )
         )
     return claims

@@ -68,6 +68,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             rel=0.05,
             why="the closed form is that of small motions of standing feet",
             note="The paper prints none; its side is what (20) and (22) make of this robot",
+            source="derived",
         )
         for c, name in enumerate("xy")
     ]
@@ -80,6 +81,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             f"{1e3 * np.linalg.norm(deviation, axis=1).max():.1f} mm, below 2 mm after {back:.2f} s",
             holds=back <= IN_TIME,
             why=f"below {1e3 * CLOSE:g} mm from the run without push within {IN_TIME:g} s",
+            source="printed",
         ),
         seen(
             "fig11",
@@ -89,6 +91,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             "N",
             holds=float(commanded(pushed).min()) >= FLOOR - 1e-6,
             why="never below the floor of 4 N in the whole run",
+            source="printed",
         ),
         seen(
             "fig10",
@@ -98,6 +101,7 @@ def judge_tracking(data: Tracking) -> list[Claim]:
             "mm",
             holds=way_of_feet(pushed) < 1e-3,
             why="a millimetre",
+            source="ours",
         ),
     ]
 

@@ -79,6 +79,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "mm",
             rel=0.03,
             why=euler,
+            source="derived",
         )
     ]
     for kp in KPS[1:]:
@@ -92,6 +93,7 @@ def judge_falls(data: Falls) -> list[Claim]:
                 "mm",
                 within=1e-3,
                 why="the smallest bounce of a step, g dt pi / (2 sqrt(kp)), is below it",
+                source="printed",
             )
         )
         back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > 0.2))]) - math.sqrt(2 * DROP / GRAVITY)
@@ -104,6 +106,7 @@ def judge_falls(data: Falls) -> list[Claim]:
                 "s",
                 rel=0.01,
                 why="it is back when 1 µm is left",
+                source="derived",
             )
         )
     order = " > ".join(f"{1e6 * depth:.4f}" for depth in deepest)
@@ -116,6 +119,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "µm",
             holds=deepest[0] > deepest[1] > deepest[2],
             why="strict order",
+            source="derived",
         ),
         _depths("kp = 0: the penetration depth decreases as kv increases (v0 / kv)", data.deeper, data.speed, 1.0),
         _depths("kv = 0: the deepest point decreases as kp increases (v0 / sqrt kp)", data.stiffer, data.speed, 0.5),
@@ -127,6 +131,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "N",
             rel=0.5 * SHORT * KV + 1e-4,
             why="the gain is applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2",
+            source="printed",
         ),
         seen(
             "fig5",
@@ -136,6 +141,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "N",
             holds=float(np.ptp([rec.force[:, 0, 2].max() for rec in data.runs.values()])) < 1e-3 * weight,
             why="within a thousandth of the weight: kp times the depth of one step",
+            source="printed",
         ),
     ]
     for kp in KPS:
@@ -148,6 +154,7 @@ def judge_falls(data: Falls) -> list[Claim]:
                 "N",
                 rel=1e-6,
                 why="what is left of kp times the depth",
+                source="derived",
             )
         )
     return claims
@@ -164,6 +171,7 @@ def _depths(statement: str, found: dict[float, float], speed: float, power: floa
         "mm",
         holds=max(map(abs, misses)) < 0.011,
         why="1.1 %: dt kv / 2 at kv = 2000",
+        source="printed",
     )
 
 

@@ -116,6 +116,7 @@ def judge_biped(data: Runs) -> list[Claim]:
                     f"{len(basic)} and {len(steady)}",
                     holds=not basic and not steady,
                     why=rule,
+                    source="ours",
                 )
             )
             continue
@@ -128,15 +129,16 @@ def judge_biped(data: Runs) -> list[Claim]:
                 f"{len(basic)}, up to {largest:.3g} N",
                 holds=len(basic) >= 10,
                 why=rule,
+                source="ours",
             )
         )
         what = f"{name}, eps = 1e-6 m: false impacts"
         if name == LANDING:
             last = max((one.time for one in steady), default=0.0)
             note = f"heels and toes that rock after the landing itself are counted too; the last at {last:.2f} s"
-            claims.append(unlike("fig14", what, "0", f"{len(steady)}", note=note))
+            claims.append(unlike("fig14", what, "0", f"{len(steady)}", note=note, source="ours"))
         else:
-            claims.append(near("fig14", what, 0.0, len(steady), within=0.0, why=rule))
+            claims.append(near("fig14", what, 0.0, len(steady), within=0.0, why=rule, source="ours"))
     for name in scenes:
         rec = data[name, EPS[1]].slice(DURATION - 0.1)
         claims.append(
@@ -148,6 +150,7 @@ def judge_biped(data: Runs) -> list[Claim]:
                 "µm",
                 rel=0.1,
                 why="the way up is not damped, and what is left of it swings on",
+                source="derived",
             )
         )
     return claims
@@ -208,6 +211,7 @@ def judge_section5(data: Section5) -> list[Claim]:
             f"{len(steady)}, the last at {last:.2f} s",
             note=f"With eps = 0 there are {len(basic)}, to the end. Short steps show rebounds of the landing itself, "
             "which eps does not remove; the foot that stands has none",
+            source="ours",
         ),
         unlike(
             "section 5",
@@ -217,6 +221,7 @@ def judge_section5(data: Section5) -> list[Claim]:
             f"{1e6 * max(0.0, -float(pressed.gap.min())):.2g} µm, {len(false_impacts(pressed))} false impacts",
             note="Eq. (18) knows the external force and cancels it in the same instant. False impacts come from motion "
             "that is left after an impact or a rocking, since nothing damps the way up",
+            source="printed",
         ),
     ]
 

@@ -90,6 +90,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             "m/s²",
             rel=1e-3,
             why="the law's rounds",
+            source="derived",
         ),
         near(
             "fig7",
@@ -99,9 +100,17 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             "mm/s",
             rel=2.0 * FINE * KV,
             why=f"the switch is found within a step of {FINE:g} s, dt kv of the speed",
+            source="printed",
         ),
         near(
-            "fig7", "From there the speed decays as exp(-kv t) (rate)", KV, float(rate), "1/s", rel=1e-3, why="the fit"
+            "fig7",
+            "From there the speed decays as exp(-kv t) (rate)",
+            KV,
+            float(rate),
+            "1/s",
+            rel=1e-3,
+            why="the fit",
+            source="printed",
         ),
         near(
             "fig7",
@@ -111,6 +120,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             "N",
             rel=1e-6,
             why="rounding, and what is left of the speed",
+            source="printed",
         ),
         near(
             "fig7",
@@ -122,6 +132,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             why="a brick let go where it touches settles by eps = 1 µm",
             note="Other laws here: "
             + ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
+            source="printed",
         ),
         near(
             "section 2B",
@@ -131,6 +142,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             "m/s²",
             rel=1e-3,
             why="the law's rounds",
+            source="derived",
         ),
     ]
     return claims

@@ -86,6 +86,7 @@ def judge_bounces(data: Bounces) -> list[Claim]:
                 _returned(rec),
                 rel=2e-3,
                 why=why,
+                source="derived",
             ),
             near(
                 "section 2A",
@@ -95,6 +96,7 @@ def judge_bounces(data: Bounces) -> list[Claim]:
                 "mm",
                 rel=2e-3,
                 why=why,
+                source="derived",
             ),
         ]
     claims += [
@@ -106,6 +108,7 @@ def judge_bounces(data: Bounces) -> list[Claim]:
             "m",
             within=1e-12,
             why="rounding",
+            source="printed",
         ),
         seen(
             "section 2A",
@@ -114,13 +117,15 @@ def judge_bounces(data: Bounces) -> list[Claim]:
             f"{data.extremes[0]:.4f} ... {data.extremes[1]:.4f}",
             holds=data.extremes[0] < 0.01 and data.extremes[1] > 0.99,
             why="kp / kv^2 = 1e-6 and 1e6",
+            source="printed",
         ),
         unlike(
             "section 2A",
             "Restitution is a matter of kp / kv (two pairs of ratio 2: 500, 250 and 2, 1)",
             "equal",
             f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}",
-            note="By eq. (3) it depends on kp / kv^2: the paper's words are taken as a slip",
+            proof="Eq. (3) scaled by the time 1 / kv has kp / kv^2 as its only parameter, and the closed form agrees",
+            source="printed",
         ),
     ]
     return claims
