@@ -13,7 +13,7 @@ import pytest
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.biped import Biped
-from footfall.control.whole_body import Weights, WholeBody, Wishes
+from footfall.control.whole_body import Desired, Weights, WholeBody
 from footfall.errors import ControllerError
 
 #: Laws that are not asked to walk here: they take minutes.
@@ -168,7 +168,7 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     mujoco.mj_forward(robot.model, data)
     body.see(data)
     nu = robot.model.nu
-    wishes = Wishes(
+    desired = Desired(
         com=np.array([0.3, -0.2, 0.5]),
         trunk=np.zeros(3),
         feet=np.zeros((2, 6)),
@@ -177,7 +177,7 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
         standing=(0, 1),
         load=np.full(2, 3.0 * robot.weight),
     )
-    torque = body.solve(wishes)
+    torque = body.solve(desired)
     assert body.solved
     world = np.concatenate([body.rotation, body.rotation], axis=1).reshape(2, 2, 3, 3)
     wrench = np.einsum("kabc,kac->kab", world, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
@@ -185,10 +185,10 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     force[biped.motors] += torque
     acceleration = np.linalg.solve(body.inertia, force - data.qfrc_bias)
     # What the whole does follows from the forces, m c'' = sum f + m g, and these from what was asked, as far as the
-    # joints' own wish to stay at rest lets it.
+    # joints' own target to stay at rest lets it.
     lift = body.inertia[:3] @ acceleration + data.qfrc_bias[:3]
     np.testing.assert_allclose(lift, wrench[:, :3].sum(axis=0), atol=1e-9 * robot.weight)
-    np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, wishes.com, atol=0.1)
+    np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, desired.com, atol=0.1)
     np.testing.assert_allclose(body.jacobian @ acceleration + body.jacobian_rate @ data.qvel, 0.0, atol=0.02)
     fx, fy, fz, mx, my, _ = body.wrench.T
     assert (np.hypot(fx, fy) <= 0.6 * fz).all()

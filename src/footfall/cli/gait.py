@@ -14,7 +14,7 @@ from footfall.cli.output import print_facts, print_json, print_table, say, secon
 from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
-    from footfall.gait.constraints import Demands, Row
+    from footfall.gait.constraints import Constraints, Row
     from footfall.gait.library import Found
     from footfall.gait.step_check import Step
 
@@ -28,7 +28,7 @@ class Command(RobotChoice):
     footfall run planar-biped --controller gait --controller.gait walk.json
 
     Taken from the gaits that come with Footfall or were found before, or else optimised (which needs CasADi). Exits
-    with 1 where a demand is not met.
+    with 1 where a constraint is not met.
     """
 
     speed: float = 0.5
@@ -55,12 +55,12 @@ class Command(RobotChoice):
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.gait.constraints import Demands, judge
+        from footfall.gait.constraints import Constraints, judge
         from footfall.gait.library import find_gait, guess_of
         from footfall.gait.step_check import examine
 
         robot = self.chosen_robot()
-        demands = Demands(
+        constraints = Constraints(
             speed=self.speed,
             step_length=self.step_length,
             clearance=self.clearance,
@@ -68,10 +68,10 @@ class Command(RobotChoice):
             friction=self.friction,
             sole_margin=self.sole_margin,
         )
-        found = find_gait(robot, demands, cache=self.cache, fresh=self.fresh, progress=say)
+        found = find_gait(robot, constraints, cache=self.cache, fresh=self.fresh, progress=say)
         guess = guess_of(robot, found.gait)
         step, first = examine(robot, found.gait), examine(robot, guess)
-        rows, before = judge(robot, found.gait, demands, step), judge(robot, guess, demands, first)
+        rows, before = judge(robot, found.gait, constraints, step), judge(robot, guess, constraints, first)
         files = {}
         if self.out is not None:
             files["gait"] = str(found.gait.save(self.out))
@@ -79,11 +79,11 @@ class Command(RobotChoice):
             from footfall.show.plots import save_plot
             from footfall.show.step_plot import plot_step
 
-            files["plot"] = str(save_plot(plot_step(robot, found.gait, demands), self.plot))
+            files["plot"] = str(save_plot(plot_step(robot, found.gait, constraints), self.plot))
         if self.json:
             print_json(_told(found, step, first.cost, rows, before) | {"files": files})
         else:
-            _show(found, demands, step, first.cost, rows, before, files)
+            _show(found, constraints, step, first.cost, rows, before, files)
         return int(not all(row.met for row in rows))
 
 
@@ -109,7 +109,7 @@ def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: S
 
 def _show(
     found: Found,
-    demands: Demands,
+    constraints: Constraints,
     step: Step,
     first: float,
     rows: Sequence[Row],
@@ -121,8 +121,8 @@ def _show(
         [row.name, row.bound, _number(old.value), _number(row.value), row.unit, "yes" if row.met else "NO"]
         for row, old in zip(rows, before, strict=True)
     ]
-    columns = ("demand", "bound>", "first guess>", "found>", "unit", "met")
-    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {demands.speed:g} m/s")
+    columns = ("constraint", "bound>", "first guess>", "found>", "unit", "met")
+    print_table(columns, table, title=f"{gait.robot}: the walk of least torque at {constraints.speed:g} m/s")
     facts = {
         "torque integral J": f"{step.cost:.5g} N²m²s (first guess: {first:.5g})",
         "step": f"{gait.step_length:.4g} m in {seconds(gait.step_duration)}",

@@ -3,9 +3,9 @@
 The joints shall accelerate as (38) says, the reference plus a correction of what is off. Feet that carry do not move
 (28)-(30), so the base accelerates as the joints make it (34); the motion's inertial and gravity forces are then shared
 between the ground and the motors (36)-(39). On one flat foot everything is determined, and this is the paper's law. On
-two, the joints' wishes may contradict each other: the nearest accelerations that hold both feet are taken, and of the
-ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot. With no
-foot on the ground the base falls as it must.
+two, the targets of the joints may contradict each other: the nearest accelerations that hold both feet are taken, and
+of the ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot.
+With no foot on the ground the base falls as it must.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from footfall.control.biped import Biped
 from footfall.control.episodes import Watch
 from footfall.control.foothold import AHEAD, find_foothold
 from footfall.control.rotations import about_z, flat_on, rotation, rotation_vector
-from footfall.control.whole_body import Weights, WholeBody, Wishes
+from footfall.control.whole_body import Desired, Weights, WholeBody
 from footfall.errors import ControllerError
 from footfall.gait.dcm import DcmPlan, Point, Segment
 from footfall.gait.footsteps import LEFT, FootstepPlan, Pose
@@ -105,7 +105,7 @@ class Walking:
         self.slope = np.zeros(2)
         self.com_height = self.height
         self.fallen = False
-        self.wishes = Wishes(
+        self.desired = Desired(
             com=np.zeros(3),
             trunk=np.zeros(3),
             feet=np.zeros((2, 6)),
@@ -139,7 +139,7 @@ class Walking:
         if self.swing is not None:
             self._lead_swinging_foot(t, dcm, self.swing)
         self._lead_posture(state)
-        torque = body.solve(self.wishes)
+        torque = body.solve(self.desired)
         if not body.solved:
             self.watch.see(t, "unsolved", 1.0, lambda: "no torques solve the whole-body problem, those before are kept")
         if not self.fallen:
@@ -226,41 +226,41 @@ class Walking:
 
     def _lead_com(self, t: float, dcm: np.ndarray) -> None:
         """The acceleration of the centre of mass that leads the divergent component to its reference."""
-        body, w, wish = self.body, self.omega, self.wishes.com
+        body, w, goal = self.body, self.omega, self.desired.com
         spent = t - self.since
         if self.swing is not None:  # until the foot lands the other one carries
             spent = min(spent, self.lasts - 1e-9)
         self.pressure, self.dcm_reference = self.dcm_plan.at(spent)
         # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
         self.wanted_pressure = self.pressure + (1.0 + DCM_DECAY / w) * (dcm - self.dcm_reference)
-        wish[:2] = w * w * (body.com[:2] - self.wanted_pressure)
+        goal[:2] = w * w * (body.com[:2] - self.wanted_pressure)
         steep = math.hypot(*self.slope.tolist())
         wanted = self.height - self.reach * steep  # uphill, the leg behind must reach farther down
         self.com_height += self.dt / (SLOW + self.dt) * (wanted - self.com_height)
         stiff, damp = HEIGHT_GAINS
         rise = float(self.slope @ body.com_velocity[:2])
         height = self._ground_at(float(body.com[0]), float(body.com[1])) + self.com_height
-        wish[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2])
+        goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2])
 
     def _lead_standing_feet(self, t: float, touching: list[bool]) -> None:
         """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off."""
-        wishes = self.wishes
+        desired = self.desired
         spent = t - self.since
-        wishes.load[:] = 3.0 * self.weight
-        wishes.standing = (0, 1)
+        desired.load[:] = 3.0 * self.weight
+        desired.standing = (0, 1)
         if self.swing is not None:
-            wishes.standing = (1 - self.moving,)
+            desired.standing = (1 - self.moving,)
         else:
             if self.step > 0:
                 came = self.moving if self.done else 1 - self.moving
-                wishes.load[came] = self.weight * (0.1 + 3.0 * min(1.0, spent / self.lasts))
+                desired.load[came] = self.weight * (0.1 + 3.0 * min(1.0, spent / self.lasts))
             if not self.done:
                 left = (self.lasts - spent) / self.steps[self.step].double_support
-                wishes.load[self.moving] = self.weight * min(3.0, max(0.0, left))
-        for foot in wishes.standing:
-            wishes.feet[foot] = -STANCE_DAMPING * self.body.sole_velocity[foot]
+                desired.load[self.moving] = self.weight * min(3.0, max(0.0, left))
+        for foot in desired.standing:
+            desired.feet[foot] = -STANCE_DAMPING * self.body.sole_velocity[foot]
             if not touching[foot]:
-                wishes.feet[foot, 2] -= STANCE_DAMPING * DESCENT
+                desired.feet[foot, 2] -= STANCE_DAMPING * DESCENT
 
     def _lead_swinging_foot(self, t: float, dcm: np.ndarray, swing: SwingFoot) -> None:
         body, foot = self.body, self.moving
@@ -287,12 +287,12 @@ class Walking:
         x, y = found.place
         swing.advance((x, y, self._ground_at(x, y)), self.dt)
         stiff, damp = FOOT_GAINS
-        place, velocity, wish = body.place[foot], body.sole_velocity[foot], self.wishes.feet[foot]
+        place, velocity, goal = body.place[foot], body.sole_velocity[foot], self.desired.feet[foot]
         for i, one in enumerate((swing.x, swing.y, swing.z)):
-            wish[i] = one.acceleration + stiff * (one.position - place[i]) + damp * (one.velocity - velocity[i])
+            goal[i] = one.acceleration + stiff * (one.position - place[i]) + damp * (one.velocity - velocity[i])
         # Toe down, and the middle higher for it.
         arm, (tilt, tilt_rate, tilt_push) = self.biped.soles[foot].half_length, self._toe_down(spent / self.lasts)
-        wish[2] += arm * (tilt_push + stiff * tilt + damp * tilt_rate)
+        goal[2] += arm * (tilt_push + stiff * tilt + damp * tilt_rate)
         # From how it lay to how it shall lie, before it lands.
         part = min(1.0, spent / (0.8 * self.lasts))
         part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)
@@ -300,7 +300,7 @@ class Walking:
         flat = rotation(part * turn) @ self.lifted
         across = flat[:, 1]
         off = rotation_vector(rotation(tilt * across) @ flat @ body.rotation[foot].T)
-        wish[3:] = tilt_push * across + stiff * off + damp * (tilt_rate * across - velocity[3:])
+        goal[3:] = tilt_push * across + stiff * off + damp * (tilt_rate * across - velocity[3:])
 
     def _toe_down(self, part: float) -> tuple[float, float, float]:
         """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2."""
@@ -313,20 +313,20 @@ class Walking:
 
     def _lead_posture(self, state: State) -> None:
         """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
-        wishes, biped = self.wishes, self.biped
+        desired, biped = self.desired, self.biped
         ahead = 0.5 * (self.headings[0] + self.headings[1])
         self.heading += self.dt / (SLOW + self.dt) * (ahead - self.heading)
         R = state.data.xmat[biped.trunk].reshape(3, 3)
         stiff, damp = TRUNK_GAINS
         wanted = about_z(self.heading) @ self.home_trunk
-        wishes.trunk[:] = stiff * (R.T @ rotation_vector(wanted @ R.T)) - damp * state.qvel[3:6]
+        desired.trunk[:] = stiff * (R.T @ rotation_vector(wanted @ R.T)) - damp * state.qvel[3:6]
         stiff, damp = JOINT_GAINS
         joints = state.qpos[self.joint_place]
         inside = np.minimum(np.maximum(joints, self.joint_low), self.joint_high)
         near = np.minimum(np.abs(joints - inside) / LIMIT_ZONE, 2.0)
         target = np.where(near > 0.0, inside, self.home_joints)
-        wishes.joints[:] = stiff * (target - joints) - damp * state.qvel[biped.motors]
-        wishes.firmness[:] = np.where(biped.spare, HELD, LIMIT_WEIGHT * near * near)
+        desired.joints[:] = stiff * (target - joints) - damp * state.qvel[biped.motors]
+        desired.firmness[:] = np.where(biped.spare, HELD, LIMIT_WEIGHT * near * near)
 
     # ---- what is felt ------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.biped import Biped, Sole
-from footfall.control.whole_body_problem import Motion, Problem, assemble, empty_problem
+from footfall.control.whole_body_problem import Limits, Motion, Problem, Targets, assemble, empty_problem
 
 SOLVED = 1  # daqp's word for it
 
@@ -39,7 +39,7 @@ class Weights:
 
 
 @dataclass(eq=False)
-class Wishes:
+class Desired:
     """Accelerations that are wanted, world frame but for the trunk's."""
 
     com: np.ndarray  # (3,) m/s2
@@ -113,33 +113,26 @@ class WholeBody:
         np.dot(self.jacobian, data.qvel, out=self.sole_velocity)
         np.dot(self.jacobian_rate, data.qvel, out=self.motion.drift)
 
-    def solve(self, wishes: Wishes) -> np.ndarray:
+    def solve(self, desired: Desired) -> np.ndarray:
         """The torques (nu,); those of before if there is no solution, and then ``solved`` is false."""
         w, nu = self.weights, len(self.torque)
-        standing = wishes.standing
+        standing = desired.standing
         problem, solver, known = self._problem(standing)
         self.feet_weight[:] = w.swing
         self.feet_weight[list(standing)] = w.stance
-        self.solved = assemble(
-            self.motion,
-            np.array(standing),
-            wishes.feet,
-            wishes.trunk,
-            wishes.com - self.gravity,
-            wishes.joints,
-            self.feet_weight,
-            self.trunk_weight,
-            self.com_weight,
-            w.posture + wishes.firmness,
-            self.mass,
-            self.wrench_weight,
-            -self.biped.torque,
-            self.biped.torque,
-            self.limits,
-            self.least_load,
-            wishes.load,
-            problem,
+        targets = Targets(
+            feet=desired.feet,
+            trunk=desired.trunk,
+            com=desired.com - self.gravity,
+            joints=desired.joints,
+            feet_weight=self.feet_weight,
+            trunk_weight=self.trunk_weight,
+            com_weight=self.com_weight,
+            joint_weight=w.posture + desired.firmness,
+            wrench_weight=self.wrench_weight,
         )
+        limits = Limits(self.biped.torque, self.limits, self.least_load, desired.load)
+        self.solved = assemble(self.motion, self.mass, np.array(standing), targets, limits, problem)
         if not self.solved:
             return self.torque
         H, f, C, lower, upper = problem[:5]
@@ -154,7 +147,7 @@ class WholeBody:
             self.torque = C[:nu] @ x + problem.torque_bias
             self.wrench[:] = 0.0
             self.wrench[list(standing)] = x[nu:].reshape(-1, 6)
-        else:  # what it remembers may be why
+        else:  # the warm start of the last problem may be the cause: begin the next one cold
             del self.problems[standing]
         return self.torque
 

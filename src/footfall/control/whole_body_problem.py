@@ -24,6 +24,29 @@ class Motion(NamedTuple):
     rotation: Any  # (2, 3, 3) of the soles
 
 
+class Targets(NamedTuple):
+    """Accelerations to come near to, each with its weight."""
+
+    feet: Any  # (2, 6) m/s2 and rad/s2, of the soles' middles, world frame
+    trunk: Any  # (3,) rad/s2, trunk's frame
+    com: Any  # (3,) m/s2, less gravity
+    joints: Any  # (nu,) rad/s2
+    feet_weight: Any  # (2, 6)
+    trunk_weight: Any  # (3,)
+    com_weight: Any  # (3,)
+    joint_weight: Any  # (nu,)
+    wrench_weight: Any  # (6,) of small wrenches, sole's frame
+
+
+class Limits(NamedTuple):
+    """What torques and wrenches must obey."""
+
+    torque: Any  # (nu,) N m, the largest
+    wrench: Any  # (2, R, 6) rows whose product with a sole's wrench is >= 0
+    least_load: Any  # N, of a standing foot
+    load: Any  # (2,) N, the largest of each foot
+
+
 class Problem(NamedTuple):
     """min x'Hx/2 + f'x with lower <= (x, C x) <= upper, and torque = T x + torque_bias."""
 
@@ -33,7 +56,7 @@ class Problem(NamedTuple):
     lower: Any  # (n + m,)
     upper: Any
     torque_bias: Any  # (nu,)
-    rows: Any  # (15, n) scratch: what the wishes weigh
+    rows: Any  # (15, n) scratch: what the targets weigh
     solved: Any  # (n + 1, nv - nu) scratch: the base's acceleration per unknown, and without any
     factor: Any  # (nv - nu, nv - nu) scratch
     block: Any  # (nv - nu, nv - nu) scratch
@@ -83,11 +106,8 @@ def base_motion(motion, standing, problem):
 
 
 @kernel
-def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weight, com_weight, joint_weight, mass,
-             wrench_weight, torque_low, torque_high, limits, least_load, load, problem):  # fmt: skip
-    """Write the problem: wishes ``feet`` (2, 6), ``trunk`` (3,), ``com`` (3,) (less gravity) and ``joints`` (nu,), each
-    with its weights; limits of torques, of wrenches (2, R, 6) and of loads (2,). False if the base has no inertia.
-    """
+def assemble(motion, mass, standing, targets, limits, problem):
+    """Write the problem of the ``standing`` feet of a robot of ``mass`` kg. False if the base has no inertia."""
     if not base_motion(motion, standing, problem):
         return False
     M, driven, free = motion.inertia, motion.driven, motion.free
@@ -98,13 +118,13 @@ def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weig
         for j in range(n):
             H[i, j] = 0.0
 
-    # feet and trunk: A x + a0 is what they do, the wish less a0 what x shall give
+    # feet and trunk: A x + a0 is what they do, the target less a0 what x shall give
     for k in range(3):
         count = 6 if k < 2 else 3
         for r in range(count):
             if k < 2:
                 J = motion.jacobian[k, r]
-                wanted, weight = feet[k, r] - motion.drift[k, r], feet_weight[k, r]
+                wanted, weight = targets.feet[k, r] - motion.drift[k, r], targets.feet_weight[k, r]
                 for j in range(n):
                     value = J[driven[j]] if j < nu else 0.0
                     for i in range(base):
@@ -113,7 +133,7 @@ def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weig
                 for i in range(base):
                     wanted -= J[free[i]] * solved[n, i]
             else:
-                wanted, weight = trunk[r] - solved[n, 3 + r], trunk_weight[r]
+                wanted, weight = targets.trunk[r] - solved[n, 3 + r], targets.trunk_weight[r]
                 for j in range(n):
                     A[r, j] = solved[j, 3 + r]
             for i in range(n):
@@ -128,18 +148,18 @@ def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weig
         for c in range(3):
             i = nu + 6 * s + c
             for axis in range(3):
-                f[i] -= com_weight[axis] * Rs[axis, c] / mass * com[axis]
+                f[i] -= targets.com_weight[axis] * Rs[axis, c] / mass * targets.com[axis]
             for q in range(s + 1):
                 Rq = motion.rotation[standing[q]]
                 for d in range(3):
                     j = nu + 6 * q + d
                     for axis in range(3):
-                        H[i, j] += com_weight[axis] * Rs[axis, c] * Rq[axis, d] / (mass * mass)
+                        H[i, j] += targets.com_weight[axis] * Rs[axis, c] * Rq[axis, d] / (mass * mass)
     for i in range(n):
-        weight = joint_weight[i] if i < nu else wrench_weight[(i - nu) % 6]
+        weight = targets.joint_weight[i] if i < nu else targets.wrench_weight[(i - nu) % 6]
         H[i, i] += weight
         if i < nu:
-            f[i] -= weight * joints[i]
+            f[i] -= weight * targets.joints[i]
         for j in range(i):
             H[j, i] = H[i, j]
 
@@ -153,7 +173,7 @@ def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weig
         for i in range(base):
             bias += M[d, free[i]] * solved[n, i]
         problem.torque_bias[k] = bias
-        lower[n + k], upper[n + k] = torque_low[k] - bias, torque_high[k] - bias
+        lower[n + k], upper[n + k] = -limits.torque[k] - bias, limits.torque[k] - bias
         for j in range(n):
             value = M[d, driven[j]] if j < nu else 0.0
             for i in range(base):
@@ -168,12 +188,12 @@ def assemble(motion, standing, feet, trunk, com, joints, feet_weight, trunk_weig
     # wrenches
     row = nu
     for s in range(standing.size):
-        own = limits[standing[s]]
+        own = limits.wrench[standing[s]]
         for r in range(own.shape[0]):
             for c in range(6):
                 C[row, nu + 6 * s + c] = own[r, c]
             lower[n + row], upper[n + row] = 0.0, 1e30
             row += 1
-        lower[nu + 6 * s + 2] = least_load
-        upper[nu + 6 * s + 2] = max(load[standing[s]], 2.0 * least_load)
+        lower[nu + 6 * s + 2] = limits.least_load
+        upper[nu + 6 * s + 2] = max(limits.load[standing[s]], 2.0 * limits.least_load)
     return True

@@ -22,7 +22,7 @@ ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demands:
+class Constraints:
     """What is asked of a walk.
 
     Attributes:
@@ -72,7 +72,7 @@ class Demands:
 
 
 class Row(NamedTuple):
-    """One demand beside what the walk does."""
+    """One constraint beside what the walk does."""
 
     name: str
     bound: str
@@ -81,12 +81,12 @@ class Row(NamedTuple):
     met: bool
 
 
-def judge(robot: Robot, gait: PolynomialGait, demands: Demands, step: Step) -> list[Row]:
-    """Every demand, looked at in all samples of ``step``."""
+def judge(robot: Robot, gait: PolynomialGait, constraints: Constraints, step: Step) -> list[Row]:
+    """Every constraint, looked at in all samples of ``step``."""
     legs = find_legs(robot)
-    heel, toe = demands.sole(legs)
+    heel, toe = constraints.sole(legs)
     phase = step.time / gait.step_duration
-    lift = step.height[1:-1] - np.array([demands.least_height(s) for s in phase[1:-1]])[:, None]
+    lift = step.height[1:-1] - np.array([constraints.least_height(s) for s in phase[1:-1]])[:, None]
     along, up, turn = step.impact.impulse
     hard = up > 1e-9
     rows: list[Row] = []
@@ -103,20 +103,20 @@ def judge(robot: Robot, gait: PolynomialGait, demands: Demands, step: Step) -> l
     equal("symmetry of the angles (13)", gait.asymmetry(), "rad")
     equal("rates after the impact as at the start (22)", velocity_jump(gait, step), "rad/s")
     equal("step length", abs(step.place[-1, 0] - gait.step_length), "m")
-    equal("speed", abs(gait.speed - demands.speed), "m/s")
+    equal("speed", abs(gait.speed - constraints.speed), "m/s")
     equal("swing foot on the ground at the end", abs(step.place[-1, 1]), "m")
     equal("swing foot flat at the end", abs(step.place[-1, 2]), "rad")
     least("clearance of the swing foot beyond its profile", 0.0, float(lift.min()), "m")
-    most("downward speed at touch-down", demands.landing_speed, max(0.0, -float(step.landing[1])), "m/s")
+    most("downward speed at touch-down", constraints.landing_speed, max(0.0, -float(step.landing[1])), "m/s")
     least("normal force / weight", 0.0, float(step.force[:, 1].min()) / robot.weight, "")
-    most("|Ft| / Fn", demands.friction, float(np.abs(step.force[:, 0] / step.force[:, 1]).max()), "")
+    most("|Ft| / Fn", constraints.friction, float(np.abs(step.force[:, 0] / step.force[:, 1]).max()), "")
     least("zero moment point, rearmost", heel, float(step.zmp.min()), "m")
     most("zero moment point, foremost", toe, float(step.zmp.max()), "m")
     least("normal impulse", 0.0, float(up), "N s")
-    most("|impulse along| / normal impulse", demands.friction, abs(along) / up if hard else 0.0, "")
+    most("|impulse along| / normal impulse", constraints.friction, abs(along) / up if hard else 0.0, "")
     most("place of the impulse from the sole's middle", toe, abs(turn) / up if hard else 0.0, "m")
     least("old stance foot leaves", 0.0, float(step.impact.leaving.min()), "m/s")
-    least("joints from their limits", demands.joint_margin, _room(robot, step), "rad")
+    least("joints from their limits", constraints.joint_margin, _room(robot, step), "rad")
     most("torque / motor's limit", 1.0, _effort(robot, step), "")
     return rows
 

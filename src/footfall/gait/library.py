@@ -1,7 +1,7 @@
 """Gaits that were found before: those that come with Footfall, and the user's cache.
 
-A gait is filed under a hash of all that decides it: the robot's bodies, joints, motors and soles, and the demands. What
-a robot looks like does not matter.
+A gait is filed under a hash of all that decides it: the robot's bodies, joints, motors and soles, and the constraints.
+What a robot looks like does not matter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
-from footfall.gait.constraints import Demands
+from footfall.gait.constraints import Constraints
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.optimal import METHOD, Progress, optimise
@@ -38,27 +38,27 @@ class Found:
 
 def find_gait(
     robot: Robot,
-    demands: Demands | None = None,
+    constraints: Constraints | None = None,
     *,
     cache: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Found:
-    """The walk of least torque that meets the demands: from the library, from the cache, or optimised and kept there.
+    """The walk of least torque that meets the constraints: from the library, the cache, or optimised and kept there.
 
     ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
     """
-    demands = Demands() if demands is None else demands
-    key = problem_key(robot, demands)
+    constraints = Constraints() if constraints is None else constraints
+    key = problem_key(robot, constraints)
     kept = Path(cache) if cache is not None else cache_folder("gaits")
     place = None if kept is None else kept / f"{robot.name}-{key[:16]}.json"
     for source, gait in () if fresh else _kept(key, place):
         return Found(gait, source)
-    best = optimise(robot, demands, progress)
+    best = optimise(robot, constraints, progress)
     info = {
         "problem": key,
         "method": METHOD,
-        "demands": asdict(demands),
+        "constraints": asdict(constraints),
         "cost": examine(robot, best.gait).cost,
         "guess_cost": examine(robot, best.guess).cost,
         "guess_step_length": best.guess.step_length,
@@ -91,7 +91,7 @@ def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
     return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
 
 
-def problem_key(robot: Robot, demands: Demands) -> str:
+def problem_key(robot: Robot, constraints: Constraints) -> str:
     """A hash of everything that decides the optimum."""
     model = robot.model
     numbers = [
@@ -117,5 +117,5 @@ def problem_key(robot: Robot, demands: Demands) -> str:
     digest.update(repr((robot.actuated, [foot.body for foot in robot.feet])).encode())
     for table in numbers:
         digest.update(" ".join(f"{x:.{DIGITS}g}" for x in np.ravel(table) + 0.0).encode() + b"\n")
-    digest.update(repr(sorted((name, value) for name, value in asdict(demands).items())).encode())
+    digest.update(repr(sorted((name, value) for name, value in asdict(constraints).items())).encode())
     return digest.hexdigest()

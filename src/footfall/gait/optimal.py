@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.gait.constraints import Demands
+from footfall.gait.constraints import Constraints
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.polynomial import PolynomialGait, cubics, swapped
@@ -27,7 +27,7 @@ from footfall.robot.motors import torque_limits
 
 #: Changes when the same problem would be solved otherwise, so that gaits kept before are not taken for its solution.
 METHOD = "cubics, plastic impact, 41 samples, 1"
-SAMPLES = 41  # of a step, where the demands are made; odd, for Simpson's rule
+SAMPLES = 41  # of a step, where the constraints are made; odd, for Simpson's rule
 #: Step lengths to start from, as parts of the height of the base: the problem has more than one valley.
 STARTS = (0.3, 0.45, 0.6)
 ITERATIONS = 500
@@ -35,7 +35,7 @@ DURATION = (0.15, 1.5)  # s, of a step
 SHORTEST = 0.05  # m, of a step
 #: Of the weight: the ground force is never asked to be less.
 LIGHTEST = 0.1
-#: m and rad, asked for beyond the demands in the samples, so that they are met between them as well.
+#: m and rad, asked for beyond the constraints in the samples, so that they are met between them as well.
 EXTRA = 1e-3
 
 Progress = Callable[[str], None]
@@ -49,18 +49,18 @@ class Optimum:
     guess: PolynomialGait
 
 
-def optimise(robot: Robot, demands: Demands, progress: Progress | None = None) -> Optimum:
-    """Find the walk of least torque that meets the demands; ``progress`` is told how it goes."""
+def optimise(robot: Robot, constraints: Constraints, progress: Progress | None = None) -> Optimum:
+    """Find the walk of least torque that meets the constraints; ``progress`` is told how it goes."""
     tell = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs = find_legs(robot)
-    problem = _Problem(robot, demands)
+    problem = _Problem(robot, constraints)
     height = float(robot.home[1])
     found: list[tuple[float, PolynomialGait, PolynomialGait]] = []
-    starts = STARTS if demands.step_length is None else (demands.step_length / height,)
+    starts = STARTS if constraints.step_length is None else (constraints.step_length / height,)
     failures = []
     for part in starts:
-        guess = first_guess(robot, legs, demands.speed, part * height)
+        guess = first_guess(robot, legs, constraints.speed, part * height)
         tell(f"from steps of {guess.step_length:.3f} m, J = {examine(robot, guess).cost:.5g} N2 m2 s")
         try:
             cost, gait = problem.solve(guess, tell)
@@ -71,8 +71,8 @@ def optimise(robot: Robot, demands: Demands, progress: Progress | None = None) -
         found.append((cost, gait, guess))
     if not found:
         raise GaitError(
-            f"no walk of {robot.name} at {demands.speed:g} m/s meets the demands ({failures[0]}): ask for another "
-            "speed, less clearance, or a harder landing"
+            f"no walk of {robot.name} at {constraints.speed:g} m/s meets the constraints ({failures[0]}): "
+            "ask for another speed, less clearance, or a harder landing"
         )
     cost, gait, guess = min(found, key=lambda one: one[0])
     tell(f"J = {cost:.5g} N2 m2 s, after {clock.perf_counter() - began:.1f} s")
@@ -82,15 +82,15 @@ def optimise(robot: Robot, demands: Demands, progress: Progress | None = None) -
 class _Problem:
     """The nonlinear programme, built once and solved from several starts."""
 
-    def __init__(self, robot: Robot, demands: Demands) -> None:
+    def __init__(self, robot: Robot, constraints: Constraints) -> None:
         ca = casadi()
-        self.robot, self.demands, self.legs = robot, demands, find_legs(robot)
+        self.robot, self.constraints, self.legs = robot, constraints, find_legs(robot)
         self.model = StepModel(robot, self.legs)
         n, nv = 2 * self.legs.size, robot.model.nv
         opti = self.opti = ca.Opti()
         self.q0, self.v0, self.vT = opti.variable(n), opti.variable(n), opti.variable(n)
         self.T, self.after, self.impulse = opti.variable(), opti.variable(nv), opti.variable(3)
-        self.length = demands.speed * self.T
+        self.length = constraints.speed * self.T
         a0, a1, a2, a3 = cubics(self.q0, swapped(self.q0), self.v0, self.vT, self.T)
         self.phase = np.linspace(0.0, 1.0, SAMPLES)
         times = [self.T * s for s in self.phase]
@@ -111,7 +111,7 @@ class _Problem:
 
     def _joints(self, q: Any, torque: Any) -> None:
         """Joints and motors within their limits."""
-        model, margin = self.robot.model, self.demands.joint_margin + EXTRA
+        model, margin = self.robot.model, self.constraints.joint_margin + EXTRA
         limits = torque_limits(self.robot)
         for i, name in enumerate(self.legs.joints[0] + self.legs.joints[1]):
             joint = model.joint(name).id
@@ -123,8 +123,8 @@ class _Problem:
 
     def _ground(self, forward: Any, upward: Any, lever: Any) -> None:
         """The stance foot is pushed, does not slip (9) and does not tip (45)."""
-        mu, weight = self.demands.friction, self.robot.weight
-        heel, toe = self.demands.sole(self.legs, EXTRA)
+        mu, weight = self.constraints.friction, self.robot.weight
+        heel, toe = self.constraints.sole(self.legs, EXTRA)
         for one in (
             upward - LIGHTEST * weight,
             mu * upward - forward,
@@ -136,21 +136,21 @@ class _Problem:
 
     def _swing(self, heights: Any, end: Any) -> None:
         """The swing foot clears the ground and comes down flat a step ahead."""
-        opti, demands = self.opti, self.demands
+        opti, constraints = self.opti, self.constraints
         for i in range(1, SAMPLES - 1):
-            opti.subject_to(heights[:, i] >= demands.least_height(self.phase[i], EXTRA))
+            opti.subject_to(heights[:, i] >= constraints.least_height(self.phase[i], EXTRA))
         opti.subject_to(end[0] == self.length)
         opti.subject_to(end[1:] == 0)
         opti.subject_to(opti.bounded(DURATION[0], self.T, DURATION[1]))
         opti.subject_to(self.length >= SHORTEST)
-        if demands.step_length is not None:
-            opti.subject_to(self.length == demands.step_length)
+        if constraints.step_length is not None:
+            opti.subject_to(self.length == constraints.step_length)
 
     def _touch_down(self, rate: Any, qpos: Any, qvel: Any) -> None:
         """Rates go on from step to step, through an impact or without one."""
-        opti, demands = self.opti, self.demands
+        opti, constraints = self.opti, self.constraints
         opti.subject_to(self.v0 == swapped(self.after[3:]))
-        if demands.landing_speed == 0.0:
+        if constraints.landing_speed == 0.0:
             opti.subject_to(rate == 0)
             opti.subject_to(self.after == qvel)
             opti.subject_to(self.impulse == 0)
@@ -159,13 +159,13 @@ class _Problem:
         opti.subject_to(inertia @ (self.after - qvel) == landing.T @ self.impulse)  # (22)
         opti.subject_to(landing @ self.after == 0)  # (20), no restitution, and no slip
         along, up, turn = self.impulse[0], self.impulse[1], self.impulse[2]
-        heel, toe = demands.sole(self.legs)
-        mu = demands.friction
+        heel, toe = constraints.sole(self.legs)
+        mu = constraints.friction
         # A moment about y that lies ahead of the middle is negative.
         for one in (up, mu * up - along, mu * up + along, toe * up + turn, -heel * up - turn):
             opti.subject_to(one >= 0)
         opti.subject_to(leaving @ self.after >= 0)
-        opti.subject_to(opti.bounded(-demands.landing_speed, rate[1], 0))
+        opti.subject_to(opti.bounded(-constraints.landing_speed, rate[1], 0))
 
     def solve(self, guess: PolynomialGait, tell: Progress) -> tuple[float, PolynomialGait]:
         """The nearest optimum and its cost; ``RuntimeError`` if Ipopt finds none."""

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError
-from footfall.gait.constraints import Demands
+from footfall.gait.constraints import Constraints
 from footfall.gait.legs import Legs, find_legs
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STICKS = 9  # postures drawn
 
 
-def plot_step(robot: Robot, gait: PolynomialGait, demands: Demands) -> Figure:
+def plot_step(robot: Robot, gait: PolynomialGait, constraints: Constraints) -> Figure:
     """A matplotlib figure of one step."""
     try:
         import matplotlib
@@ -30,7 +30,7 @@ def plot_step(robot: Robot, gait: PolynomialGait, demands: Demands) -> Figure:
     from footfall.show.style import BLUE, GREY, RC, VERMILION, WIDTH
 
     legs, step = find_legs(robot), examine(robot, gait)
-    heel, toe = demands.sole(legs)
+    heel, toe = constraints.sole(legs)
     rc: dict[Any, Any] = dict(RC)
     with matplotlib.rc_context(rc):
         figure = Figure(figsize=(WIDTH, 6.4), layout="constrained")
@@ -51,12 +51,12 @@ def plot_step(robot: Robot, gait: PolynomialGait, demands: Demands) -> Figure:
         axes[1, 1].set(ylabel="zero moment point (mm)", title="Zero moment point; dashed: its bounds")
         axes[2, 0].plot(step.time, step.force[:, 0], color=VERMILION, label="Ft")
         for sign in (-1.0, 1.0):
-            cone = sign * demands.friction * step.force[:, 1]
+            cone = sign * constraints.friction * step.force[:, 1]
             axes[2, 0].plot(step.time, cone, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
         axes[2, 0].set(ylabel="force (N)", xlabel="time (s)", title="Tangential force; dashed: ± µ Fn")
         for k, name in enumerate(("heel", "toe")):
             axes[2, 1].plot(step.time, 1e3 * step.height[:, k], color=(BLUE, VERMILION)[k], label=name)
-        least = [1e3 * demands.least_height(s) for s in step.time / gait.step_duration]
+        least = [1e3 * constraints.least_height(s) for s in step.time / gait.step_duration]
         axes[2, 1].plot(step.time, least, color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
         axes[2, 1].set(ylabel="height (mm)", xlabel="time (s)", title="Swing foot; dashed: at least")
         axes[2, 1].legend(fontsize=6)

@@ -81,8 +81,8 @@ def initial_state(
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Where a controller wants to start, qpos and qvel; None for both if it does not mind."""
     named = named_controller(controller) if isinstance(controller, str) else controller
-    wish = getattr(named, "initial_state", None)
-    return (None, None) if wish is None else wish(robot, ground)
+    start = getattr(named, "initial_state", None)
+    return (None, None) if start is None else start(robot, ground)
 
 
 def own_rate(controller: Controller | str | None, dt: float) -> int:

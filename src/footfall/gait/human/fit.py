@@ -32,7 +32,7 @@ SERIES = ("thigh", "shank", "foot", "trunk", "x", "z")
 # What the residuals are measured in. The foot is let go where toes would bend.
 ANGLE, TOES, TRUNK = np.radians(3.0), np.radians(10.0), np.radians(2.0)
 PLACE, HEIGHT, KNEE, SPEED = 0.0002, 0.001, 0.01, 0.01  # m, m (in swing), rad, m/s
-FORCE, PRESSURE, PRESSURE_WISH = 0.02, 0.01, 0.05  # body weights, m, m
+FORCE, PRESSURE, PRESSURE_TARGET = 0.02, 0.01, 0.05  # body weights, m, m
 ROUGHNESS = 250.0  # of the cube of a harmonic's number times its amplitude, 1/rad or 1/m
 # Arms were not measured: shoulders and elbows swing against the legs, rad.
 SHOULDER, ELBOW, ELBOW_SWING = 0.25, -0.35, 0.12
@@ -122,7 +122,7 @@ class Problem:
         self.front = np.where(on_heel, lowest, highest)
         known = np.isfinite(data.pressure)
         stance = np.linspace(0, 1, len(known))[known] * data.stance
-        self.wish = np.clip(np.interp(phase, stance, data.pressure[known] * scale), self.rear, self.front)
+        self.target = np.clip(np.interp(phase, stance, data.pressure[known] * scale), self.rear, self.front)
 
     def guess(self) -> np.ndarray:
         """The measured walk, scaled."""
@@ -212,9 +212,9 @@ class Problem:
         for at, stands, end in ((seen.heel, on_heel, body.heel), (seen.toe, on_toe, body.toe)):
             rows.append(np.where(stands, at.real - foot - end.real, 0.0) / PLACE)
             rows.append(np.where(stands, at.imag, np.minimum(0.0, at.imag)) / PLACE)
-        rear, front, wish = (self.support(unknowns, one) for one in (self.rear, self.front, self.wish))
+        rear, front, target = (self.support(unknowns, one) for one in (self.rear, self.front, self.target))
         outside = np.maximum(0.0, seen.pressure - front) - np.maximum(0.0, rear - seen.pressure)
-        return [*rows, outside / PRESSURE, (seen.pressure - wish) / PRESSURE_WISH]
+        return [*rows, outside / PRESSURE, (seen.pressure - target) / PRESSURE_TARGET]
 
     def loads(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(S,) vertical force on the foot whose heel strikes first (N) and where it acts (m), as the motion asks for.
@@ -223,12 +223,12 @@ class Problem:
         the same part of the room they have.
         """
         seen = self.look(unknowns)
-        wish = self.support(unknowns, self.wish)
-        ahead = seen.pressure > wish
-        room = np.where(ahead, self.support(unknowns, self.front), self.support(unknowns, self.rear)) - wish
-        part = np.divide(seen.pressure - wish, room, out=np.zeros_like(room), where=np.abs(room) > 1e-9)
+        target = self.support(unknowns, self.target)
+        ahead = seen.pressure > target
+        room = np.where(ahead, self.support(unknowns, self.front), self.support(unknowns, self.rear)) - target
+        part = np.divide(seen.pressure - target, room, out=np.zeros_like(room), where=np.abs(room) > 1e-9)
         limit = np.where(ahead, self.front, self.rear)
-        place = self.wish + np.clip(part, 0.0, 1.0) * (limit - self.wish)
+        place = self.target + np.clip(part, 0.0, 1.0) * (limit - self.target)
         return self.share * seen.force.imag, unknowns[-1] + place
 
     def slopes(self, unknowns: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.control.computed_torque import ComputedTorque
-from footfall.gait.constraints import Demands, judge
+from footfall.gait.constraints import Constraints, judge
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
@@ -47,10 +47,10 @@ def walk(gait: PolynomialGait, law: Law | str, steps: int = STEPS, dt: float = 1
 
 
 def run_gait() -> Walked:
-    robot, demands = load_robot("planar-biped"), Demands(speed=0.5, friction=FRICTION)
-    found = find_gait(robot, demands)
+    robot, constraints = load_robot("planar-biped"), Constraints(speed=0.5, friction=FRICTION)
+    found = find_gait(robot, constraints)
     step = examine(robot, found.gait)
-    unmet = tuple(row.name for row in judge(robot, found.gait, demands, step) if not row.met)
+    unmet = tuple(row.name for row in judge(robot, found.gait, constraints, step) if not row.met)
     rec = walk(found.gait, "time-stepping").check()
     fine = walk(found.gait, "time-stepping", steps=3, dt=FINE).check()
     return Walked(found.gait, examine(robot, guess_of(robot, found.gait)), step, unmet, rec, fine)

@@ -1,7 +1,7 @@
-"""The one-step mode (Moraud 2008, section IV): the state that is nearest to what every vertex wishes for.
+"""The one-step mode (Moraud 2008, section IV): the state that is nearest to what every vertex prefers.
 
 Each vertex says from the last step and its present motion whether it should be clamped, with a weight that keeps the
-order of the rules; the states there are, of each foot, are compared with these wishes at once. One state is tried,
+order of the rules; the states there are, of each foot, are compared with these preferences at once. One state is tried,
 whatever the motion. What is wrong with it is seen in the step after.
 """
 
@@ -18,8 +18,8 @@ ROUNDS = 3
 
 
 @inlined
-def wish(contacts, memory, wanted, p, rules, vertices):
-    """What a vertex wishes, clamped (1) or free (0), and how much; ``wanted`` is its velocity (m/s) if it is clamped.
+def preference(contacts, memory, wanted, p, rules, vertices):
+    """What a vertex prefers, clamped (1) or free (0), and how much; ``wanted`` is its velocity (m/s) if it is clamped.
 
     Weights fall by N + 1 from rule to rule, so that N small violations weigh less than one greater; the paper's N would
     let them tie.
@@ -42,7 +42,7 @@ def wish(contacts, memory, wanted, p, rules, vertices):
 
 @inlined
 def nearest(contacts, memory, desk, b, rules):
-    """The state of a foot that is nearest to the wishes of its vertices, the least clamped of equals."""
+    """The state of a foot that is nearest to the preferences of its vertices, the least clamped of equals."""
     begin, n = desk.begin[b], desk.begin[b + 1] - desk.begin[b]
     slides = 0
     whole, single, pair, at_single, at_pair, before, first = 0.0, 0.0, 0.0, 0, 0, 0.0, 0.0
@@ -50,7 +50,7 @@ def nearest(contacts, memory, desk, b, rules):
         p = desk.ring[begin + j]
         if memory[p, MODE] == SLIDE:
             slides = SLIDING
-        clamp, weight = wish(contacts, memory, desk.place[p, 3], p, rules, n)
+        clamp, weight = preference(contacts, memory, desk.place[p, 3], p, rules, n)
         gain = weight if clamp == 1 else -weight  # by which clamping this vertex brings a state nearer
         whole += gain
         if gain > single:
