@@ -1,4 +1,4 @@
-"""Walk as a man was seen to walk: robot ``hanavan``, held upright by a moment on his pelvis that is told."""
+"""Walk as a man was recorded to walk: robot ``hanavan``, held upright by a moment on the pelvis that is recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HumanWalk:
     its defaults depend on), the feet sink into the ground as their load wants it. How much the motors on the pelvis
     helped, :func:`footfall.measure.assistance` tells.
 
-    Limitations: made for level ground; stones of a centimetre or so do not bring him down.
+    Limitations: made for level ground; on stones of a centimetre or so it stays up.
     """
 
     law: Law | None = None

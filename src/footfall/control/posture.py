@@ -88,7 +88,8 @@ class Posture:
         rows[:, 4] = kd
         rows[:, 5] = feed[model.jnt_dofadr[joint]]
         rows[:, 6] = scale
-        rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]  # nobody holds him from outside
+        # Motors between world and root would carry the robot: they stay off.
+        rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]
         return rows.ravel()
 
 

@@ -64,7 +64,8 @@ LONGEST, SHORTEST = 0.01, 1e-9
 #: Events beside impacts in one period after which it is done over as a time step, and all events after which the run is
 #: given up.
 TIRED, ENOUGH = 12, 10_000
-#: The same of steps beside those of impacts, and how many more a second may have.
+#: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
+#: so many more for each second that the period lasts.
 MANY, PER_SECOND = 500, 1e5
 #: Steps in which an event is sought.
 TURNS = 100

@@ -79,7 +79,7 @@ class Control(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """All that a run is set in."""
+    """What stays the same during a run: the ground, the controller, pushes, and the settings of the loop."""
 
     plan: Plan
     guard: Any  # when MuJoCo may have constraints to make

@@ -1,4 +1,4 @@
-"""The hanavan man in the sagittal plane, in closed form: where his joints are and what his motion asks of the ground.
+"""The hanavan man in the sagittal plane, in closed form: where the joints are and which ground forces the motion needs.
 
 A point of the plane is the complex number x + i z, m; a turn by an angle about y (left) is a factor exp(-i angle). All
 arrays may carry axes in front of the instants of time, so that many motions are looked at together.

@@ -1,4 +1,4 @@
-"""How a man walks and what the ground does to him: a small table, derived from one recorded pass.
+"""How a man walks and which forces the ground applies: a small table, derived from one recorded pass.
 
 The recording is ``walk1`` of Marcos Duarte (BMClab, UFABC; github.com/demotu/BMC), CC-BY 4.0, here processed further:
 :func:`derive` makes the table ``human_walk.json`` from the processed files. One person, one pass, two strides and three

@@ -6,7 +6,7 @@ shank, foot, trunk and pelvis are fitted together, by least squares, to
 - the measured segment angles, to a few degrees, which is how far their zeros are known;
 - feet that stand: first on the heel, then flat, then on the tip of the toes, without slip; and that clear the ground;
 - the measured ground force, forward and up, which the motion of the body must ask for;
-- a pressure centre of both feet that lies where they stand, so that nobody has to hold him.
+- a pressure centre of both feet that lies where they stand, so that no external moment is needed.
 
 The rigid foot has no toes that bend: it rolls over its tip, where a man's rolls over the ball. So late in stance the
 heel rises less than measured; this is where the fit departs most. Walks of both legs are the same, half a stride apart.
@@ -113,7 +113,7 @@ class Problem:
         vertical, forward = (data.ground_force(axis, phase) for axis in "zx")
         both = vertical + opposite(vertical)
         self.share = vertical / both
-        # One stride later he is as fast as before, and carried by nothing else.
+        # One stride later the speed is the same, and nothing but the ground has carried the weight.
         self.forward = forward - self.share * (2 * forward.mean())
         self.force = self.forward + opposite(self.forward) + 1j * both / both.mean()
         lowest, highest = body.heel.real, body.toe.real

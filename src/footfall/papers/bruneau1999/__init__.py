@@ -33,7 +33,7 @@ PAPER = Paper(
         Assumption(
             "drop: posture",
             "standing, knees bent by 0.2 rad, in the sagittal plane, springs at rest",
-            "not given; so the feet land flat: springs that carry him tilt them in the air, and row after row lands",
+            "not given; so the feet land flat: springs that carry weight tilt them in the air, and row after row lands",
         ),
         Assumption(
             "sliding: stance",

@@ -1,4 +1,4 @@
-"""The man of Bruneau 1999, with springs in his joints, and the paper's parameters of the ground."""
+"""The man of Bruneau 1999, with springs in the joints, and the paper's parameters of the ground."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ JOINT_TIME = 0.02
 def sprung_man(
     stiffness: float, *, planar: bool, pose: Mapping[str, float] | None = None, carried: bool = True
 ) -> Robot:
-    """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold him up in a pose.
+    """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold a pose.
 
-    ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry his
-    weight there; else they are at rest there, and he keeps the pose in the air. Being passive, they give no energy.
+    ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry the
+    weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy.
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)

@@ -55,7 +55,7 @@ def pushes(weight: float) -> list[Push]:
 
 
 def straddling() -> Robot:
-    """The man in three dimensions with his legs spread to the sides."""
+    """The man in three dimensions with the legs spread to the sides."""
     turns = {"left_hip_roll": 1.0, "right_hip_roll": -1.0, "left_ankle_roll": -1.0, "right_ankle_roll": 1.0}
     return sprung_man(JOINTS, planar=False, pose={name: SPREAD * sign for name, sign in turns.items()})
 

@@ -111,7 +111,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
         seen(
             "fig9",
             f"He walks {way:.1f} m over stones of up to 1 cm without a fall (lowest pelvis)",
-            "on his feet",
+            "upright",
             f"{height:.2f} m",
             holds=height > UPRIGHT and way > 4.0,
             why=f"pelvis above {UPRIGHT} m; helped by {data.help}",

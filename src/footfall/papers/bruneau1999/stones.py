@@ -91,7 +91,7 @@ def judge_stones(data: Stones) -> list[Claim]:
         ),
         seen(
             "fig9",
-            "On stones some testing points carry and others do not (of 36, when he has landed)",
+            "On stones some testing points carry and others do not (of 36, after landing)",
             "some",
             f"{touching}",
             holds=0 < touching < 36,

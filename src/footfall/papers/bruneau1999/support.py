@@ -35,7 +35,7 @@ def formula(load: float) -> float:
 
 
 def sole_block() -> Robot:
-    """A block of 75 kg on a sole of the man's size with his 18 points."""
+    """A block of 75 kg on a sole of the man's size with its 18 points."""
     sole = np.ptp(load_robot("hanavan").feet[0].points, axis=0)
     return load_robot("brick", length=float(sole[0]), width=float(sole[1]), height=0.1, mass=MASS).with_points((6, 3))
 
@@ -99,7 +99,7 @@ def judge_support(data: Support) -> list[Claim]:
             -1e3 * float(data.man.gap[-1].mean()),
             "mm",
             rel=2e-2,
-            why="his weight is not evenly spread, and eq. 16 is not linear",
+            why="the weight is not evenly spread, and eq. 16 is not linear",
             source="derived",
         ),
         near(

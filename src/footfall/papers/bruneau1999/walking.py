@@ -1,4 +1,4 @@
-"""Bruneau 1999, section 4.1.2: a man walks, and his ground reaction has the shape of the recorded one."""
+"""Bruneau 1999, section 4.1.2: a man walks, and the ground reaction has the shape of the recorded one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 
 DT = 5e-5  # s
-STRIDES, SETTLED = 7, 2  # how many he walks, and after how many he is looked at
+STRIDES, SETTLED = 7, 2  # of a run, and those before the measurement
 SPEED = 1.35  # m/s, the paper's
 NEAR, NEAR_FORWARD = 0.12, 0.06  # body weights
 HELP = 20.0  # N m
@@ -36,7 +36,7 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class Walk:
-    rec: Recording  # from the stride on where he is looked at
+    rec: Recording  # from the first measured stride on
     forces: np.ndarray  # (stances, 51, 3) body weights
     measured: MeasuredWalk
     help: Assistance
@@ -55,7 +55,7 @@ class Walk:
 def walk(*, planar: bool) -> Walk:
     """The man walks on the plane with the paper's ground."""
     robot = load_robot("hanavan", planar=planar, assist=True)
-    # In space, without a push against wrong speed, he veers off within some twenty strides.
+    # In space, without a push against wrong speed, the walk veers off within some twenty strides.
     controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0)
     period = controller.motion(robot).period
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
@@ -149,7 +149,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             SPEED,
             speed,
             "m/s",
-            note="The recorded man walks at 1.17 m/s; ours has legs of 95 % of his, and walks in dynamic similarity.",
+            note="The recorded man walks at 1.17 m/s; our legs are 5 % shorter, and walk in dynamic similarity.",
             source="printed",
         ),
         unlike(
@@ -158,7 +158,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             10.0,
             -1e3 * float(plane.rec.gap[carried].min()),
             "mm",
-            note="1 cm carries him on all 18 points; here a rigid foot pushes off from three points at its tip.",
+            note="1 cm carries the man on all 18 points; here a rigid foot pushes off from three points at its tip.",
             source="printed",
         ),
     ]
@@ -189,7 +189,7 @@ def _draw_forces(figure: Any, data: dict[str, Walk]) -> None:
 
 
 def _draw_phases(figure: Any, data: Walk) -> None:
-    """The man and his forces in the phases of figure 16."""
+    """The man and the ground forces in the phases of figure 16."""
     from footfall.show.style import BLUE, VERMILION
 
     rec, model = data.rec, data.rec.robot.model

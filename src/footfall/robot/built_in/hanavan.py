@@ -7,7 +7,7 @@ joint, two joints an arm and three a leg, and the trunk fixed to the pelvis: 13 
 
 Hanavan: the head is an ellipsoid of revolution, trunk and pelvis are elliptical cylinders, the hands balls,
 all other segments frusta of cones; masses by the regressions of Barter 1957, what these miss of the whole
-shared out in proportion. Not his, since he measures his subjects: lengths are the fractions of the stature of
+shared out in proportion. Not from Hanavan, who measures each subject: lengths are the fractions of the stature of
 Drillis and Contini 1966, girths follow from the masses by Dempster's densities and centres of mass (both in
 Winter, Biomechanics and Motor Control of Human Movement, 4th ed., figure 4.1 and table 4.1). Head moves with
 the trunk, hand with the forearm. The foot's cone lies at half the height of the ankle; the contact points are
@@ -223,7 +223,7 @@ def _add_joint(spec: mujoco.MjSpec, body: Any, joint: str, side: str, p: Paramet
         if p.planar and rotation != "pitch":
             continue
         name = f"{side}_{joint}_{rotation}" if side else f"{joint}_{rotation}"
-        # A man's right is his left in a mirror.
+        # The right side is the left one in a mirror.
         mirrored = side == "right" and rotation != "pitch"
         add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature)
         body.joints[-1].damping = [p.damping, 0, 0]

@@ -1,6 +1,6 @@
-"""The solids of Hanavan's man, from his mass and stature: how heavy each is, how long, how thick, how hard to turn.
+"""The solids of Hanavan's man, from mass and stature: how heavy each is, how long, how thick, how hard to turn.
 
-Shapes and masses are those of Hanavan, A Mathematical Model of the Human Body, AMRL-TR-64-102, 1964. Where he
+Shapes and masses are those of Hanavan, A Mathematical Model of the Human Body, AMRL-TR-64-102, 1964. Where that report
 takes lengths and girths off a subject, lengths here are fractions of the stature, and the girths follow from
 the masses with the densities of the segments. All solids are homogeneous, z along their axis.
 """

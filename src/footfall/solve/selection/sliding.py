@@ -27,7 +27,8 @@ from footfall.solve.selection.states import (
 ROUNDS, AGREEMENT = 84, 1e-9
 #: The first of them take Newton's tangent; what they do not solve, dampers and extrapolation may.
 NEWTON = 24
-#: Share of a damper that Newton's tangent makes constant; not all, for compliances must be finite.
+#: Share of the sliding damper's slope that Newton's method takes as constant: below 1, so that the compliance of the
+#: contact, its inverse, stays finite.
 TANGENT = 1.0 - 1e-5
 
 
