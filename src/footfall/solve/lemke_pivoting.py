@@ -3,7 +3,8 @@
 Finds z with ``w = M z + q``, ``z >= 0``, ``w >= 0`` and ``z_i w_i = 0``. An artificial unknown z0 makes the start
 feasible; the complement of the variable that leaves the basis enters, until z0 itself leaves (a solution) or none can
 (a ray). Where several could leave, the lexicographic order of the rows of the basis inverse decides, so that no basis
-comes twice (Cottle, Pang and Stone 1992, sections 4.4 and 4.9). If M is copositive-plus, a ray means that there is no solution.
+comes twice (Cottle, Pang and Stone 1992, sections 4.4 and 4.9). If M is copositive-plus, a ray means that there is no
+solution.
 
 The tableau is kept without its unit columns: one row of ``work`` per unknown that is not in the basis. Those of w are
 columns of the inverse of the basis, which the ratio test needs, and the last refinement.

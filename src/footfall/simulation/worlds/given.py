@@ -34,6 +34,11 @@ def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
 
 def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
     """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
+    if value is None and ground.friction_field is not None:
+        raise SimulationError(
+            "in many worlds friction does not vary with the place: give friction=..., a number for each world, or run "
+            "the worlds one by one"
+        )
     if value is None:
         return np.array([[ground.static_friction, ground.dynamic_friction]])
     array = np.asarray(value, dtype=float)
