@@ -1,0 +1,235 @@
+"""Every example of the README, the documentation and the help is run, and does what it says.
+
+Robots stand or walk, the ground carries their weight, the audit has no objection. An example that has no outcome beside
+it here fails the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from importlib import import_module
+from inspect import getdoc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.cli import COMMANDS, main
+from footfall.study import bench
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOSSES = ROOT.parent / "shared" / "data" / "cube_tosses" / "tosses.npz"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def stood_or_walked(rec):
+    """Not fallen, carried by the ground on average over the last second, and audited."""
+    summary = rec.summary()
+    assert not summary["failed"], summary["failure"]
+    assert not summary["fell"], summary["fell_because"]
+    late = rec.time >= rec.time[-1] - min(1.0, 0.5 * rec.duration)
+    # A walk's second is not a whole number of its steps, so that its mean is within a few percent only.
+    still = np.abs(rec.qvel[late]).max() < 0.05
+    assert rec.total_force[late, 2].mean() / rec.robot.weight == pytest.approx(1.0, abs=0.005 if still else 0.05)
+    audit = rec.audit()
+    assert audit.passed, audit
+
+
+# ---- programs ------------------------------------------------------------------------------------------------------
+
+
+def programs():
+    for page in PAGES:
+        blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
+        yield from ((page, i, block) for i, block in enumerate(blocks))
+
+
+@pytest.mark.parametrize(("page", "number", "text"), [pytest.param(*p, id=f"{p[0].stem}-{p[1]}") for p in programs()])
+def test_programs_do_what_they_say(page, number, text, monkeypatch, capsys):
+    recordings = []
+    real = ff.Simulation.run
+
+    def run(*args, **options):
+        recordings.append(real(*args, **options))
+        return recordings[-1]
+
+    monkeypatch.setattr(ff.Simulation, "run", run)
+    names = {}
+    exec(compile("import footfall as ff\n" + text, f"{page.name}, program {number}", "exec"), names)
+    assert recordings, "nothing is simulated"
+    for rec in recordings:
+        stood_or_walked(rec)
+    if "N of robot" in text:  # the ten lines
+        numbers = [
+            float(x) for x in re.findall(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?", capsys.readouterr().out.split("robot")[0])
+        ]
+        assert numbers[2] == pytest.approx(numbers[3], rel=1e-4) == pytest.approx(441.45, rel=1e-4)
+        assert len(ff.load_recording("pushed")) == len(recordings[0])
+    if "thrown" in text:
+        assert rec.qpos[-1, 0] == pytest.approx(0.02, abs=0.003)
+        assert rec.total_force[-1] == pytest.approx([0.0, 0.0, rec.robot.weight], abs=1e-6)
+
+
+# ---- commands ------------------------------------------------------------------------------------------------------
+
+
+def a_run(command):
+    assert main([*command, "--out", "kept", "--json"]) == 0
+    stood_or_walked(ff.load_recording("kept"))
+
+
+def a_comparison(command, capsys):
+    """The robot stays up under every law; audits object where the page beside the command says so, and nowhere else."""
+    laws = [law for law in ff.laws() if law != "acceleration-complementarity" or "walk" not in command]  # minutes
+    fewer = (
+        command[: command.index("--laws")] + command[command.index("--laws") + 2 :] if "--laws" in command else command
+    )
+    assert main([*fewer, "--laws", *laws, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["law"] for row in rows] == laws
+    assert {row["law"]: row["outcome"] for row in rows if row["outcome"] != "stood"} == {}
+    assert {row["law"]: ", ".join(row["audit_failed"]) for row in rows if row["audit_failed"]} == objections(command)
+
+
+def objections(command):
+    """By law what the table that follows a command says its audit fails in."""
+    for page in PAGES:
+        for shown, after in re.findall(
+            r"```sh\nfootfall (.*)\n```(.*?)(?=\n## |\Z)", page.read_text("utf-8"), flags=re.S
+        ):
+            if shlex.split(shown) == command:
+                return dict(re.findall(r"^\| `([\w-]+)` .*\| fails: ([^|]+) \|$", after, flags=re.M))
+    return {}
+
+
+def a_gait(command):
+    assert main([*command, "--json"]) == 0  # 1 if a constraint is not met
+
+
+def a_gait_walked(command):
+    assert main(["gait", "planar-biped", "--speed", "0.5", "--out", "walk.json"]) == 0
+    a_run(command)
+
+
+def friction(command, capsys):
+    times = np.arange(0.0, 1.0, 0.01)
+    lines = ["time,normal,tangential,trial"]
+    for trial, load in enumerate((20.0, 40.0, 60.0)):
+        force = np.where(times < 0.5, load * 0.5 * times / 0.5, 0.4 * load)
+        lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
+    Path("pulls.csv").write_text("\n".join(lines))
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["static"]["value"] == pytest.approx(0.5, rel=0.03)  # the last sample before it breaks away: 2 % below
+    assert told["kinetic"]["value"] == pytest.approx(0.4, rel=1e-6)
+    assert Path("pulls.png").exists() is ("--plot" in command)
+
+
+def tosses(command, capsys):
+    if not TOSSES.exists():
+        pytest.skip("the measured tosses are not here")
+    Path("tosses.npz").write_bytes(TOSSES.read_bytes())
+    fewer = ["--laws", "spring-damper", "--trials", "3", "--judge", "3", "--evaluations", "12"]
+    assert main([*command[: command.index("--laws")], *fewer, "--out", "fits", "--json"]) == 0
+    assert Path("fits/spring-damper.json").exists()
+
+
+def a_paper(command):
+    # Whole papers are run by their own tests. 1 if a claim that is said to be reproduced does not hold.
+    assert main([*command, *([] if "--only" in command else ["--only", "fig4"])]) == 0
+
+
+def a_plot(command):
+    ff.Simulation("ball").run(0.1).save("runs/walk")
+    assert main(command) == 0
+    assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
+
+
+def push_limits(command, capsys):
+    assert main([*command, "--laws", "linearizing-penalty", "--within", "0.3", "--json"]) == 0
+    for one in json.loads(capsys.readouterr().out):
+        assert 0.0 < one["survived"] < one["failed"] < math.inf
+        assert one["why"]
+
+
+def a_sweep(command, capsys):
+    """Twice the stiffness, half the depth."""
+    Path(command[1]).write_text(
+        'measures = ["max_penetration_m"]\n[simulation]\nrobot = "brick"\nlaw = "spring-damper"\nduration = 0.5\n'
+        '[grid]\n"law.k" = [1e4, 2e4]\n'
+    )
+    assert main([*command, "--workers", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"] == 2
+
+
+def speeds(command, monkeypatch, capsys):
+    tiny = bench.Effort(rounds=1, steps=20, settle=500, grids=(), processes=1, cold_start=False)
+    monkeypatch.setattr(bench, "QUICK", tiny)
+    Path("robot.xml").write_text(ff.load_robot("small-humanoid").mjcf)
+    assert main([*command, "--quick", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    named = {name.removesuffix(".xml") for name in command[command.index("--robots") + 1 :]}
+    assert {one["robot"] for one in told if "robot" in one} == named
+    assert {one["value"] for one in told if "stands" in one.get("figure", "")} == {1.0}
+
+
+#: What the examples must come to, by how they begin.
+OUTCOMES = {
+    "run planar-biped --controller gait": a_gait_walked,
+    "run": a_run,
+    "compare": a_comparison,
+    "gait": a_gait,
+    "identify friction": friction,
+    "identify tosses": tosses,
+    "paper": a_paper,
+    "plot": a_plot,
+    "push-limit": push_limits,
+    "sweep": a_sweep,
+    "bench": speeds,
+}
+SLOW = ("compare", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait")
+PLACEHOLDERS = {"ROBOT": "spatial-biped", "NAME": "spring-damper", "study.toml": "pushes.toml"}
+
+
+def commands():
+    """Commands that the help of a command and the pages show, each once."""
+    found = []
+    for name in COMMANDS:
+        module = import_module(f"footfall.cli.{name.replace('-', '_')}")
+        found += re.findall(r"^footfall (.*)$", getdoc(module.Command) or "", flags=re.M)
+    found += re.findall(
+        r"^footfall (.*)$", getdoc(import_module("footfall.cli.identify_tosses").Command) or "", flags=re.M
+    )
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        found += re.findall(r"^footfall (.*)$", text, flags=re.M) + re.findall(r"`footfall ([^`]+)`", text)
+    # One word is the name of a command, which has a test of its own.
+    return [one for one in dict.fromkeys(found) if " " in one.strip()]
+
+
+def marked():
+    for one in commands():
+        slow = any(one.startswith(begin) for begin in SLOW)
+        yield pytest.param(one, id=one, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize("text", list(marked()))
+def test_commands_do_what_they_say(text, monkeypatch, capsys):
+    if text.startswith("compare ROBOT"):
+        text = text.replace("ROBOT", "brick")  # a robot is compared in the other examples
+    for placeholder, value in PLACEHOLDERS.items():
+        text = text.replace(placeholder, value)
+    outcome = next((check for begin, check in OUTCOMES.items() if text.startswith(begin)), None)
+    assert outcome is not None, "an example without an outcome: add it to OUTCOMES"
+    given = {"monkeypatch": monkeypatch, "capsys": capsys}
+    wanted = outcome.__code__.co_varnames[1 : outcome.__code__.co_argcount]
+    outcome(shlex.split(text), **{name: given[name] for name in wanted})
