@@ -87,6 +87,15 @@ def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
     assert seen > 0.4 * count
 
 
+@pytest.mark.parametrize("vertices", [4, 12, 64])
+def test_no_state_of_the_full_humanoid_is_left_unsolved(vertices):
+    """Soles of many corners, joints at their limits: what the search does not find is found point by point."""
+    robot = ff.load_robot("full-humanoid", vertices=vertices)
+    ended = [int(run.tape.status[0]) for run in random_states(robot, 700, 2, ff.law(LAW))]
+    assert len(ended) > 350
+    assert sum(ended) == 0
+
+
 def end_velocities(run: reference.Run) -> np.ndarray:
     """(n, 3) m/s of the near points at the end of the step, under the forces the law gave; frames are the world's."""
     jacobian = reference.point_jacobian(run, reference.mujoco_data(run))

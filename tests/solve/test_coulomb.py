@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from solve.feet import FRICTIONS, SHAPES, feet, many
 
+import footfall.solve
 from footfall.errors import SolveError
 from footfall.solve import (
     Status,
@@ -195,6 +199,29 @@ def test_no_points_no_impulses(solver):
 def test_what_is_no_contact_problem_is_refused_with_a_sentence(solver, W, free, friction, sentence):
     with pytest.raises(SolveError, match=sentence):
         solver(W, free, friction)
+
+
+@pytest.mark.parametrize("skew", [1e-5, 3e-3])
+def test_a_matrix_that_is_not_quite_symmetric_is_refused_with_its_size_and_a_remedy(skew):
+    W = np.eye(3) + skew * np.triu(np.ones((3, 3)), 1)
+    with pytest.raises(SolveError, match=rf"{skew / 1.0:.1e}.*\(W \+ W\.T\) / 2"):
+        cone_newton(W, [[0, 0, -1.0]], 0.5)
+    assert cone_newton((W + W.T) / 2, [[0, 0, -1.0]], 0.5).solved
+
+
+@every_solver
+def test_a_sparse_matrix_is_taken_as_it_is(solver):
+    problem = feet(np.random.default_rng(4), (2, 1), 0.7)
+    whole = solver(*problem)
+    np.testing.assert_array_equal(solver(csr_array(problem.W), *problem[1:]).z, whole.z)
+
+
+def test_names_of_solvers_are_functions_whatever_was_imported_before():
+    """No file of the package has the name of a function that the package offers."""
+    for module in pkgutil.iter_modules(footfall.solve.__path__):
+        importlib.import_module(f"footfall.solve.{module.name}")
+    for name in footfall.solve.__all__:
+        assert callable(getattr(footfall.solve, name)), name
 
 
 def test_bad_options_are_refused():

@@ -95,6 +95,17 @@ def test_skew_and_negative_problems_without_a_solution_end_in_a_ray(solver):
     assert solver(np.zeros((3, 3)), [1.0, -1.0, 1.0]).status is Status.RAY
 
 
+def test_a_ray_is_not_called_no_solution_where_there_are_three():
+    """A matrix that is not copositive: Lemke's path misses solutions that are there, and the status says so."""
+    M, q = np.array([[-3.0, 1.0, -1.0], [0.0, -2.0, 0.0], [1.0, 3.0, 0.0]]), np.array([2.0, 2.0, -3.0])
+    for z in ([0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 3.0]):
+        assert (np.minimum(z, M @ z + q) == 0.0).all()
+    found = lemke(M, q)
+    assert found.status is Status.RAY
+    assert "solution" not in str(found.status)
+    assert "may have solutions" in found.status.sentence
+
+
 def careless(M: np.ndarray, q: np.ndarray, choose) -> list[tuple[int, ...]]:
     """Lemke's method with ``choose`` among rows that tie: the bases it goes through, until one comes twice."""
     n = len(q)

@@ -37,6 +37,7 @@ COMMANDS = {
     "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove",
     "paper": "run the experiments of a paper, claimed against measured",
     "bench": "measure the speed of every law against MuJoCo's own step",
+    "stress": "run every law from random states, and count what goes wrong",
 }
 
 COMMON = """\

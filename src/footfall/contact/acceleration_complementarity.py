@@ -24,10 +24,10 @@ from footfall.contact.time_stepping import TimeStepping
 from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE, end_motions
 from footfall.solve.contact_problem import conclude, motions, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK
-from footfall.solve.fischer_burmeister import newton_marks, newton_rows, newton_to_solution
 from footfall.solve.friction_limits import to_world_frames
 from footfall.solve.lemke_pivoting import RAY, SOLVED
-from footfall.solve.minimum_norm import SCRATCH_ROWS
+from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
+from footfall.solve.newton_on_lcp import newton_marks, newton_rows, newton_to_solution
 
 #: Acceleration below which nothing moves, m/s2, and speed, m/s.
 STILL, SLOW = 1e-6, 1e-9
@@ -194,7 +194,7 @@ def forces(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     sliding = slip_directions(contacts, memory, way)
     status = 1
     if sliding == contacts.number[0] and sliding <= MOST:
-        floats = work[4 * work.shape[1] + SCRATCH_ROWS : rows - points].reshape(-1)
+        floats = work[BLOCKS * work.shape[1] + SCRATCH_ROWS : rows - points].reshape(-1)
         status = solve_sliding(contacts, memory, free, way, force, mode, end, floats, work, marks)
     if status == 1:
         status = solve_together(contacts, memory, free, way, force, mode, work, marks)

@@ -81,6 +81,11 @@ class Law:
     #: The same of every foot, after those: names and units.
     foot_signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
+    @property
+    def cone_of_foot(self) -> bool:
+        """Whether the friction of a whole foot is limited, and not that of each point."""
+        return False
+
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""
         raise NotImplementedError

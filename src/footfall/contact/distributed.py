@@ -9,8 +9,9 @@ come out of the distribution by themselves.
 
 Read with care: (25)-(26) multiply each component's own velocity where (22), which is meant, has the speed along the
 sliding direction; the damping of (16) may pull, which is clipped here; and the force of adherence that (27) starts from
-is taken as it was when sliding began, no larger than the cone allows and less as the load falls, for the damper of
-(17)-(18) knows no limit when a foot lands at speed.
+is taken as it was when sliding began, no larger than the cone allows and in proportion to the load since then, for the
+damper of (17)-(18) knows no limit when a foot lands at speed: kept in newtons, it would leave a foot that lands and
+slides next to no friction until the transition is over.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def tangential(contacts, memory, p, normal, parameters):
     sx, sy = size * tx, size * ty
     share = min(1.0, since / window) if window > 0.0 else 1.0
     if sliding:
-        held = memory[p, HELD] * min(1.0, normal / memory[p, LOAD])
+        held = memory[p, HELD] * normal / memory[p, LOAD]
         return held * tx + (sx - held * tx) * share, held * ty + (sy - held * ty) * share  # (27)
     ax, ay = adhering(contacts, p, parameters)
     return sx + (ax - sx) * share, sy + (ay - sy) * share  # (29)
@@ -218,6 +219,10 @@ class Distributed(CoupledLaw):
         check_range(self, "beta", 0.0, 3.0)
         check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
         check_wishes(self, "kn", "mun")
+
+    @property
+    def cone_of_foot(self) -> bool:
+        return self.criterion == "foot"
 
     @classmethod
     def from_material(

@@ -54,8 +54,12 @@ def anchored(slip, velocity, memory, normal, p):
 @inlined
 def regularised(velocity, normal, p):
     speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
-    mode = SLIDE if speed > p.v_s else STICK
-    viscosity = coefficient(velocity, True, p) * normal / max(speed, p.v_s)
+    limit = coefficient(velocity, True, p) * normal
+    # The speed at which the damper reaches the cone; under the load of an impact more than v_s, so that the damper is
+    # no steeper than an explicit step can bear.
+    reached = max(p.v_s, limit / p.viscosity)
+    mode = SLIDE if speed > reached else STICK
+    viscosity = limit / max(speed, reached)
     return -viscosity * velocity[0], -viscosity * velocity[1], mode
 
 
@@ -122,6 +126,7 @@ class FrictionalLaw(PointLaw):
             "kt": kt,
             "ct": ct,
             "v_s": max(stable, 1e-6) if self.v_s is None else self.v_s,
+            "viscosity": 1.0 / (dt * setting.mobility) if self.v_s is None else math.inf,
             "v_stribeck": 0.0 if self.v_stribeck is None else self.v_stribeck,
             "sigma0": kt / setting.load if self.sigma0 is None else self.sigma0,
             "sigma1": ct / setting.load if self.sigma1 is None else self.sigma1,

@@ -7,6 +7,7 @@ sliding load it carries; ``creep`` states it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -24,10 +25,12 @@ class Parameters(NamedTuple):
     k: float  # N/m^alpha
     c: float  # N s/m^(alpha + 1)
     alpha: float
+    c_most: float  # N s/m, what the step bears of c d^alpha
     friction: float
     kt: float  # N/m
     ct: float  # N s/m
     v_s: float  # m/s
+    viscosity: float  # N s/m
     v_stribeck: float  # m/s
     sigma0: float  # 1/m
     sigma1: float  # s/m
@@ -39,7 +42,8 @@ class Parameters(NamedTuple):
 
 def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
     p = parameters
-    normal = max(0.0, power(depth, p.alpha) * (p.k + p.c * depth_rate))  # Bruneau 1999, eq. 15
+    shape = power(depth, p.alpha)
+    normal = max(0.0, p.k * shape + min(p.c * shape, p.c_most) * depth_rate)  # Bruneau 1999, eq. 15
     x, y, mode = tangential_force(slip, slip_velocity, memory, normal, p)
     return normal, x, y, mode
 
@@ -51,7 +55,8 @@ class HuntCrossley(FrictionalLaw):
     Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
     ``restitution`` at ``impact_speed``, or ``damping_ratio`` at the rest depth, or, if those are ``None`` too,
     ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs
-    it; ``v_s`` as the smallest that is stable with the step.
+    it; ``v_s`` as the smallest that is stable with the step. A deep or fast impact makes ``c d^alpha`` larger than a
+    step of ``dt`` can bear; where ``c`` is derived without a wish, it grows no further than that.
 
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """
@@ -104,8 +109,15 @@ class HuntCrossley(FrictionalLaw):
         c = self.damping(setting, k)
         # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
         slope = self.alpha * k * depth ** (self.alpha - 1.0)
-        near_rest = min(c * depth**self.alpha, 0.5 / (setting.dt * setting.mobility))
-        return Parameters(k=k, c=c, alpha=self.alpha, **self.friction_numbers(setting, slope, near_rest))
+        stable = 0.5 / (setting.dt * setting.mobility)
+        chosen = (self.c, self.damping_ratio, self.restitution)
+        return Parameters(
+            k=k,
+            c=c,
+            alpha=self.alpha,
+            c_most=stable if chosen == (None, None, None) else math.inf,
+            **self.friction_numbers(setting, slope, min(c * depth**self.alpha, stable)),
+        )
 
     def stiffness(self, load: float) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
@@ -135,5 +147,4 @@ class HuntCrossley(FrictionalLaw):
         if self.damping_ratio is not None:
             slope = self.alpha * k * depth ** (self.alpha - 1.0)
             return 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
-        # Damping grows with depth; the step must bear it at twice the depth of rest.
-        return min(1.5 * k, 1.0 / (setting.dt * setting.mobility * (2.0 * depth) ** self.alpha))
+        return 1.5 * k

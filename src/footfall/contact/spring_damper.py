@@ -28,6 +28,7 @@ class Parameters(NamedTuple):
     kt: float  # N/m
     ct: float  # N s/m
     v_s: float  # m/s
+    viscosity: float  # N s/m
     v_stribeck: float  # m/s
     sigma0: float  # 1/m
     sigma1: float  # s/m

@@ -18,7 +18,6 @@ from footfall.solve.contact_guess import MEMORY_SIZE
 from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
-from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -103,10 +102,10 @@ class TimeStepping(CoupledLaw):
         check_range(self, "correction", 0.0, 1.0)
 
     def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
-        return work_rows(points, bodies, pyramid_floats(points, self.facets), lean=lean)
+        return work_rows(points, bodies, self.facets, lean=lean)
 
     def marks_size(self, points: int, bodies: int) -> int:
-        return max(marks_size(points), pyramid_marks(points, self.facets))
+        return marks_size(points, self.facets)
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass

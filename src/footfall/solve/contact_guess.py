@@ -14,7 +14,7 @@ from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
 
 #: Guesses that may be mended before Newton takes over.
-GUESSES = 40
+GUESSES = 25
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 # What a point remembers: what it did, and the size and direction of its friction.
@@ -181,14 +181,22 @@ def solver_signature() -> Any:
     )
 
 
-@separate(solver_signature)
-def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+def guessing_signature() -> Any:
+    """The same, and how many guesses may be made."""
+    from numba import int64
+
+    common = solver_signature()
+    return common.return_type(*common.args, int64)
+
+
+@separate(guessing_signature)
+def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most):
     """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
-    for count in range(1, GUESSES + 1):
+    for count in range(1, most + 1):
         if not spread_with_friction(contacts, kind, friction, missing, force, work):
             return False, count
         add_friction(contacts, kind, friction, force)
         end_motions(contacts, step, free, force, end, work)
         if not mend(contacts, still, memory, target, end, kind, friction, force):
             return True, count
-    return False, GUESSES
+    return False, most

@@ -6,8 +6,8 @@ Motions of the points (velocities at the end of a step, or accelerations less th
 
 Most steps look like the one before. So the kind of each point (open, held, sliding, with the direction of its friction)
 is guessed from the last step, the linear problem that follows is solved by the least forces, and the answer checked;
-what is found wrong is changed, a few times. Where that does not end, Newton's method takes over from the solution on a
-pyramid (:mod:`footfall.solve.cone_newton`), and where that does not either, Gauss-Seidel.
+what is found wrong is changed, a few times. Where that does not end, the problem of a few points that carry each foot
+is solved by other means (:mod:`footfall.solve.contact_search`), within a budget.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.compiled import inlined, separate
-from footfall.solve.cone_newton import cone_floats, cone_marks, newton_floats
 from footfall.solve.contact_guess import (
     DIRECTION,
+    GUESSES,
     MODE,
     SIZE,
     all_held,
@@ -26,11 +26,10 @@ from footfall.solve.contact_guess import (
     missing_accelerations,
     solve_by_guessing,
 )
-from footfall.solve.contact_search import solve_by_newton, solve_by_sweeping
+from footfall.solve.contact_search import search_floats, search_integers, solve_by_few
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, coupled_signature
-from footfall.solve.delassus import dense_floats
 from footfall.solve.friction_limits import to_contact_frames
-from footfall.solve.minimum_norm import SCRATCH_ROWS
+from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 
 
 @inlined
@@ -88,16 +87,11 @@ def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
     )
     if not found:
         found, iterations = solve_by_guessing(
-            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
+            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, GUESSES
         )
     to_contact_frames(contacts, force)
     if not found:
-        found, more = solve_by_newton(
-            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
-        )
-        iterations += more
-    if not found:
-        found, more = solve_by_sweeping(
+        found, more = solve_by_few(
             contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
         )
         iterations += more
@@ -127,15 +121,15 @@ def rooms(work, points):
     )
 
 
-def work_rows(points: int, bodies: int, solver: int = 0, *, lean: bool = False) -> int:
-    """Rows of scratch space that :func:`solve_contacts` needs, or another solver that takes ``solver`` floats.
+def work_rows(points: int, bodies: int, facets: int = 0, *, lean: bool = False) -> int:
+    """Rows of scratch space that :func:`solve_contacts` needs, or the same on a cone with facets.
 
     ``lean`` is without pyramids, for GPUs.
     """
-    dense = dense_floats(points) + (newton_floats(points) if lean else max(solver, cone_floats(points)))
-    return 4 * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-dense // (6 * bodies))
+    floats = search_floats(points, facets, lean=lean)
+    return BLOCKS * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-floats // (6 * bodies))
 
 
-def marks_size(points: int) -> int:
-    """Integers of scratch space that :func:`solve_contacts` needs."""
-    return points + cone_marks(points)
+def marks_size(points: int, facets: int = 0) -> int:
+    """Integers of scratch space that :func:`solve_contacts` needs, or the same on a cone with facets."""
+    return points + search_integers(points, facets)

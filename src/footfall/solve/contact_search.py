@@ -1,4 +1,9 @@
-"""Solving the contact problem where guessing does not end: Newton from a pyramid, then Gauss-Seidel.
+"""Solving the contact problem where guessing does not end: on the few points that carry a foot.
+
+The points of a foot move together. If no point of it goes into the ground under forces on some of them, those forces
+solve the whole problem, and under a flat face the corners are enough. So a few points are chosen, the farthest from one
+another; their problem is solved by Newton from a pyramid (:mod:`footfall.solve.newton_on_cone`), and if that does not
+end, by Gauss-Seidel; points that go in join them. All of it has a budget: a state that costs more is called unsolved.
 
 See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 """
@@ -6,7 +11,6 @@ See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel, separate
-from footfall.solve.cone_newton import solve_cone
 from footfall.solve.contact_guess import (
     TOLERANCE,
     end_motions,
@@ -15,21 +19,129 @@ from footfall.solve.contact_guess import (
     solver_signature,
 )
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.delassus import dense_problem, hand_back
+from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
-from footfall.solve.minimum_norm import SCRATCH_ROWS
+from footfall.solve.newton_on_cone import cone_floats, cone_marks, newton_floats, solve_cone
+from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 
-#: Sweeps of Gauss-Seidel between two guesses, and how often.
-SWEEPS, ROUNDS = 100, 5
-#: What is not converged to this is said to be unsolved.
+#: Points that may be chosen, in all and of one foot at the beginning.
+MOST, OF_A_FOOT = 32, 4
+#: Times that points may join them.
+JOININGS = 12
+#: What a step may cost Newton and Lemke, in about nanoseconds, and how often Gauss-Seidel may solve a point.
+BUDGET, POINT_SOLUTIONS = 1.0e6, 800
+#: Sweeps of Gauss-Seidel between two guesses.
+SWEEPS = 40
+#: Guesses that nearly right forces are worth.
+NEAR_GUESSES = 6
+#: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
+ENOUGH = 1e-6
+#: What Gauss-Seidel has not converged to this is, too.
 UNSOLVED = 1e-8
 
 
 @inlined
-def dense_rows(contacts, work):
-    """The rows of the scratch space in which the problem may be written out."""
-    return 4 * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * contacts.gap.size
+def search_marks(contacts, marks):
+    """Behind the kinds of the points in ``marks``: room for the points that are chosen, and for Lemke."""
+    points = contacts.gap.size
+    return marks[points : points + MOST], marks[points + MOST :]
+
+
+def search_floats(points: int, facets: int = 0, *, lean: bool = False) -> int:
+    """Floats of scratch space for the problem of the points that are chosen, and for its solution."""
+    few = min(points, MOST)
+    if lean:
+        return dense_floats(few) + newton_floats(few)
+    return dense_floats(few) + max(cone_floats(few), pyramid_floats(few, facets) if facets else 0)
+
+
+def search_integers(points: int, facets: int = 0) -> int:
+    """Integers of scratch space, behind the kinds of the points."""
+    few = min(points, MOST)
+    return MOST + max(cone_marks(few), pyramid_marks(few, facets) if facets else 0)
+
+
+@inlined
+def is_chosen(chosen, count, p):
+    for i in range(count):
+        if chosen[i] == p:
+            return True
+    return False
+
+
+@inlined
+def farthest(contacts, b, target, chosen, first, count):
+    """The point of a foot that the ground may have to stop and that is farthest from those chosen of it; -1 if all are
+    chosen, or lie at the same places.
+    """
+    best, distance = -1, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        if target[p] == ANY:
+            continue
+        nearest = 1e300
+        for j in range(first, count):
+            r, q = contacts.arm[p], contacts.arm[chosen[j]]
+            nearest = min(nearest, (r[0] - q[0]) ** 2 + (r[1] - q[1]) ** 2 + (r[2] - q[2]) ** 2)
+        if nearest > distance:
+            best, distance = p, nearest
+    return best
+
+
+@kernel
+def choose_few(contacts, free, target, chosen):
+    """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many."""
+    count = 0
+    for b in range(contacts.near.size - 1):
+        first, worst, fastest = count, -1, 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if target[p] != ANY and (worst < 0 or free[p, 2] - target[p] < fastest):
+                worst, fastest = p, free[p, 2] - target[p]
+        while worst >= 0 and count < MOST and count - first < OF_A_FOOT:
+            chosen[count] = worst
+            count += 1
+            worst = farthest(contacts, b, target, chosen, first, count)
+    return count
+
+
+@inlined
+def slowest_motion(contacts, free, target):
+    """The motion that is as good as none, by the accuracy of the forces: a share of the largest there is."""
+    largest = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if target[p] != ANY:
+            largest = max(largest, abs(free[p, 0]), abs(free[p, 1]), abs(free[p, 2]), abs(target[p]))
+    return ENOUGH * largest
+
+
+@kernel
+def join(contacts, slack, target, force, end, chosen, count):
+    """Let the point of each foot join that goes in fastest, and those go that carry nothing. Gives how many are chosen
+    now, and whether any joined: if none, nothing has changed.
+    """
+    before, joined = count, False
+    for b in range(contacts.near.size - 1):
+        worst, deepest = -1, -slack
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if end[p, 2] - target[p] < deepest and not is_chosen(chosen, before, p):
+                worst, deepest = p, end[p, 2] - target[p]
+        if worst < 0:
+            continue
+        if not joined:
+            joined, count = True, 0
+            for i in range(before):
+                if force[chosen[i], 2] > 0.0:
+                    chosen[count] = chosen[i]
+                    count += 1
+            before = count
+        if count < MOST:
+            chosen[count] = worst
+            count += 1
+    return count, joined
 
 
 @kernel
@@ -67,14 +179,20 @@ def read_kinds(contacts, still, target, force, end, kind, friction):
 
 
 @kernel
+def move(contacts, step, free, force, missing, end, work):
+    """Motions (P, 3) under forces, all in contact frames; ``missing`` is scratch."""
+    to_world_frames(contacts, force, missing)
+    end_motions(contacts, step, free, missing, end, work)
+
+
+@kernel
 def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Replace forces that are nearly right (contact frames) by those of a guess that they suggest and that holds.
 
     Gives whether there is one, and how many were tried; if there is none, nothing has changed but ``end``, which is
     that of the forces either way.
     """
-    to_world_frames(contacts, force, missing)
-    end_motions(contacts, step, free, missing, end, work)
+    move(contacts, step, free, force, missing, end, work)
     read_kinds(contacts, still, target, force, end, kind, friction)
     for i in range(contacts.number[0]):  # aside, in case the guess misses
         p = contacts.points[i]
@@ -82,7 +200,7 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
             end[p, 3 + k] = force[p, k]
     missing_accelerations(contacts, step, free, target, missing)
     found, guesses = solve_by_guessing(
-        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, NEAR_GUESSES
     )
     if found:
         to_contact_frames(contacts, force)
@@ -91,49 +209,70 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
             p = contacts.points[i]
             for k in range(3):
                 force[p, k] = end[p, 3 + k]
-        to_world_frames(contacts, force, missing)
-        end_motions(contacts, step, free, missing, end, work)
+        move(contacts, step, free, force, missing, end, work)
     return found, guesses
 
 
-@separate(solver_signature)
-def solve_by_newton(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-    """Newton from a pyramid, and a guess from there, which spreads the forces. Gives whether it is solved, and pivots,
-    steps and guesses.
+@kernel
+def newton_on_few(contacts, step, free, target, chosen, warm, budget, force, work, marks):
+    """Forces (contact frames) of the chosen points, the others without any: whether they are solved, the steps and
+    pivots, and what is left of the budget. ``force`` is begun with; if ``warm`` it is nearly right.
     """
-    room = dense_rows(contacts, work)
-    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(
-        contacts, step, free, target, room, work
-    )
-    for i in range(coefficient.size):
-        p = int(who[i])
+    w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, chosen, work)
+    for i in range(chosen.size):
+        p = chosen[i]
         coefficient[i] = contacts.dynamic_friction[p]
         for k in range(3):
-            impulse[i, k] = end[p, 3 + k]
-    marks = kind[contacts.gap.size :]
-    found, iterations = solve_cone(w, dense_free, dense_target, coefficient, impulse, rest, marks)
-    hand_back(contacts, who, impulse, force)
-    if found:
+            impulse[i, k] = force[p, k]
+    found, iterations, left = solve_cone(
+        w, dense_free, dense_target, coefficient, impulse, warm, ENOUGH, budget, rest, marks
+    )
+    hand_back(contacts, chosen, impulse, force)
+    return found, iterations, left
+
+
+@separate(solver_signature)
+def solve_by_few(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+    """Forces (contact frames) from those that ``end`` keeps in its last columns. Gives whether they solve the problem,
+    and how many steps, pivots, sweeps and guesses it took.
+    """
+    room, marks = search_marks(contacts, kind)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] = end[p, 3 + k]
+    count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
+    left, iterations, found, complete = BUDGET, 0, True, False
+    for turn in range(JOININGS):
+        found, steps, left = newton_on_few(
+            contacts, step, free, target, room[:count], turn > 0, left, force, work, marks
+        )
+        iterations += steps
+        move(contacts, step, free, force, missing, end, work)
+        if not found:
+            break
+        count, joined = join(contacts, slack, target, force, end, room, count)
+        if not joined:
+            complete = True
+            break
+    if complete:
         _, guesses = guess_from_forces(
             contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
         )
-        iterations += guesses
-    return found, iterations
-
-
-@separate(solver_signature)
-def solve_by_sweeping(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-    """Gauss-Seidel, which comes near from anywhere, and guesses from there, which hit. Gives whether it is solved, and
-    sweeps and guesses.
-    """
+        return True, iterations + guesses
+    # Gauss-Seidel comes near from anywhere, and guesses from there hit.
     keep_in_cone(contacts, force)
-    iterations = 0
-    for _ in range(ROUNDS):
-        change, sweeps = gauss_seidel(contacts, free, target, step, force, SWEEPS, TOLERANCE, end, work)
-        found, guesses = guess_from_forces(
+    for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
+        change, sweeps_taken = gauss_seidel(
+            contacts, room[:count], free, target, step, force, SWEEPS, TOLERANCE, end, work
+        )
+        hit, guesses = guess_from_forces(
             contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
         )
-        iterations += sweeps + guesses
-        if found or change <= UNSOLVED:
+        iterations += sweeps_taken + guesses
+        if hit:
+            return True, iterations
+        count, joined = join(contacts, slack, target, force, end, room, count)
+        if change <= UNSOLVED and not joined:
             return True, iterations
     return False, iterations

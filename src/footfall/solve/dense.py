@@ -1,4 +1,4 @@
-"""Small dense symmetric algebra: Cholesky, with and without pivots, and minimum-norm solutions."""
+"""Small dense algebra: Cholesky, with and without pivots, minimum-norm solutions, and Gauss' elimination."""
 
 from __future__ import annotations
 
@@ -117,3 +117,38 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
             value += factor[i, k] * half[k]
         x[i] = value
     return rank
+
+
+@kernel
+def eliminate(a, n, tolerance, x):
+    """Replace x by the solution of ``a x' = x`` for the leading n x n of ``a``, by Gauss' elimination with row pivots;
+    destroys ``a``. False, with x destroyed, where a pivot is below ``tolerance`` times the largest element.
+    """
+    largest = 0.0
+    for i in range(n):
+        for j in range(n):
+            largest = max(largest, abs(a[i, j]))
+    for k in range(n):
+        best, pivot = k, abs(a[k, k])
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > pivot:
+                best, pivot = i, abs(a[i, k])
+        if not pivot > tolerance * largest:
+            return False
+        if best != k:
+            for j in range(k, n):
+                a[k, j], a[best, j] = a[best, j], a[k, j]
+            x[k], x[best] = x[best], x[k]
+        inverse = 1.0 / a[k, k]
+        for i in range(k + 1, n):
+            share = a[i, k] * inverse
+            if share != 0.0:
+                for j in range(k + 1, n):
+                    a[i, j] -= share * a[k, j]
+                x[i] -= share * x[k]
+    for i in range(n - 1, -1, -1):
+        value = x[i]
+        for j in range(i + 1, n):
+            value -= a[i, j] * x[j]
+        x[i] = value / a[i, i]
+    return True

@@ -7,11 +7,20 @@ from typing import Any
 from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import MODE, all_held, end_motions, guess, hold_all, missing_accelerations
 from footfall.solve.contact_problem import conclude, problem_signature, rooms
-from footfall.solve.contact_search import dense_rows, solve_by_newton
+from footfall.solve.contact_search import (
+    BUDGET,
+    JOININGS,
+    choose_few,
+    join,
+    search_marks,
+    slowest_motion,
+    solve_by_few,
+)
 from footfall.solve.contacts import SLIDE
 from footfall.solve.delassus import dense_problem, hand_back
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
-from footfall.solve.lemke_pivoting import SOLVED
+from footfall.solve.lemke_pivoting import LIMIT, SOLVED
+from footfall.solve.newton_on_cone import pivot_cost
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
 #: Times the problem is solved while points that begin to slide change from static to dynamic friction.
@@ -31,32 +40,54 @@ def within_facets(contacts, memory, force, facets):
 
 @kernel
 def solve_by_pivoting(contacts, step, still, memory, free, target, missing, force, end, facets, work, marks):
-    """Lemke's forces (contact frames), and motions: how it ended, and the pivots."""
-    room = dense_rows(contacts, work)
-    who, w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(
-        contacts, step, free, target, room, work
-    )
-    for i in range(coefficient.size):
-        p = int(who[i])
+    """Lemke's forces (contact frames), and motions: how it ended, and the pivots.
+
+    The problem is that of a few points, to which join those that go in; see :mod:`footfall.solve.contact_search`.
+    """
+    room, integers = search_marks(contacts, marks)
+    count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
+    status, iterations, left = SOLVED, 0, BUDGET
+    for _ in range(JOININGS):
+        status, pivots, left = pivot_on_few(
+            contacts, step, still, memory, free, target, missing, force, end, facets, room[:count], left, work, integers
+        )
+        iterations += pivots
+        if status != SOLVED:
+            return status, iterations
+        count, joined = join(contacts, slack, target, force, end, room, count)
+        if not joined:
+            return SOLVED, iterations
+    return LIMIT, iterations
+
+
+@inlined
+def pivot_on_few(contacts, step, still, memory, free, target, missing, force, end, facets, chosen, budget, work, marks):
+    """The same for the chosen points alone, and what is left of the budget."""
+    w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, chosen, work)
+    for i in range(chosen.size):
+        p = chosen[i]
         slid = memory[p, MODE] == SLIDE
         coefficient[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
-    status, iterations = SOLVED, 0
+    cost = pivot_cost(max(1, chosen.size) * (facets + 2))
+    status, iterations, left = SOLVED, 0, budget
     for _ in range(ROUNDS):
-        status, pivots = solve_pyramid(w, dense_free, dense_target, coefficient, facets, impulse, rest, marks)
+        most = int(left / cost) + 1
+        status, pivots = solve_pyramid(w, dense_free, dense_target, coefficient, facets, most, impulse, rest, marks)
         iterations += pivots
-        hand_back(contacts, who, impulse, force)
+        left = max(0.0, left - cost * pivots)
+        hand_back(contacts, chosen, impulse, force)
         to_world_frames(contacts, force, missing)
         end_motions(contacts, step, free, missing, end, work)
         again = False
-        for i in range(coefficient.size):
-            p = int(who[i])
+        for i in range(chosen.size):
+            p = chosen[i]
             slides = force[p, 2] > 0.0 and (end[p, 0] ** 2 + end[p, 1] ** 2) ** 0.5 > still
             if slides and coefficient[i] != contacts.dynamic_friction[p]:
                 coefficient[i] = contacts.dynamic_friction[p]
                 again = True
         if not again:
             break
-    return status, iterations
+    return status, iterations, left
 
 
 def faceted_signature() -> Any:
@@ -89,6 +120,9 @@ def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, 
             contacts, step, still, memory, free, target, missing, force, end, facets, work, marks
         )
         if status != SOLVED:  # the exact cone's forces are the best there are
-            solve_by_newton(contacts, step, still, memory, free, target, missing, friction, marks, force, end, work)
+            for i in range(contacts.number[0]):
+                p = contacts.points[i]
+                end[p, 3], end[p, 4], end[p, 5] = 0.0, 0.0, 0.0
+            solve_by_few(contacts, step, still, memory, free, target, missing, friction, marks, force, end, work)
     conclude(contacts, still, memory, end, force, mode)
     return 0 if status == SOLVED else 1, iterations

@@ -90,8 +90,8 @@ def push_foot(contacts, b, row, size, moved):
 
 
 @kernel
-def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, before, work):
-    """Solve for ``force`` (P, 3) in contact frames, in place, from what it holds.
+def gauss_seidel(contacts, chosen, free, target, dt, force, sweeps, tolerance, before, work):
+    """Solve for ``force`` (P, 3) of the ``chosen`` points in contact frames, in place, from what it holds.
 
     ``free`` (P, 3) m/s in contact frames, ``target`` (P,) m/s; ``before`` (P, at least 3) and ``work`` (at least 8
     rows) are scratch. Gives the last relative change and the sweeps taken.
@@ -103,8 +103,8 @@ def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, before, w
     n = contacts.mobility.shape[0]
     for c in range(n):
         moved[c] = 0.0
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
+    for i in range(chosen.size):
+        p = chosen[i]
         for k in range(3):
             before[p, k] = force[p, k]
             if force[p, k] != 0.0:
@@ -115,8 +115,8 @@ def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, before, w
     change, largest, momentum, last = 0.0, 0.0, 1.0, math.inf
     for sweep in range(sweeps):
         change, largest, back = 0.0, 0.0, 0.0
-        for i in range(contacts.number[0]):
-            p = contacts.points[i]
+        for i in range(chosen.size):
+            p = chosen[i]
             b = contacts.body[p]
             for k in range(3):
                 wrench_row(contacts, p, k, rows[k])
@@ -155,8 +155,8 @@ def gauss_seidel(contacts, free, target, dt, force, sweeps, tolerance, before, w
         if back > 0.0 or change > last:
             further, following = 0.0, 1.0
         momentum, last = following, change
-        for i in range(contacts.number[0]):
-            p = contacts.points[i]
+        for i in range(chosen.size):
+            p = chosen[i]
             for k in range(3):
                 now = force[p, k]
                 force[p, k] = now + further * (now - before[p, k])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import SolveError
-from footfall.solve.fischer_burmeister import TOLERANCE, newton_marks, newton_rows, newton_to_solution
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED, lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
+from footfall.solve.newton_on_lcp import TOLERANCE, newton_marks, newton_rows, newton_to_solution
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
 #: Share of the largest q that a solution may miss by before it is mended.
@@ -33,8 +33,9 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
     Degenerate and rank-deficient problems are no special case; where the last basis is nearly singular, Newton's steps
-    mend what rounding left. A path that ends in a ray gives the status
-    ``"no solution"``. ``max_pivots`` is ``50 n + 100`` unless given; some problems need 2^n.
+    mend what rounding left. Where the path ends in a ray, the status says so: there is no solution if the matrix is
+    copositive-plus, and none was found otherwise. ``max_pivots`` is ``50 n + 100`` unless given; some problems need
+    2^n.
 
     >>> lemke([[2, 1], [1, 2]], [-5, -6]).z
     array([1.33333333, 2.33333333])

@@ -8,19 +8,23 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
   and a 3x3 block S for rotations, and ``pinv(G) = W (W^T W)^-1 L^-1 (W^T W)^-1 W^T``;
 - anything else (vertices, edges, points held along the normal only, robots that cannot move in some direction): with
   ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are orthonormal, and
-  ``pinv(G) = W T pinv(C^T L C) T^T W^T``.
+  ``pinv(G) = W T pinv(C^T L C) T^T W^T``;
+- points that slide, whose friction has a known direction and is mu times their normal force: that force acts on the
+  foot by ``w + mu d`` instead of its row w alone, d that of a unit force along the friction. With A for C, the sum of
+  ``(w + mu d) (w T)``, the forces are ``W T y`` where ``C^T L A y = T^T W^T a``, and y has no part that ``C^T L C``
+  does not feel.
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.contacts import OPEN, STICK
-from footfall.solve.dense import cholesky, cholesky_solve, minimum_norm_solve, pivoted_cholesky
+from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
 TOLERANCE = 1e-10
-#: Rows of scratch space, beside 4 per contact body's six motions.
-SCRATCH_ROWS = 24
+#: Rows of scratch space: so many for each of the contact bodies' six motions, and these.
+BLOCKS, SCRATCH_ROWS = 6, 24
 
 
 @kernel
@@ -28,14 +32,14 @@ def spread(contacts, kind, force, work):
     """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
 
     A point of ``kind`` OPEN gets none, one that is STICK is held in all directions, one that is SLIDE along its normal
-    only. ``work`` has ``4 * 6K + SCRATCH_ROWS`` rows of 6K.
+    only. ``work`` has ``BLOCKS * 6K + SCRATCH_ROWS`` rows of 6K.
     """
     all_held = True
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
             all_held = False
     if not (all_held and spread_over_flat_feet(contacts, force, work)):
-        spread_over_rows(contacts, kind, force, work)
+        spread_over_rows(contacts, kind, force, False, force, work)
 
 
 @inlined
@@ -145,35 +149,23 @@ def row_of(contacts, p, axis, held, w):
 
 
 @kernel
-def spread_over_rows(contacts, kind, force, work):
-    """The general case, foot by foot an orthonormal basis of what its points can feel."""
+def spread_over_rows(contacts, kind, friction, braked, force, work):
+    """The general case, foot by foot an orthonormal basis of what its points can feel. False if there is no solution.
+
+    If ``braked``, sliding points bring their friction with them, along the unit vectors ``friction`` (P, 3 or more,
+    world frame); it is not part of the forces that are written.
+    """
     n = contacts.mobility.shape[0]
     reduced, factor, square = work[0:n], work[n : 2 * n], work[2 * n : 3 * n]
-    bases = work[3 * n : 4 * n]  # T of each foot, 6 x rank
-    x, half, w = work[4 * n], work[4 * n + 1], work[4 * n + 2]
-    gram, roots, small = work[4 * n + 3 : 4 * n + 9], work[4 * n + 9 : 4 * n + 15], work[4 * n + 15 : 4 * n + 21]
-    pull, start = work[4 * n + 21], work[4 * n + 22]
+    bases, acting = work[3 * n : 4 * n], work[4 * n : 5 * n]  # T and A of each foot, 6 x rank
+    spare, rest = work[5 * n : 6 * n], work[6 * n :]
+    x, half, w, pull, start = rest[0], rest[1], rest[2], rest[3], rest[4]
+    gram, roots, small = rest[5:11], rest[11:17], rest[17:23]
     feet = contacts.near.size - 1
     columns = 0
     for b in range(feet):
         start[b] = columns
-        for k in range(6):
-            pull[k] = 0.0
-            for m in range(6):
-                gram[k, m] = 0.0
-        for i in range(contacts.near[b], contacts.near[b + 1]):
-            p = contacts.points[i]
-            if kind[p] == OPEN:
-                continue
-            held = kind[p] == STICK
-            for axis in range(3 if held else 1):
-                row_of(contacts, p, axis, held, w)
-                wanted = w[0] * force[p, 0] + w[1] * force[p, 1] + w[2] * force[p, 2]
-                for k in range(6):
-                    pull[k] += w[k] * wanted
-                    for m in range(k + 1):
-                        gram[k, m] += w[k] * w[m]
-        rank = pivoted_cholesky(gram, 6, TOLERANCE, roots)
+        rank = feel(contacts, kind, b, force, gram, roots, w, pull)
         t = bases[6 * b : 6 * b + 6]
         # T = C (C^T C)^-1, a row at a time; C is kept in `square` for C^T L C below.
         for k in range(rank):
@@ -186,30 +178,23 @@ def spread_over_rows(contacts, kind, force, work):
         for j in range(6):
             for k in range(rank):
                 square[6 * b + j, k] = roots[j, k]
+                acting[6 * b + j, k] = roots[j, k]
                 t[j, k] = roots[j, k]
             cholesky_solve(small, rank, t[j])
+        if braked:
+            add_braking(contacts, kind, b, friction, rank, t, w, acting[6 * b : 6 * b + 6])
         for k in range(rank):
             value = 0.0
             for j in range(6):
                 value += t[j, k] * pull[j]
             x[columns + k] = value
         columns += rank
-        for other in range(b + 1):
-            first = int(start[other])
-            count = columns - first if other == b else int(start[other + 1]) - first
-            for k in range(rank):
-                for j in range(6):
-                    value = 0.0
-                    for m in range(6):
-                        value += square[6 * b + m, k] * contacts.mobility[6 * b + m, 6 * other + j]
-                    w[j] = value
-                for m in range(count):
-                    value = 0.0
-                    for j in range(6):
-                        value += w[j] * square[6 * other + j, m]
-                    reduced[int(start[b]) + k, first + m] = value
     start[feet] = columns
-    minimum_norm_solve(reduced, columns, TOLERANCE, x, factor, square, half)
+    if not braked:
+        write_reduced(contacts, square, square, start, w, reduced)
+        minimum_norm_solve(reduced, columns, TOLERANCE, x, factor, square, half)
+    elif not solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, half):
+        return False
     for b in range(feet):
         first, last = int(start[b]), int(start[b + 1])
         t = bases[6 * b : 6 * b + 6]
@@ -232,3 +217,111 @@ def spread_over_rows(contacts, kind, force, work):
                     value += w[k] * pull[k]
                 for k in range(3):
                     f[k] += value * w[k]
+    return True
+
+
+@inlined
+def feel(contacts, kind, b, force, gram, roots, w, pull):
+    """C of one foot, into ``roots``, and W^T a of the accelerations in ``force``, into ``pull``. Gives the rank."""
+    for k in range(6):
+        pull[k] = 0.0
+        for m in range(6):
+            gram[k, m] = 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        if kind[p] == OPEN:
+            continue
+        held = kind[p] == STICK
+        for axis in range(3 if held else 1):
+            row_of(contacts, p, axis, held, w)
+            wanted = w[0] * force[p, 0] + w[1] * force[p, 1] + w[2] * force[p, 2]
+            for k in range(6):
+                pull[k] += w[k] * wanted
+                for m in range(k + 1):
+                    gram[k, m] += w[k] * w[m]
+    return pivoted_cholesky(gram, 6, TOLERANCE, roots)
+
+
+@inlined
+def add_braking(contacts, kind, b, friction, rank, t, w, acting):
+    """Add to A of one foot what the friction of its sliding points does: the sum of ``mu d (w T)``."""
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        if kind[p] != SLIDE or contacts.dynamic_friction[p] == 0.0:
+            continue
+        row_of(contacts, p, 0, False, w)
+        r, mu = contacts.arm[p], contacts.dynamic_friction[p]
+        x, y, z = mu * friction[p, 0], mu * friction[p, 1], mu * friction[p, 2]
+        tx, ty, tz = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
+        for k in range(rank):
+            load = 0.0
+            for j in range(6):
+                load += w[j] * t[j, k]
+            acting[0, k] += load * x
+            acting[1, k] += load * y
+            acting[2, k] += load * z
+            acting[3, k] += load * tx
+            acting[4, k] += load * ty
+            acting[5, k] += load * tz
+
+
+@kernel
+def write_reduced(contacts, left, right, start, w, out):
+    """Write ``left^T L right`` of all feet, whose columns begin at ``start``; ``w`` is scratch."""
+    feet = contacts.near.size - 1
+    for b in range(feet):
+        first, rank = int(start[b]), int(start[b + 1]) - int(start[b])
+        for other in range(feet):
+            column, count = int(start[other]), int(start[other + 1]) - int(start[other])
+            for k in range(rank):
+                for j in range(6):
+                    value = 0.0
+                    for m in range(6):
+                        value += left[6 * b + m, k] * contacts.mobility[6 * b + m, 6 * other + j]
+                    w[j] = value
+                for m in range(count):
+                    value = 0.0
+                    for j in range(6):
+                        value += w[j] * right[6 * other + j, m]
+                    out[first + k, column + m] = value
+
+
+@inlined
+def solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, half):
+    """Replace x by y of ``C^T L A y = x``; False if there is none."""
+    columns = int(start[contacts.near.size - 1])
+    write_reduced(contacts, square, acting, start, w, reduced)
+    for k in range(columns):
+        half[k] = x[k]
+    if eliminate(reduced, columns, TOLERANCE, half):
+        for k in range(columns):
+            x[k] = half[k]
+        return True
+    # Some motions no force produces: y is sought among the columns F of C^T L C = F F^T.
+    write_reduced(contacts, square, square, start, w, spare)
+    rank = pivoted_cholesky(spare, columns, TOLERANCE, factor)
+    write_reduced(contacts, square, acting, start, w, reduced)
+    for i in range(columns):
+        for k in range(rank):
+            value = 0.0
+            for j in range(columns):
+                value += reduced[i, j] * factor[j, k]
+            spare[i, k] = value
+    for k in range(rank):
+        value = 0.0
+        for i in range(columns):
+            value += factor[i, k] * x[i]
+        half[k] = value
+        for m in range(rank):
+            value = 0.0
+            for i in range(columns):
+                value += factor[i, k] * spare[i, m]
+            reduced[k, m] = value
+    if not eliminate(reduced, rank, TOLERANCE, half):
+        return False
+    for i in range(columns):
+        value = 0.0
+        for k in range(rank):
+            value += factor[i, k] * half[k]
+        x[i] = value
+    return True

@@ -7,20 +7,25 @@ friction on the cone and against ``u_t``.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from footfall.errors import SolveError
-from footfall.solve.cone_newton import cone_floats, cone_marks, solve_cone
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
 from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
 from footfall.solve.contact_search import read_kinds
 from footfall.solve.contacts import Contacts
-from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.lcp import lemke
+from footfall.solve.many_points import MANY, solve_many, sweep_to
+from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
+
+#: Share of its largest number by which a matrix may miss its transpose.
+SYMMETRY = 1e-8
 
 
 class Problem(NamedTuple):
@@ -34,14 +39,21 @@ class Problem(NamedTuple):
 
 
 def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> Problem:
-    """The arrays of a contact problem in their shapes, or a sentence about what is wrong with them."""
-    matrix = as_square(W, "W")
+    """The arrays of a contact problem in their shapes, or a sentence about what is wrong with them.
+
+    W may be one of SciPy's sparse matrices.
+    """
+    matrix = as_square(W.toarray() if hasattr(W, "toarray") else W, "W")
     points, rest = divmod(len(matrix), 3)
     if rest:
         raise SolveError(f"W must have three rows per point, but has {len(matrix)} rows")
     largest = np.abs(matrix).max(initial=0.0)
-    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-8 * largest:
-        raise SolveError("W must be symmetric: a Delassus matrix J inv(M) J^T")
+    skew = np.abs(matrix - matrix.T).max(initial=0.0)
+    if skew > SYMMETRY * largest:
+        raise SolveError(
+            f"W must be symmetric, a Delassus matrix J inv(M) J^T, to {SYMMETRY:g} of its largest number, but W - W^T "
+            f"reaches {skew / largest:.1e} of it; if that is the rounding of a file, give (W + W.T) / 2"
+        )
     if (np.diag(matrix) < 0.0).any():
         raise SolveError("W must be semi-definite, but has a negative number on its diagonal")
     velocity = as_floats(np.reshape(free, -1) if np.size(free) == 3 * points else free, "free", (3 * points,))
@@ -131,10 +143,7 @@ def cone_gauss_seidel(
     impulse, points = given.start.copy(), len(given.friction)
     if points == 0:
         return _solution(given, impulse, 0, 0)
-    before, work = np.zeros((points, 3)), np.zeros((8, 6 * points))
-    change, sweeps = gauss_seidel(
-        _contacts(given), given.free, given.target, 1.0, impulse, limit, tolerance, before, work
-    )
+    change, sweeps = sweep_to(given.W, given.free, given.target, given.friction, impulse, limit, tolerance)
     return _solution(given, impulse, 0 if change <= tolerance else 2, sweeps)
 
 
@@ -142,13 +151,16 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
     """Solve a contact problem by guessing which points are open, stick and slide, and mending the guess.
 
     The impulses are those of least norm where many do. What each point does is guessed from ``start``, or else from
-    where it goes; where mending does not end, Gauss-Seidel comes near and the next guess is made from there, so that
-    ``iterations`` counts guesses and sweeps. Arguments as of :func:`cone_gauss_seidel`.
+    where it goes; where mending does not end, and for more than 40 points, :func:`cone_newton` solves it, and the
+    impulses are some that do. ``iterations`` counts guesses, steps and pivots.
+    Arguments as of :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     impulse, points = np.zeros_like(given.free), len(given.friction)
     if points == 0:
         return _solution(given, impulse, 0, 0)
+    if points > MANY:
+        return cone_newton(W, free, friction, target=target, start=start)
     work, kinds = np.zeros((work_rows(points, points), 6 * points)), np.zeros(marks_size(points), dtype=np.int64)
     _, friction, motion, least, _ = rooms.py_func(work, points)
     motion[:, :3], least[:] = given.free, given.target
@@ -162,22 +174,31 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
         motion = given.free + (given.W @ given.start.ravel()).reshape(points, 3)
         read_kinds(contacts, still, given.target, given.start, motion, kinds, friction)
     unsolved, iterations = solve_from_guess(contacts, 1.0, still, memory, impulse, mode, work, kinds)
-    return _solution(given, impulse, 2 if unsolved else 0, iterations)
+    if unsolved:  # what a step of a law has no time for
+        found = cone_newton(W, free, given.friction, target=target)
+        return replace(found, iterations=iterations + found.iterations)
+    return _solution(given, impulse, 0, iterations)
 
 
 def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
     """Solve a contact problem by semismooth Newton (Alart and Curnier).
 
-    It begins at ``start``, or zero, and where that leads nowhere at the solution on a pyramid. The surest of these
-    solvers; ``iterations`` counts Newton's steps and Lemke's pivots. Arguments as of :func:`cone_gauss_seidel`.
+    It begins at ``start``, or zero, and where that leads nowhere at the solution on a pyramid, or for more than 40
+    points, as in stacks and walls, where Gauss-Seidel's sweeps lead. The surest of these solvers; ``iterations`` counts
+    Newton's steps and Lemke's pivots, or sweeps. Arguments as of :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     points = len(given.friction)
     impulse = given.start.copy()
     if points == 0:
         return _solution(given, impulse, 0, 0)
+    if points > MANY:
+        found, iterations = solve_many(given.W, given.free, given.target, given.friction, impulse)
+        return _solution(given, impulse, 0 if found else 2, iterations)
     work, marks = np.zeros(cone_floats(points)), np.zeros(cone_marks(points), dtype=np.int64)
-    found, iterations = solve_cone(given.W, given.free, given.target, given.friction, impulse, work, marks)
+    found, iterations, _ = solve_cone(
+        given.W, given.free, given.target, given.friction, impulse, False, 0.0, math.inf, work, marks
+    )
     return _solution(given, impulse, 0 if found else 2, iterations)
 
 

@@ -87,8 +87,8 @@ def impulses(z, facets, impulse):
 
 
 @kernel
-def solve_pyramid(w, free, target, friction, facets, impulse, work, marks):
-    """Write the impulses (P, 3) of a contact problem; gives how Lemke ended and his pivots.
+def solve_pyramid(w, free, target, friction, facets, most, impulse, work, marks):
+    """Write the impulses (P, 3) of a contact problem, in ``most`` pivots at most; gives how Lemke ended and the pivots.
 
     ``work`` is flat, with ``pyramid_floats`` numbers, ``marks`` has ``pyramid_marks``.
     """
@@ -97,7 +97,7 @@ def solve_pyramid(w, free, target, friction, facets, impulse, work, marks):
     q, z = work[n * n : n * n + n], work[n * n + n : n * n + 2 * n]
     tableau = work[n * n + 2 * n : n * n + 2 * n + n * (n + 4)].reshape((n + 4, n))
     friction_lcp(w, free, target, friction, facets, m, q)
-    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), tableau, marks)
+    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), tableau, marks)
     impulses(z, facets, impulse)
     return status, pivots
 

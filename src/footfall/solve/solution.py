@@ -15,7 +15,7 @@ class Status(StrEnum):
     """How a solver ended."""
 
     SOLVED = "solved"
-    RAY = "no solution"
+    RAY = "ends in a ray"
     LIMIT = "iteration limit"
 
     @property
@@ -25,8 +25,8 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.SOLVED: "The problem is solved to the residual stated.",
-    Status.RAY: "The path ends in a ray: a problem whose matrix is semi-definite, or copositive-plus, has no solution; "
-    "any other has none that Lemke finds.",
+    Status.RAY: "Lemke's path ends in a ray. If the matrix is copositive-plus, as semi-definite ones are, the problem "
+    "has no solution; any other may have solutions that this path does not lead to.",
     Status.LIMIT: "The allowed iterations did not suffice; the residual says how far from a solution this is.",
 }
 #: The kernels' codes (lemke_pivoting.SOLVED, RAY, LIMIT) as statuses.

@@ -28,8 +28,8 @@ from footfall.engine.worlds.step import (
     point_step,
 )
 from footfall.errors import SimulationError
-from footfall.solve.cone_newton import newton_alone, solve_cone
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.newton_on_cone import newton_alone, solve_cone
 
 #: Lanes that work together, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536

@@ -77,17 +77,19 @@ def damped_step(h, phi, merit, gram, gradient, step):
     """
     n = phi.size
     for i in range(n):
+        gradient[i] = 0.0
         for j in range(i + 1):
-            value = 0.0
-            for k in range(n):
-                value += h[k, i] * h[k, j]
-            gram[i, j] = value
+            gram[i, j] = 0.0
+    for k in range(n):  # row by row, along memory
+        for i in range(n):
+            value = h[k, i]
+            if value != 0.0:
+                gradient[i] += value * phi[k]
+                for j in range(i + 1):
+                    gram[i, j] += value * h[k, j]
+    for i in range(n):
         gram[i, i] += max(LEAST, min(MOST, merit))
-        value = 0.0
-        for k in range(n):
-            value += h[k, i] * phi[k]
-        gradient[i] = value
-        step[i] = -value
+        step[i] = -gradient[i]
     possible = cholesky(gram, n, 0.0, h)
     if possible:
         cholesky_solve(h, n, step)

@@ -1,0 +1,273 @@
+"""Semismooth Newton on the exact Coulomb cone, from near, from a softened problem, and from the solution on a pyramid.
+
+With ``a = z - r (u - target n)`` and a positive r for each point, impulses z solve the contact problem exactly where
+
+    z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
+
+(Alart and Curnier 1991). Newton's steps are damped as in :mod:`footfall.solve.newton_on_lcp`, so that a singular
+Delassus matrix does no harm. From the impulses of a similar problem they take few steps; from anywhere they may stall,
+above all under a rigid foot, whose points hold each other where rounding lets them not.
+
+What stalls is then softened: ``u`` is given an addition ``soft (z - c) / ease``, with the last impulses for c, which
+fades as they settle (Rockafellar's proximal point method 1976), and a large r. Softened problems lead to a solution,
+to rounding or to within a millionth, from nearly every state of a robot. Where they do not, the solution with a few
+facets, which Lemke finds, is a better start.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.contacts import coulomb
+from footfall.solve.dense import copy
+from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
+from footfall.solve.newton_on_lcp import HALVINGS, SHARE, STEPS, damped_step, largest
+from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
+
+#: Directions of friction of the pyramids, each tried if the one before was too rough.
+FACETS = (5, 8, 12)
+#: Softness of one problem after the other, the factor of r that goes with it, and the steps each may take.
+SOFT, EAGER, SOFT_STEPS = (1e-4, 1e-4, 1e-5, 1e-6, 1e-7), 100.0, 40
+#: Steps in which impulses to begin with must lead to a solution, or they are no good.
+NEAR = 10
+#: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
+TOLERANCE, ACCEPTED = 1e-13, 1e-10
+
+
+def cone_floats(points: int) -> int:
+    """Floats of scratch space that :func:`solve_cone` needs."""
+    return 3 * points + max(newton_floats(points), pyramid_floats(points, FACETS[-1]))
+
+
+def newton_floats(points: int) -> int:
+    """Floats of scratch space that :func:`newton_alone` needs."""
+    n = 3 * points
+    return n * (2 * n + 9)
+
+
+def cone_marks(points: int) -> int:
+    """Integers of scratch space that :func:`solve_cone` needs."""
+    return pyramid_marks(points, FACETS[-1])
+
+
+@inlined
+def shifted(p, r, size, target, z, u):
+    """The vector a of a point."""
+    return z[3 * p] - r * u[3 * p], z[3 * p + 1] - r * u[3 * p + 1], z[3 * p + 2] - r * (u[3 * p + 2] - target / size)
+
+
+@inlined
+def projected(p, r, mu, size, target, z, u):
+    """The right-hand sides of a point's equations."""
+    x, y, normal = shifted(p, r, size, target, z, u)
+    normal = max(0.0, normal)
+    x, y, _ = coulomb(x, y, mu * normal)
+    return x, y, normal
+
+
+@kernel
+def values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi):
+    """Write u and the miss of the equations at z, all over ``size``; gives half its square."""
+    n = z.size
+    merit = 0.0
+    for i in range(n):
+        value = free[i // 3, i % 3] / size + soft / ease[i // 3] * (z[i] - centre[i])
+        for j in range(n):
+            value += w[i, j] * z[j]
+        u[i] = value
+    for p in range(friction.size):
+        x, y, normal = projected(p, eager * ease[p], friction[p], size, target[p], z, u)
+        phi[3 * p], phi[3 * p + 1], phi[3 * p + 2] = z[3 * p] - x, z[3 * p + 1] - y, z[3 * p + 2] - normal
+        for k in range(3):
+            merit += 0.5 * phi[3 * p + k] ** 2
+    return merit
+
+
+@kernel
+def derivative(w, target, friction, ease, eager, soft, size, z, u, h):
+    n = z.size
+    for p in range(friction.size):
+        r, mu = eager * ease[p], friction[p]
+        own = 1.0 - eager * soft
+        x, y, normal = shifted(p, r, size, target[p], z, u)
+        length = (x * x + y * y) ** 0.5
+        pressed = normal > 0.0
+        limit = mu * normal if pressed else 0.0
+        slides = length > limit
+        tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
+        shrink = limit / length if slides else 1.0
+        for j in range(n):
+            own_x = 1.0 if j == 3 * p else 0.0
+            own_y = 1.0 if j == 3 * p + 1 else 0.0
+            own_z = 1.0 if j == 3 * p + 2 else 0.0
+            by_x, by_y = own * own_x - r * w[3 * p, j], own * own_y - r * w[3 * p + 1, j]
+            by_z = own * own_z - r * w[3 * p + 2, j]
+            if not pressed:
+                by_z = 0.0
+            along = tx * by_x + ty * by_y
+            h[3 * p, j] = own_x - shrink * (by_x - tx * along)
+            h[3 * p + 1, j] = own_y - shrink * (by_y - ty * along)
+            if slides:
+                h[3 * p, j] -= mu * tx * by_z
+                h[3 * p + 1, j] -= mu * ty * by_z
+            h[3 * p + 2, j] = own_z - by_z
+
+
+@kernel
+def cone_newton(w, free, target, friction, impulse, eager, soft, tolerance, limit, work):
+    """Improve impulses (P, 3) in place, in ``limit`` steps, softened about what they are: by how much, of the largest
+    impulse that would stop a point alone, they miss the equations of the problem itself, and the steps taken.
+
+    ``work`` is flat, with ``n (2 n + 8)`` floats for n = 3P.
+    """
+    points = friction.size
+    n = 3 * points
+    rows = work[: n * (2 * n + 8)].reshape((2 * n + 8, n))
+    h, gram, vectors = rows[:n], rows[n : 2 * n], rows[2 * n :]
+    z, u, phi, gradient = vectors[0], vectors[1], vectors[2], vectors[3]
+    step, trial, ease, centre = vectors[4], vectors[5], vectors[6], vectors[7]
+    size = 1e-300
+    for p in range(points):
+        diagonal = w[3 * p, 3 * p] + w[3 * p + 1, 3 * p + 1] + w[3 * p + 2, 3 * p + 2]
+        ease[p] = 3.0 / diagonal if diagonal > 0.0 else 1.0
+        for k in range(3):
+            size = max(size, ease[p] * abs(free[p, k]), ease[p] * abs(target[p]))
+    for p in range(points):
+        for k in range(3):
+            z[3 * p + k] = impulse[p, k] / size
+            centre[3 * p + k] = z[3 * p + k]
+    merit = values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi)
+    error, steps = largest(phi), 0
+    while error > tolerance and steps < limit:
+        derivative(w, target, friction, ease, eager, soft, size, z, u, h)
+        slope = damped_step(h, phi, merit, gram, gradient, step)
+        length, new = 1.0, merit
+        for _ in range(HALVINGS):
+            for i in range(n):
+                trial[i] = z[i] + length * step[i]
+            new = values(w, free, target, friction, ease, eager, soft, centre, size, trial, u, phi)
+            if new <= merit + SHARE * length * slope:
+                break
+            length *= 0.5
+        if not new < merit:
+            break
+        copy(z, trial)
+        merit, error = new, largest(phi)
+        steps += 1
+    # The right-hand sides, which lie in the cone, on it or at its tip without a rounding error.
+    values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi)
+    for p in range(points):
+        x, y, normal = projected(p, eager * ease[p], friction[p], size, target[p], z, u)
+        trial[3 * p], trial[3 * p + 1], trial[3 * p + 2] = x, y, normal
+        impulse[p, 0], impulse[p, 1], impulse[p, 2] = size * x, size * y, size * normal
+    if soft > 0.0 or eager != 1.0:
+        values(w, free, target, friction, ease, 1.0, 0.0, centre, size, trial, u, phi)
+        error = largest(phi)
+    return error, steps
+
+
+@kernel
+def soften(w, free, target, friction, impulse, enough, budget, work):
+    """Newton on one softened problem after the other, each harder than the last, in place: by how much the best of the
+    impulses miss the equations of the problem itself, and the steps taken. Impulses that miss by less than ``enough``
+    are improved while that is easy. ``work`` has ``cone_floats`` numbers.
+    """
+    n = 3 * friction.size
+    best, room = work[:n], work[n:]
+    lowest, steps, cost = math.inf, 0, newton_cost(n)
+    for soft in SOFT:
+        limit = affordable(budget - cost * steps, cost, SOFT_STEPS)
+        if limit == 0:
+            break
+        error, more = cone_newton(w, free, target, friction, impulse, EAGER, soft, TOLERANCE, limit, room)
+        steps += more
+        easy = error < 0.1 * lowest
+        if error < lowest:
+            lowest = error
+            for i in range(n):
+                best[i] = impulse[i // 3, i % 3]
+        if lowest <= ACCEPTED or (lowest <= enough and not easy):
+            break
+    for i in range(n):
+        impulse[i // 3, i % 3] = best[i] if lowest < math.inf else impulse[i // 3, i % 3]
+    return lowest, steps
+
+
+@kernel
+def solve_cone(w, free, target, friction, impulse, warm, enough, budget, work, marks):
+    """Make impulses (P, 3) solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
+    impulse that would stop a point alone, the steps and pivots, and what is left of ``budget``, in the units of
+    :func:`newton_cost`. If ``warm``, what stalls is softened about the impulses that are given, too.
+
+    ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,); ``work`` is flat, with ``cone_floats`` numbers,
+    ``marks`` has ``cone_marks``.
+    """
+    n = 3 * friction.size
+    room, newton, left = work[n:], newton_cost(n), budget
+    limit = affordable(left, newton, NEAR)
+    error, iterations = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, room)
+    left -= newton * iterations
+    if error > ACCEPTED and warm:
+        error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+        left -= newton * steps
+        iterations += steps
+    if error > max(enough if warm else 0.0, ACCEPTED):
+        for i in range(n):
+            impulse[i // 3, i % 3] = 0.0
+        error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+        left -= newton * steps
+        iterations += steps
+    for facets in FACETS:
+        if error <= max(enough, ACCEPTED) or left <= 0.0:
+            break
+        size = friction.size * (facets + 2)
+        pivot = pivot_cost(size)
+        most = affordable(left, pivot, pivot_limit(size))
+        ended, pivots = solve_pyramid(w, free, target, friction, facets, most, impulse, room, marks)
+        left -= pivot * pivots
+        if ended == LIMIT:
+            break
+        limit = affordable(left, newton, STEPS)
+        error, steps = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, room)
+        left -= newton * steps
+        iterations += pivots + steps
+        if error > max(enough, ACCEPTED):
+            error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+            left -= newton * steps
+            iterations += steps
+    return error <= max(enough, ACCEPTED), iterations, left
+
+
+@kernel
+def newton_alone(w, free, target, friction, impulse, warm, enough, budget, work, marks):
+    """The same without pyramids to begin with: little code and space, for GPUs. It fails more often."""
+    n = 3 * friction.size
+    newton = newton_cost(n)
+    limit = affordable(budget, newton, NEAR)
+    error, iterations = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, work[n:])
+    if error > ACCEPTED:
+        if not warm:
+            for i in range(n):
+                impulse[i // 3, i % 3] = 0.0
+        error, steps = soften(w, free, target, friction, impulse, enough, budget - newton * iterations, work)
+        iterations += steps
+    return error <= max(enough, ACCEPTED), iterations, budget - newton * iterations
+
+
+@inlined
+def newton_cost(n):
+    """What a step of Newton with n unknowns costs, in about nanoseconds."""
+    return 0.1 * n * n * n + 4.0 * n * n
+
+
+@inlined
+def pivot_cost(n):
+    """What a pivot of Lemke with n unknowns costs, in the same."""
+    return 0.7 * n * n
+
+
+@inlined
+def affordable(left, cost, most):
+    """How many things of a cost can be had."""
+    return int(max(0.0, min(float(most), left / cost)))

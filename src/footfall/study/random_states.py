@@ -1,0 +1,263 @@
+"""Random states: short runs of every robot on every ground under every law, and what went wrong in them.
+
+A robot is put near the ground or inside it, tilted, bent and moving anyhow, and let go without a controller for a few
+steps. Whatever the state, a law must answer in bounded time, with forces that push and lie within the friction cone; it
+must not diverge, and a robot that starts clear of the ground must not gain energy from it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.contact import laws as all_laws
+from footfall.contact.base import Law
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+from footfall.simulation.run import Run
+from footfall.standing import point_positions
+
+DT = 1e-3  # s
+#: Steps of a run: enough to land, to bounce and to slide.
+STEPS = 30
+#: Friction (static, dynamic) that a ground may have.
+FRICTIONS = ((0.0, 0.0), (0.3, 0.3), (0.8, 0.6), (1.0, 1.0))
+#: Height of the lowest point over the ground, m: clear of it, at it, and as deep as a bad first guess may be.
+CLEAR, TOUCHING, DEEP = (0.0, 0.03), (-1e-3, 1e-3), (-0.1, 0.0)
+#: Share of the largest force by which friction may leave the cone, or a force pull: rounding.
+ROUNDING = 1e-6
+#: CPU time of all steps of a run, s, beyond which they are timed one by one.
+SUSPECT = 1e-3
+#: Height, m, by whose energy a gain is judged, beside the kinetic energy at the start.
+HEIGHT = 0.1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What went wrong in a number of runs."""
+
+    runs: int = 0
+    steps: int = 0
+    unsolved: int = 0  # steps whose forces the law itself calls unsolved
+    diverged: int = 0  # runs that ended early
+    cone: int = 0  # runs with friction beyond the cone
+    pull: int = 0  # runs with a force that pulls
+    energy: float = -math.inf  # largest gain of a run that started clear of the ground, of what it had to lose
+    slowest: float = 0.0  # s, CPU time of the slowest step
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(
+            runs=self.runs + other.runs,
+            steps=self.steps + other.steps,
+            unsolved=self.unsolved + other.unsolved,
+            diverged=self.diverged + other.diverged,
+            cone=self.cone + other.cone,
+            pull=self.pull + other.pull,
+            energy=max(self.energy, other.energy),
+            slowest=max(self.slowest, other.slowest),
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """What happened to a robot on a ground under a law."""
+
+    law: str
+    robot: str
+    ground: str
+    outcome: Outcome
+
+
+def coulomb_laws(names: Iterable[str] | None = None) -> dict[str, Law]:
+    """Laws by name, with Coulomb's friction: the viscous part that one has by default is meant to leave the cone."""
+    options = {"distributed": {"mu_ts": 0.0}}
+    return {name: make_law(name, **options.get(name, {})) for name in (all_laws() if names is None else names)}
+
+
+def rough_grounds() -> dict[str, Ground]:
+    """One ground of each kind, most of them so rough that feet stand askew."""
+    x, y = np.meshgrid(np.linspace(-3.0, 3.0, 61), np.linspace(-3.0, 3.0, 61))
+
+    def bumps(x, y):
+        return 0.03 * math.sin(5.0 * x) + 0.02 * math.cos(7.0 * y)
+
+    return {
+        "plane": Ground.plane(),
+        "slope": Ground.slope(0.3, heading=0.8),
+        "stairs": Ground.stairs(rise=0.1, run=0.2, heading=0.4, count=6, start=0.03),
+        "heightfield": Ground.heightfield(0.05 * np.sin(6.0 * x) * np.cos(5.0 * y), size=(6.0, 6.0)),
+        "function": Ground.function(bumps),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A state to start from."""
+
+    qpos: np.ndarray  # (nq,)
+    qvel: np.ndarray  # (nv,)
+    clear: bool  # of the ground
+
+
+def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Start:
+    """A pose about home, its lowest point near the ground or below it, with velocities of any size."""
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = robot.home
+    turn = np.zeros(model.nv)
+    if rng.random() < 0.8:
+        turn = 10.0 ** rng.uniform(-4.0, -0.3) * rng.normal(size=model.nv)
+    free = model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
+    if free:
+        turn[:3] = *rng.uniform(-0.3, 0.3, 2), 0.0
+    mujoco.mj_integratePos(model, data.qpos, turn, 1.0)
+    for j in range(model.njnt):
+        if model.jnt_limited[j] and model.jnt_type[j] in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            at = model.jnt_qposadr[j]
+            data.qpos[at] = np.clip(data.qpos[at], *model.jnt_range[j])
+    kind = rng.integers(3)
+    height = rng.uniform(*(CLEAR, TOUCHING, DEEP)[kind])
+    for _ in range(20):
+        mujoco.mj_kinematics(model, data)
+        gap, normal = ground.gap(point_positions(robot, data))
+        lift = height - np.min((gap - robot.point_radius) / np.maximum(normal[:, 2], 0.1))
+        data.qpos[2 if free else 1] += lift
+        if abs(lift) < 1e-9:
+            break
+    size = 0.0 if rng.random() < 0.1 else 10.0 ** rng.uniform(-2.0, 0.7)
+    return Start(data.qpos.copy(), size * rng.normal(size=model.nv), bool(kind == 0))
+
+
+def try_start(sim: Simulation, start: Start, steps: int = STEPS) -> Outcome:
+    """Run a simulation for a few steps from a state, and look at every one of them."""
+    run = _begun(sim, start, steps)
+    slowest = _timed(run, steps)
+    if slowest > SUSPECT:  # whatever else the machine does only ever adds time: the best of three counts
+        slowest = min(slowest, *(_slowest_step(sim, start, steps) for _ in range(2)))
+    rows = int(run.outcome[1]) + 1
+    cone, pull = judge_forces(run, rows)
+    failed = bool(run.outcome[0] != 0)
+    return Outcome(
+        runs=1,
+        steps=rows,
+        unsolved=int((run.tape.status[:rows] != 0).sum()),
+        diverged=int(failed),
+        cone=int(cone),
+        pull=int(pull),
+        energy=_gain(run, rows, start) if start.clear and not failed else -math.inf,
+        slowest=slowest,
+    )
+
+
+def _begun(sim: Simulation, start: Start, steps: int) -> Run:
+    return Run(
+        sim,
+        steps * sim.dt,
+        controller=None,
+        qpos=start.qpos,
+        qvel=start.qvel,
+        control_dt=None,
+        record_dt=None,
+        pushes=(),
+        seed=None,
+    )
+
+
+def _timed(run: Run, steps: int) -> float:
+    """CPU time of so many steps, less what the call itself takes, s."""
+    begin = time.thread_time()
+    run.advance(0)
+    called = time.thread_time()
+    run.advance(steps)
+    return max(0.0, (time.thread_time() - called) - (called - begin))
+
+
+def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
+    """CPU time of the slowest single step from a state, s."""
+    run, slowest = _begun(sim, start, steps), 0.0
+    for _ in range(steps):
+        slowest = max(slowest, _timed(run, 1))
+        if run.outcome[0] != 0:
+            break
+    return slowest
+
+
+def _gain(run: Run, rows: int, start: Start) -> float:
+    """By how much the energy of a robot rose above that of the start, of what it could lose; -inf if bodies that are no
+    foot touched, or joints were at a limit: MuJoCo's soft contacts store energy.
+    """
+    scene = run.simulation.scene.model
+    data, energies = mujoco.MjData(scene), []
+    for k in range(0, rows, 3):
+        data.qpos[:], data.qvel[:] = run.tape.qpos[k], run.tape.qvel[k]
+        mujoco.mj_fwdPosition(scene, data)
+        if data.nefc:
+            return -math.inf
+        mujoco.mj_fwdVelocity(scene, data)
+        mujoco.mj_energyPos(scene, data)
+        mujoco.mj_energyVel(scene, data)
+        energies.append(data.energy.copy())
+    total = np.sum(energies, axis=1)
+    scale = energies[0][1] + run.simulation.robot.weight * HEIGHT
+    return float((total[1:].max() - total[0]) / scale) if len(total) > 1 else -math.inf
+
+
+def judge_forces(run: Run, rows: int) -> tuple[bool, bool]:
+    """Whether any recorded force is outside its cone, or pulls. Of a law with one cone for a foot the resultant counts.
+
+    MuJoCo's own contacts have normals of their own on uneven ground, and are not judged.
+    """
+    sim = run.simulation
+    force = run.tape.force[:rows]
+    if sim.law.native or not force.any():
+        return False, False
+    normal = _normals(run, rows)
+    load = np.einsum("tpi,tpi->tp", force, normal)
+    friction = force - load[:, :, None] * normal
+    slides = run.tape.mode[:rows] == 2
+    limit = np.where(slides, sim.ground.dynamic_friction, sim.ground.static_friction) * np.maximum(load, 0.0)
+    slack = ROUNDING * np.linalg.norm(force, axis=2).max(axis=1, keepdims=True) + 1e-9
+    pulls = bool((load < -slack).any())
+    if sim.law.cone_of_foot:
+        first = np.cumsum([0, *(len(foot.points) for foot in sim.robot.feet[:-1])])
+        friction, limit = np.add.reduceat(friction, first, axis=1), np.add.reduceat(limit, first, axis=1)
+    return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
+
+
+def _normals(run: Run, rows: int) -> np.ndarray:
+    """(T, P, 3) the ground's normals that the engine used, those under the centres of round points."""
+    position, ground = run.tape.position[:rows], run.simulation.ground
+    radius = run.simulation.robot.point_radius[:, None]
+    _, normal = ground.gap(position.reshape(-1, 3))
+    for _ in range(10 if radius.any() else 0):
+        _, normal = ground.gap((position + radius * normal.reshape(position.shape)).reshape(-1, 3))
+    return normal.reshape(position.shape)
+
+
+def random_states(
+    laws: Mapping[str, Law],
+    robots: Iterable[Robot],
+    grounds: Mapping[str, Ground],
+    count: int,
+    *,
+    seed: int = 0,
+    steps: int = STEPS,
+) -> Iterator[Case]:
+    """``count`` runs of every robot on every ground under every law; all laws start from the same states."""
+    for r, robot in enumerate(robots):
+        for g, (kind, ground) in enumerate(grounds.items()):
+            rng = np.random.default_rng((seed, r, g))
+            static, dynamic = FRICTIONS[rng.integers(len(FRICTIONS))]
+            place = replace(ground, static_friction=static, dynamic_friction=dynamic)
+            starts = [random_start(robot, ground, rng) for _ in range(count)]
+            for name, law in laws.items():
+                sim = Simulation(robot, ground=place, law=law, dt=DT)
+                outcome = sum((try_start(sim, start, steps) for start in starts), Outcome())
+                yield Case(name, robot.name, kind, outcome)
