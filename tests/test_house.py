@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import footfall
@@ -119,6 +120,16 @@ def test_the_registries_of_the_contributing_guide_exist():
     assert len(named) >= 8
     for name, file in named:
         assert re.search(rf"^{name}\b", (PACKAGE / file).read_text(encoding="utf-8"), re.MULTILINE), (name, file)
+
+
+def test_every_declared_dependency_is_imported():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group]
+    declared = {re.split(r"[<>=\[]", one)[0] for one in [*project["dependencies"], *extras]}
+    declared.remove("pycollada")  # trimesh reads .dae files with it
+    text = "\n".join(file.read_text(encoding="utf-8") for file in modules().values())
+    unused = {name for name in declared if not re.search(rf"\b(import|from) {name.replace('-', '_')}\b", text)}
+    assert not unused
 
 
 def test_circles_are_found():

@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+from footfall.study.compare import Comparison, compare
+from footfall.study.fit import fit
+from footfall.study.identify import FrictionFit, identify_friction
+from footfall.study.largest_push import PushLimit, largest_push
+from footfall.study.sensitivity import Sensitivity, sensitivity
 from footfall.study.sweep import Samples, SweepTable, load_table, sweep
+from footfall.study.testing_points import enough_points
 
-__all__ = ["Samples", "SweepTable", "load_table", "sweep"]
+__all__ = [
+    "Comparison",
+    "FrictionFit",
+    "PushLimit",
+    "Samples",
+    "Sensitivity",
+    "SweepTable",
+    "compare",
+    "enough_points",
+    "fit",
+    "identify_friction",
+    "largest_push",
+    "load_table",
+    "sensitivity",
+    "sweep",
+]

@@ -1,4 +1,4 @@
-"""One law of a comparison: simulated here, or in a process of its own (``python -m footfall.study.compare_task``).
+"""One law of a comparison: simulated here, or in a process of its own (:mod:`footfall.study.compare_worker`).
 
 A process of its own is started as a program and not by ``multiprocessing``, which would run a user's script once more
 in every worker. What it needs travels as a pickle, what comes back as a saved recording.
@@ -83,7 +83,7 @@ def simulate_elsewhere(task: Task, packed: bytes) -> Answer:
         (Path(folder) / "task").write_bytes(packed)
         paths = os.pathsep.join(path for path in sys.path if path)
         done = subprocess.run(
-            [sys.executable, "-m", "footfall.study.compare_task", folder],
+            [sys.executable, "-m", "footfall.study.compare_worker", folder],
             env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -99,15 +99,3 @@ def simulate_elsewhere(task: Task, packed: bytes) -> Answer:
             return Answer(None, why)
         rec = load_recording(Path(folder) / RECORDING)
         return Answer(replace(rec, robot=task.robot, ground=task.ground, law=task.law), why)
-
-
-def main(folder: Path) -> None:
-    """What the other process does."""
-    answer = simulate(Task.unpacked((folder / "task").read_bytes()))
-    if answer.recording is not None:
-        answer.recording.save(folder / RECORDING)
-    (folder / ANSWER).write_text(json.dumps({"why": answer.why}), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
