@@ -63,6 +63,10 @@ format: $(DEV)  ## format the code and repair what ruff can repair
 bench: $(RUN)  ## measure the speed of every law
 	$(BIN)/footfall bench $(ARGS)
 
+.PHONY: docs
+docs: $(DEV)  ## build the documentation into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 .PHONY: chromium
 chromium:
 	@sh tools/find_chromium.sh

@@ -150,7 +150,7 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
         (sweep_work.squared, {"y": [1]}, "needs 'x'"),
         ({"robot": "brick", "laww": "mujoco"}, {"dt": [1e-3]}, "no setting 'laww'"),
         ({"law": "mujoco"}, {"dt": [1e-3]}, "name no robot"),
-        ({"robot": "brick"}, {"law.stifness": [1.0]}, "not its name"),
+        ({"robot": "brick"}, {"controller.kp": [1.0]}, "not its name"),
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
         ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
         ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground 'swamp'"),

@@ -31,6 +31,7 @@ NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
 SIMULATION = ("dt", "integrator", "body_contacts")
 RUN = ("duration", "record_dt")
 KNOWN = (*NAMED, *SIMULATION, *RUN, "push")
+DEFAULTS = {"law": "linearizing-penalty", "ground": "plane"}
 DURATION = 1.0  # s
 PUSH = ("body", "size", "angle", "force", "torque", "start", "duration")
 
@@ -70,8 +71,7 @@ def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Sim
 def _simulation(text: str) -> Simulation:
     setup = json.loads(text)
     robot = load_robot(setup["robot"]["name"], **_without(setup["robot"], "name"))
-    law = setup.get("law", {"name": "linearizing-penalty"})
-    ground = setup.get("ground", {"kind": "plane"})
+    law, ground = setup["law"], setup["ground"]
     others = {name: setup[name] for name in SIMULATION if name in setup}
     if ground["kind"] not in KINDS:
         raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
@@ -84,7 +84,7 @@ def _simulation(text: str) -> Simulation:
 
 def put_in(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Settings with the inputs of a case at their places; names alone become tables."""
-    full = copy.deepcopy(dict(settings))
+    full = copy.deepcopy({**DEFAULTS, **settings})
     for path in sorted(inputs, key=lambda path: path.count(".")):  # "law" before "law.k"
         head, *rest = path.split(".")
         if head not in KNOWN:

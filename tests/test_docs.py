@@ -1,0 +1,66 @@
+"""The documentation: every Python snippet runs, page by page, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+import footfall as ff
+from footfall.contact.registry import BUILT_IN, _registered
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def snippets(page: Path) -> list[str]:
+    return SNIPPET.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: p.relative_to(DOCS).as_posix())
+def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = dict(_registered)
+    names: dict[str, object] = {"__name__": "docs_page"}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ff.FootfallWarning)
+            for i, code in enumerate(snippets(page)):
+                exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
+    finally:
+        _registered.clear()
+        _registered.update(before)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())
+def test_links_and_pictures_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_page_is_in_the_navigation():
+    text = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert page.relative_to(DOCS).as_posix() in text
+
+
+@pytest.mark.parametrize("law", sorted(BUILT_IN))
+def test_every_law_has_its_page(law):
+    assert (DOCS / "laws" / f"{law}.md").exists()
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    config = load_config(str(DOCS.parent / "mkdocs.yml"), site_dir=str(tmp_path / "site"))
+    build(config)  # strict: a warning is an error
+    pages = {
+        p.relative_to(tmp_path / "site").with_suffix(".md").as_posix() for p in (tmp_path / "site").rglob("*.html")
+    }
+    assert {p.relative_to(DOCS).as_posix() for p in PAGES} <= pages
