@@ -216,7 +216,7 @@ def test_spheres_and_soles_that_cannot_be_are_refused_with_a_sentence():
         ("distributed", {"mun": 10.0, "restitution": 0.5}),
     ],
 )
-def test_a_gain_and_a_wish_for_the_same_thing_are_refused(law, options):
+def test_a_gain_and_an_option_that_settles_the_same_are_refused(law, options):
     with pytest.raises(LawError, match=f"{law}: {' and '.join(options)} both settle"):
         ff.law(law, **options)
 

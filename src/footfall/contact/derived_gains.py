@@ -1,41 +1,23 @@
-"""Wishes a law may be given in place of gains: a depth at rest, a restitution, a damping ratio."""
+"""Gains derived from options that say what shall come of them: a depth at rest, a restitution, a damping ratio."""
 
 from __future__ import annotations
 
 import dataclasses
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from footfall.contact.base import Law, check, check_positive
+from footfall.contact.material import layer_gains
+from footfall.contact.normal_terms import NormalTerms
+from footfall.contact.setting import Setting
 from footfall.errors import LawError
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-class NormalTerms(NamedTuple):
-    """The normal force of a point, ``k d^alpha + c d^beta d'``, never below zero, for a depth ``d`` in m."""
-
-    k: float  # N/m^alpha
-    alpha: float
-    c: float  # N s/m^(1 + beta)
-    beta: float
-
-    def depth(self, load: float) -> float:
-        """Depth in m at which a load in N rests."""
-        return float((load / self.k) ** (1.0 / self.alpha))
-
-    def slope(self, depth: float) -> float:
-        """Stiffness in N/m for small motions about a depth in m."""
-        return float(self.alpha * self.k * depth ** (self.alpha - 1.0))
-
-    def damping(self, depth: float) -> float:
-        """Damping in N s/m for small motions about a depth in m."""
-        return float(self.c * depth**self.beta)
-
-
-def check_wishes(law: Law, stiffness: str, damping: str) -> None:
-    """Refuse wishes that are out of range, and those that contradict a gain or each other."""
+def check_derived(law: Law, stiffness: str, damping: str) -> None:
+    """Refuse such options where they are out of range, or contradict a gain or each other."""
     check_positive(law, "rest_penetration", "impact_speed")
     check_positive(law, "damping_ratio", zero=True)
     wanted: Any = law.options()["restitution"]
@@ -43,6 +25,60 @@ def check_wishes(law: Law, stiffness: str, damping: str) -> None:
     check(good, law.name, "restitution", wanted, "in (0, 1]")
     _only_one(law, "the stiffness", (stiffness, "rest_penetration"))
     _only_one(law, "the damping", (damping, "damping_ratio", "restitution"))
+
+
+def critical_damping(terms: NormalTerms, setting: Setting) -> float:
+    """The damping ``c`` at which the mass that a point carries does not swing about its depth of rest."""
+    depth = terms.depth(setting.load)
+    return 2.0 * (terms.slope(depth) * setting.share) ** 0.5 / float(depth**terms.beta)
+
+
+def derived_damping(law: Any, setting: Setting, terms: NormalTerms) -> float | None:
+    """The damping ``c`` that a law's ``restitution`` or ``damping_ratio`` leads to; None if neither is given."""
+    critical = critical_damping(terms, setting)
+    if law.restitution is not None:
+        from footfall.contact.bounce import damping_for  # it brings SciPy's integrators
+
+        k, alpha, _, beta = terms
+        return damping_for(
+            law.restitution,
+            lambda c: lambda depth, rate: max(0.0, k * depth**alpha + c * depth**beta * rate),
+            mass=setting.share,
+            speed=law.impact_speed,
+            gravity=setting.load / setting.share,
+            scale=critical,
+        )
+    return None if law.damping_ratio is None else law.damping_ratio * critical
+
+
+class OnElasticLayer:
+    """What laws share whose points can stand for parts of an elastic layer."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def from_material(
+        cls,
+        youngs_modulus: float,
+        poisson_ratio: float,
+        *,
+        thickness: float,
+        robot: Robot | None = None,
+        area: float | None = None,
+        **options: Any,
+    ) -> Self:
+        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa.
+
+        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
+        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
+        """
+        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
+        return cls.of_layer(normal, shear, rest)
+
+    @classmethod
+    def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:
+        """The law with these stiffnesses of a point, N/m."""
+        raise NotImplementedError
 
 
 def _only_one(law: Law, what: str, names: tuple[str, ...]) -> None:

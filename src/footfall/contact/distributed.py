@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
-from footfall.contact.derived_gains import NormalTerms, check_soles, check_wishes
+from footfall.contact.derived_gains import OnElasticLayer, check_derived, check_soles, derived_damping
+from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
 
 if TYPE_CHECKING:
-    from footfall.robot import Robot
+    pass
 
 # What a point remembers, by column of its memory.
 TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5
@@ -176,7 +177,7 @@ def distributed(contacts, dt, memory, force, mode, work, marks, signals, paramet
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distributed(CoupledLaw):
+class Distributed(OnElasticLayer, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
 
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
@@ -218,32 +219,15 @@ class Distributed(CoupledLaw):
         check_range(self, "alpha", 1.0, 3.0)
         check_range(self, "beta", 0.0, 3.0)
         check(self.criterion in ("foot", "point"), self.name, "criterion", self.criterion, "'foot' or 'point'")
-        check_wishes(self, "kn", "mun")
+        check_derived(self, "kn", "mun")
 
     @property
     def cone_of_foot(self) -> bool:
         return self.criterion == "foot"
 
     @classmethod
-    def from_material(
-        cls,
-        youngs_modulus: float,
-        poisson_ratio: float,
-        *,
-        thickness: float,
-        robot: Robot | None = None,
-        area: float | None = None,
-        **options: Any,
-    ) -> Self:
-        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa: ``alpha`` is 1.
-
-        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
-        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
-        """
-        from footfall.contact.material import layer_gains
-
-        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
-        return cls(kn=normal, kt=shear, alpha=1.0, **rest)
+    def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:
+        return cls(kn=normal, kt=shear, alpha=1.0, **options)
 
     def resolve(self, setting: Setting) -> Parameters:
         check_soles(self, setting.robot)
@@ -278,23 +262,9 @@ class Distributed(CoupledLaw):
         """The damping of a point, N s/m^(1 + beta), given or derived."""
         if self.mun is not None:
             return self.mun
-        depth = (setting.load / kn) ** (1.0 / self.alpha)
-        slope = self.alpha * setting.load / depth
-        critical = 2.0 * (slope * setting.share) ** 0.5 / depth**self.beta
-        if self.damping_ratio is not None:
-            return self.damping_ratio * critical
-        if self.restitution is None:
-            return min(450.0 * setting.load / self.PAPER_LOAD, 0.5 / (setting.dt * setting.mobility))
-        from footfall.contact.bounce import damping_for
-
-        return damping_for(
-            self.restitution,
-            lambda c: lambda depth, rate: max(0.0, kn * depth**self.alpha + c * depth**self.beta * rate),
-            mass=setting.share,
-            speed=self.impact_speed,
-            gravity=setting.load / setting.share,
-            scale=critical,
-        )
+        derived = derived_damping(self, setting, NormalTerms(kn, self.alpha, 0.0, self.beta))
+        scaled = 450.0 * setting.load / self.PAPER_LOAD
+        return min(scaled, 0.5 / (setting.dt * setting.mobility)) if derived is None else derived
 
     def creep(self, ratio: float, setting: Setting) -> float:
         return ratio * setting.ground.static_friction * setting.load / self.resolve(setting).mut

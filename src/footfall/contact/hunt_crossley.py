@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.contact.base import check_positive, check_range
-from footfall.contact.derived_gains import NormalTerms, check_wishes
+from footfall.contact.derived_gains import check_derived, derived_damping
 from footfall.contact.friction import FrictionalLaw, tangential_force
+from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 from footfall.solve.power import power
 
@@ -78,7 +79,7 @@ class HuntCrossley(FrictionalLaw):
         check_positive(self, "k")
         check_positive(self, "c", zero=True)
         check_range(self, "alpha", 1.0, 3.0)
-        check_wishes(self, "k", "c")
+        check_derived(self, "k", "c")
         self.check_friction()
 
     @classmethod
@@ -132,19 +133,5 @@ class HuntCrossley(FrictionalLaw):
         """The damping of a point, N s/m^(alpha + 1), given or derived."""
         if self.c is not None:
             return self.c
-        if self.restitution is not None:
-            from footfall.contact.bounce import damping_for
-
-            return damping_for(
-                self.restitution,
-                lambda c: lambda depth, rate: max(0.0, depth**self.alpha * (k + c * rate)),
-                mass=setting.share,
-                speed=self.impact_speed,
-                gravity=setting.load / setting.share,
-                scale=k / self.impact_speed,
-            )
-        depth = (setting.load / k) ** (1.0 / self.alpha)
-        if self.damping_ratio is not None:
-            slope = self.alpha * k * depth ** (self.alpha - 1.0)
-            return 2.0 * self.damping_ratio * (slope * setting.share) ** 0.5 / depth**self.alpha
-        return 1.5 * k
+        derived = derived_damping(self, setting, NormalTerms(k, self.alpha, 0.0, self.alpha))
+        return 1.5 * k if derived is None else derived

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from footfall.contact.base import Law, check
-from footfall.contact.derived_gains import NormalTerms
+from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 from footfall.errors import LawError
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from footfall.contact.base import check_positive
-from footfall.contact.derived_gains import NormalTerms, check_wishes
+from footfall.contact.derived_gains import OnElasticLayer, check_derived, critical_damping, derived_damping
 from footfall.contact.friction import FrictionalLaw, tangential_force
+from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 
 if TYPE_CHECKING:
-    from footfall.robot import Robot
+    pass
 
 
 class Parameters(NamedTuple):
@@ -47,7 +48,7 @@ def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpringDamper(FrictionalLaw):
+class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
     Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
@@ -71,29 +72,12 @@ class SpringDamper(FrictionalLaw):
     def __post_init__(self) -> None:
         check_positive(self, "k")
         check_positive(self, "c", zero=True)
-        check_wishes(self, "k", "c")
+        check_derived(self, "k", "c")
         self.check_friction()
 
     @classmethod
-    def from_material(
-        cls,
-        youngs_modulus: float,
-        poisson_ratio: float,
-        *,
-        thickness: float,
-        robot: Robot | None = None,
-        area: float | None = None,
-        **options: Any,
-    ) -> Self:
-        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa.
-
-        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
-        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
-        """
-        from footfall.contact.material import layer_gains
-
-        normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
-        return cls(k=normal, kt=shear, **rest)
+    def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:
+        return cls(k=normal, kt=shear, **options)
 
     def resolve(self, setting: Setting) -> Parameters:
         k = self.stiffness(setting.load)
@@ -111,20 +95,10 @@ class SpringDamper(FrictionalLaw):
 
     def damping(self, setting: Setting, k: float) -> float:
         """The damping of a point, N s/m, given or derived."""
-        critical = 2.0 * (k * setting.share) ** 0.5
         if self.c is not None:
             return self.c
-        if self.restitution is not None:
-            from footfall.contact.bounce import damping_for
-
-            return damping_for(
-                self.restitution,
-                lambda c: lambda depth, rate: max(0.0, k * depth + c * rate),
-                mass=setting.share,
-                speed=self.impact_speed,
-                gravity=setting.load / setting.share,
-                scale=critical,
-            )
-        if self.damping_ratio is not None:
-            return self.damping_ratio * critical
-        return min(critical, 0.5 / (setting.dt * setting.mobility))
+        terms = NormalTerms(k, 1.0, 0.0, 0.0)
+        derived = derived_damping(self, setting, terms)
+        if derived is not None:
+            return derived
+        return min(critical_damping(terms, setting), 0.5 / (setting.dt * setting.mobility))
