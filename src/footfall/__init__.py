@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from footfall import contact, control, errors, export, gait, measure, show, solve, study
     from footfall.contact import law, laws, point_law
     from footfall.contact.from_function import spring_friction
-    from footfall.errors import FootfallError, FootfallWarning
+    from footfall.errors import FootfallError, FootfallWarning, Interrupted
     from footfall.ground import FrictionTable, Ground
     from footfall.measure.audit import audit
     from footfall.record import Push
@@ -32,6 +32,7 @@ _HOMES = {
     "FootfallWarning": "errors",
     "FrictionTable": "ground",
     "Ground": "ground",
+    "Interrupted": "errors",
     "Push": "record",
     "Recording": "recording",
     "Robot": "robot",

@@ -46,6 +46,18 @@ class StudyError(FootfallError):
     """A study cannot be run: its inputs, its data or its folder are not what it needs."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run. ``recording`` holds what was simulated up to then.
+
+    It is a ``KeyboardInterrupt``, so that a script ends as any other does; at a prompt the recording is
+    ``sys.last_value.recording``.
+    """
+
+    def __init__(self, message: str, recording: Any = None) -> None:
+        super().__init__(message)
+        self.recording = recording
+
+
 class GaitError(FootfallError):
     """A gait cannot be found, read or walked."""
 

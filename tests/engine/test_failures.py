@@ -36,7 +36,7 @@ def fail(t):
         (lambda t: np.full(14, np.nan), "wave returned nan for actuator left_hip_yaw at t = 0.01 s"),
         (lambda t: [*np.zeros(13), np.inf], "wave returned inf for actuator right_ankle_yaw"),
         (fail, "wave failed at t = 0.01 s: ZeroDivisionError: no way"),
-        (lambda t: "left", "wave failed at t = 0.01 s: ValueError"),
+        (lambda t: "left", "wave returned 'left' at t = 0.01 s, which is no array of numbers"),
     ],
 )
 def test_a_controller_that_breaks_says_where_and_keeps_what_came_before(answer, sentence):
@@ -46,14 +46,6 @@ def test_a_controller_that_breaks_says_where_and_keeps_what_came_before(answer, 
     np.testing.assert_allclose(rec.time, np.arange(10) * 1e-3, atol=1e-12)
     assert rec.failure.cause == "controller" and rec.failure.time == pytest.approx(0.01)
     assert np.isfinite(rec.qpos).all() and rec.force.any()
-
-
-def test_ctrl_c_in_a_controller_leaves_the_run():
-    def impatient(t):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ff.Simulation(BIPED).run(1.0, controller=breaking(impatient))
 
 
 def test_something_that_is_no_controller_is_refused():

@@ -108,13 +108,14 @@ def test_pushes_add_up_and_act_at_the_centre_of_mass_of_a_body():
 
 
 @every_law
-def test_a_coarser_recording_is_the_finer_one_with_rows_left_out(law):
+def test_the_states_of_a_coarser_recording_are_those_of_the_finer_one_with_rows_left_out(law):
+    """Forces are means and peaks of the steps that were left out, see ``test_recorded_forces``."""
     sim = ff.Simulation(BIPED, law=law)
     fine = sim.run(0.1, controller="posture")
     coarse = sim.run(0.1, controller="posture", record_dt=0.01)
     assert len(fine) == 101 and len(coarse) == 11
-    for name, value in arrays(coarse).items():
-        np.testing.assert_array_equal(value, getattr(fine, name)[::10], err_msg=name)
+    for name in ("time", "qpos", "qvel", "ctrl", "position", "velocity", "normal", "gap"):
+        np.testing.assert_array_equal(getattr(coarse, name), getattr(fine, name)[::10], err_msg=name)
 
 
 @every_law

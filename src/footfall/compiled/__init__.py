@@ -8,6 +8,7 @@ for the compiler.
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
 import threading
@@ -25,7 +26,18 @@ from numba.core.extending import _Intrinsic
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.stamp import flags_of, kernel_stamp, reached, used_values
 
-__all__ = ["cold", "engine_part", "function_pointer", "generated", "inlined", "kernel", "kernel_stamp", "separate"]
+__all__ = [
+    "checked",
+    "cold",
+    "engine_part",
+    "function_pointer",
+    "generated",
+    "inlined",
+    "kernel",
+    "kernel_stamp",
+    "raises",
+    "separate",
+]
 
 # Sums may be reordered and products fused, so that loops run on vectors. NaN and infinity are not assumed absent:
 # divergence is detected by looking for them.
@@ -65,6 +77,17 @@ def kernel(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """A kernel that becomes part of its caller: for small ones."""
     return _compile(function, forceinline=True)
+
+
+def checked(function: Callable[..., Any]) -> Any:
+    """A kernel of a user: the same, but an index outside an array is an exception, not a write into foreign memory."""
+    return _compile(getattr(function, "py_func", function), boundscheck=True)
+
+
+def raises(function: Any) -> bool:
+    """Whether a function has a ``raise`` or an ``assert`` in it, which compiled code cannot pass on."""
+    plain = getattr(function, "py_func", function)
+    return any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain))
 
 
 #: To be called from Python, a function of whole worlds needs more machine code than to do its work.

@@ -33,6 +33,7 @@ numbers it declares as ``Law.signals`` and, for each foot, ``Law.foot_signals``,
 from __future__ import annotations
 
 import dataclasses
+import math
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from footfall.contact.setting import Setting
+from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
 
@@ -220,6 +222,22 @@ _COMPLETED = {
     return normal, x, y, SLIDE if x * x + y * y >= 0.999999 * limit * limit else STICK""",
     1: "return kernel({arguments}, {parameters}), 0.0, 0.0, STICK",
 }
+# An exception in a user's law ends a run as any force does that is no number.
+_ATTEMPTED_POINT = """def adapter({head}):
+    try:
+        normal, x, y, mode = answer({head})
+    except Exception:
+        return NAN, NAN, NAN, STICK
+    return float(normal), float(x), float(y), int(mode)
+"""
+_ATTEMPTED_COUPLED = """def adapter({head}):
+    try:
+        status = answer({head})
+    except Exception:
+        force[:] = NAN
+        return 1
+    return int(status)
+"""
 
 
 @cache
@@ -227,9 +245,12 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     from numba import float64, types
     from numba.core.errors import NumbaError
 
-    from footfall.compiled import inlined
+    from footfall.compiled import checked, inlined
 
-    compiled: Any = function if hasattr(function, "py_func") else inlined(function)
+    foreign = is_foreign(function)
+    if foreign:
+        check_foreign(function, name)
+    compiled: Any = checked(function) if foreign else function if hasattr(function, "py_func") else inlined(function)
     values = types.NamedUniTuple(float64, len(parameters._fields), parameters)
     try:
         compiled.compile((*point_signature().args[:5], values))
@@ -246,31 +267,47 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
         )
     arguments = "depth, depth_rate, slip, slip_velocity, memory"
     # Friction is that of the place where the point is, and not the law's.
-    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature(), FRICTION)
+    attempted = _ATTEMPTED_POINT if foreign else ""
+    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature(), FRICTION, attempted)
 
 
 @cache
 def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
     """A compiled function of the coupled signature, whose parameters are named."""
-    from footfall.compiled import kernel
+    from footfall.compiled import checked, kernel
 
-    compiled = function if hasattr(function, "py_func") else kernel(function)
+    foreign = is_foreign(function)
+    if foreign:
+        check_foreign(function, function.__name__)
+    compiled = checked(function) if foreign else function if hasattr(function, "py_func") else kernel(function)
     arguments = "contacts, dt, memory, force, mode, work, marks, signals"
-    return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature())
+    attempted = _ATTEMPTED_COUPLED if foreign else ""
+    return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature(), attempted=attempted)
 
 
 def _adapter(
-    compiled: Any, parameters: Any, arguments: str, body: str, signature: Any, given: tuple[str, ...] = ()
+    compiled: Any,
+    parameters: Any,
+    arguments: str,
+    body: str,
+    signature: Any,
+    given: tuple[str, ...] = (),
+    attempted: str = "",
 ) -> Any:
     """Compile a law's kernel behind the engine's signature: an array of numbers becomes named parameters.
 
-    Those called as in ``given`` are arguments of their own, between ``arguments`` and the array.
+    Those called as in ``given`` are arguments of their own, between ``arguments`` and the array. ``attempted`` is the
+    source of a function that also catches what the law may raise.
     """
-    from footfall.compiled import function_pointer, generated
+    from footfall.compiled import checked, function_pointer, generated
 
     values = [name if name in given else f"values[{i}]" for i, name in enumerate(parameters._fields)]
     named = f"Parameters({', '.join(values)})"
     head = ", ".join([arguments, *given, "values"])
     source = f"def adapter({head}):\n    {body.format(arguments=arguments, parameters=named)}\n"
     namespace = {"kernel": compiled, "Parameters": parameters, "STICK": STICK, "SLIDE": SLIDE}
-    return function_pointer(signature, generated(source, "adapter", namespace, compiled.py_func))
+    adapter = generated(source, "adapter", namespace, compiled.py_func)
+    if attempted:
+        namespace = {"answer": checked(adapter), "STICK": STICK, "NAN": math.nan}
+        adapter = generated(attempted.format(head=head), "adapter", namespace, compiled.py_func)
+    return function_pointer(signature, adapter)

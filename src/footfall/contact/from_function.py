@@ -13,6 +13,7 @@ from footfall.compiled import inlined
 from footfall.contact.base import FRICTION, PointLaw, check_positive
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
+from footfall.contact.trial import check_foreign
 from footfall.errors import LawError
 from footfall.solve.contacts import SLIDE, coulomb
 
@@ -61,7 +62,8 @@ def point_law(
     defaults, numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
     ``parameters.static_friction`` and ``parameters.dynamic_friction``. It is compiled on first use, so it may use
     arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb` and
-    :func:`footfall.spring_friction`.
+    :func:`footfall.spring_friction`; it must not raise. Before a run it is tried as plain Python, and in the run an
+    index outside an array ends in a force that is no number.
 
     Limitations: forces act for a whole step. Stiffness k (N/m) and damping c (N s/m) of a point stay stable while
     ``dt * (c + dt * k) * mobility`` is well below 2, with ``sim.setting.mobility`` (1/kg).
@@ -74,6 +76,7 @@ def point_law(
                 f"law '{name}': {function.__name__} takes ({', '.join(found)}), "
                 f"but a point law takes ({', '.join(ARGUMENTS)})"
             )
+        check_foreign(function, name)
         taken = sorted(set(defaults) & set(FRICTION))
         if taken:
             raise LawError(f"law '{name}': {taken[0]} belongs to the ground, not to the law")

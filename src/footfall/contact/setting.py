@@ -11,6 +11,9 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.standing import point_jacobian, point_positions
 
+#: Standard gravity, m/s2.
+EARTH = 9.80665
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -24,8 +27,10 @@ class Setting:
 
     @property
     def load(self) -> float:
-        """Weight carried by each touching point when the robot stands, N."""
-        return self.robot.weight / self.carriers
+        """Weight carried by each touching point when the robot stands, N; on Earth, where the model has no gravity,
+        for soles and soils do not change with it.
+        """
+        return (self.robot.weight or EARTH * self.robot.mass) / self.carriers
 
     @property
     def share(self) -> float:
@@ -37,7 +42,8 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     """What a law's defaults are derived from, at the robot's home pose."""
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
+    for stage in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_makeM, mujoco.mj_factorM):
+        stage(robot.model, data)
     heights = point_positions(robot, data)[:, 2] - robot.point_radius
     carriers = int((heights <= heights.min() + 1e-6).sum())
     # All eigenvalues of J M^-1 J^T but zeros are those of M^-1 (J^T J), which stays small for many points.

@@ -63,21 +63,27 @@ class State:
     """What a controller sees. Arrays are live views, read-only: copy what must outlast the call."""
 
     robot: Robot
-    data: mujoco.MjData  # everything else MuJoCo knows of this instant
     qpos: np.ndarray  # (nq,)
     qvel: np.ndarray  # (nv,)
     position: np.ndarray  # (P, 3) m, contact points, world frame
     gap: np.ndarray  # (P,) m
     mode: np.ndarray  # (P,) of the step before: 0 open, 1 stick, 2 slide
+    com: np.ndarray  # (3,) m, centre of mass, world frame
     _points: Points
     _contacts: Contacts
+    _mirror: Any
+
+    @property
+    def data(self) -> mujoco.MjData:
+        """All that MuJoCo knows of this instant, as a copy: compute with it what you like, the run does not notice.
+
+        Positions, velocities, inertia and all that follows from them are there; contacts are not, see ``force``,
+        ``gap`` and ``mode``. Once asked for, it is renewed before every call.
+        """
+        data: mujoco.MjData = self._mirror.data()
+        return data
 
     @property
     def force(self) -> np.ndarray:
         """(P, 3) N, contact forces of the step before, world frame."""
         return np.einsum("pji,pj->pi", self._contacts.frame, self._points.force)
-
-    @property
-    def com(self) -> np.ndarray:
-        """(3,) m, centre of mass."""
-        return self.data.subtree_com[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from footfall.control.biped import Biped
 from footfall.control.walk_controller import Walking
 from footfall.errors import ControllerError
-from footfall.gait.footsteps import FootstepPlan
+from footfall.gait.footsteps import MOST_STEPS, FootstepPlan
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
@@ -58,6 +58,8 @@ class Walk:
             raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
         if not (isinstance(self.steps, int) and self.steps >= 1):
             raise ControllerError(f"walk: steps = {self.steps} but it must be a whole number, at least 1")
+        if self.steps > MOST_STEPS:
+            raise ControllerError(f"walk: steps = {self.steps} but a walk has at most {MOST_STEPS}")
         if not 0.02 <= self.double_support <= 0.8:
             raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
 

@@ -7,7 +7,6 @@ kept on disk; model and data travel as the integers ``MjModel._address`` and ``M
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -19,16 +18,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from footfall.mujoco_library import library_path
 
-def _load_library() -> None:
-    folder = Path(mujoco.__file__).parent
-    found = sorted(p for p in folder.iterdir() if p.name.startswith(("libmujoco.", "mujoco.dll")))
-    if not found:
-        raise ImportError(f"no MuJoCo library in {folder}: is the package 'mujoco' whole?")
-    llvm.load_library_permanently(str(found[0]))
-
-
-_load_library()
+llvm.load_library_permanently(str(library_path()))
 
 _ADDRESS = types.intp
 _VECTOR = types.CPointer(types.float64)
@@ -97,11 +89,11 @@ def struct_dtype(name: str) -> np.dtype:
 CONTACT = struct_dtype("mjContact")
 
 
-def counter(data: mujoco.MjData, name: str) -> np.ndarray:
-    """A live one-element view of a field of ``MjData`` that is no array: a number such as ``ncon``, or a pointer."""
-    layout = struct_dtype("mjData")
+def counter(owner: mujoco.MjData | mujoco.MjModel, name: str) -> np.ndarray:
+    """A live one-element view of a field of ``MjData`` or ``MjModel`` that is no array: a number, or a pointer."""
+    layout = struct_dtype("mjModel" if isinstance(owner, mujoco.MjModel) else "mjData")
     kind, offset = layout[name], layout.fields[name][1]  # type: ignore[index]
-    memory: Any = (ctypes.c_char * kind.itemsize).from_address(data._address + offset)
+    memory: Any = (ctypes.c_char * kind.itemsize).from_address(owner._address + offset)
     return np.frombuffer(memory, dtype=kind)
 
 

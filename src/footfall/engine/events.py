@@ -19,8 +19,10 @@ that ``EventLaw.in_steps`` names.
 
 from __future__ import annotations
 
-from footfall.compiled import engine_part, kernel
+from footfall.compiled import cold, engine_part, kernel
 from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
+from footfall.engine.bridge import address_of
+from footfall.engine.clock import overdue
 from footfall.engine.contact_set import (
     DRIFT,
     REBOUND,
@@ -52,8 +54,10 @@ from footfall.engine.dormand_prince import (
 )
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
+from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
-from footfall.engine.step import DIVERGED, DONE, record, runaway, sense_and_act
+from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, runaway, sense_and_act
+from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step, begin_sample, hold_forces
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
 
@@ -104,7 +108,7 @@ def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, 
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-    outcome[3] = constrained_step(world, points, contacts, scratch, constraints, True, law, values, dt)
+    outcome[STATUS] = constrained_step(world, points, contacts, scratch, constraints, True, law, values, dt)
     return runaway(world, outcome)
 
 
@@ -281,35 +285,36 @@ def start_period(points, flow):
 
 
 @engine_part
-def record_period(points, flow, tape, row, dt):
-    """Write what happened in the period that began with a sample."""
+def record_period(points, contacts, flow, held, tape, dt, outcome):
+    """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
     for p in range(points.mode.size):
         mode = flow.worked[p]
-        if mode == OPEN and flow.touching[p] == 1 and tape.mode[row, p] != OPEN:
+        if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
             mode = STICK  # there, and not loaded
-        tape.mode[row, p] = mode
+        held.mode[p] = mode
         for k in range(3):
-            tape.force[row, p, k] = flow.impulse[p, k] / dt
-    tape.status[row] = flow.tally[UNSOLVED]
-    tape.signals[row, 0] = flow.tally[EVENTS]
-    tape.signals[row, 1] = flow.tally[IMPACTS]
-    tape.signals[row, 2] = flow.struck[0]
-    tape.signals[row, 3] = flow.tally[SOFT]
+            held.force[p, k] = flow.impulse[p, k] / dt
+    add_step(points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
+    told = tape.signals[outcome[SAMPLES] - 1]
+    if outcome[STEPS] == 1:
+        told[0], told[1], told[2], told[3] = 0.0, 0.0, 0.0, 0.0
+    told[0] += flow.tally[EVENTS]
+    told[1] += flow.tally[IMPACTS]
+    told[2] += flow.struck[0]
+    told[3] += flow.tally[SOFT]
 
 
-@kernel
-def advance(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
-    """Integrate the periods ``first`` to ``last`` (exclusive); number ``plan.total`` is the end: only evaluated.
-
-    Writes (how it ended, period, dof or point or code, law's status) into ``outcome``.
-    """
+@cold
+def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
+    """The loop of ``advance``."""
     plan = conditions.plan
     dt = plan.dt
     for step in range(first, last):
         time = step * dt
-        outcome[1] = step
-        row = step // plan.record_every
-        kept = step % plan.record_every == 0
+        outcome[NEXT] = step
+        if step > first and overdue(scratch.clock):
+            return
+        outcome[STEP] = step
         act = plan.control > 0 and step % plan.control_every == 0
         fresh = True  # the period begins
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
@@ -325,7 +330,7 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
                     world, points, contacts, scratch, conditions.constraints, flow, impact, laws.values, flash
                 )
                 if flow.tally[EVENTS] > ENOUGH:
-                    outcome[0] = STALLED
+                    outcome[END] = STALLED
                     return
             if hit or flash > 0.0 or straighten:
                 put_back(world, points, contacts, scratch, conditions.constraints, flow)
@@ -341,18 +346,21 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
             world.time[0] = time + gone
             end = forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome)
             act = False
-            status = outcome[3]
-            if fresh and (kept or end == DIVERGED):
-                record(world, points, contacts, scratch.signals, tape, row, time, min(1, status))
+            status = outcome[STATUS]
+            if fresh:
+                hold_forces(points, contacts, scratch.held)
+                if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+                    begin_sample(world, points, contacts, scratch, tape, time, outcome)
             if end == DIVERGED and stage > 0 and h > SHORTEST:
                 h, low, high, stage = 0.25 * h, 0.0, 0.0, 1
                 set_stage(world, flow, stage, h)
                 continue
             if end != DONE:
-                outcome[0] = end
+                outcome[END] = end
                 return
             if fresh:
                 if step == plan.total:
+                    outcome[NEXT] = step + 1
                     return
             fresh = False
             if flow.tally[SOFT] == 1:
@@ -433,5 +441,23 @@ def advance(world, points, contacts, scratch, conditions, laws, rough, flow, imp
             low, high, sides, turns = 0.0, 0.0, 0, 0
             stage = 1
             set_stage(world, flow, stage, h)
-        if kept:
-            record_period(points, flow, tape, row, dt)
+        record_period(points, contacts, flow, scratch.held, tape, dt, outcome)
+        outcome[NEXT] = step + 1
+
+
+@kernel
+def advance(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
+    """Integrate the periods ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
+
+    Period number ``plan.total`` is the end: only evaluated. ``outcome`` is described in :mod:`footfall.engine.tape`.
+    """
+    key = scratch.back.key[0]
+    before = pthread_getspecific(key)
+    pthread_setspecific(key, address_of(scratch.back.place))
+    if mark_return(scratch.back.place) == 0:
+        take_periods(
+            world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome
+        )
+    else:
+        outcome[END] = MUJOCO_ERROR
+    pthread_setspecific(key, before)

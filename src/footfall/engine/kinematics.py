@@ -37,7 +37,10 @@ class Points(NamedTuple):
 
 @inlined
 def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
-    """Positions, gaps and, for points nearer than ``margin``, contact frames. Gives a point whose gap is NaN, or -1."""
+    """Positions, gaps, normals and, for points nearer than ``margin``, contact frames.
+
+    Gives a point whose gap is NaN, or -1.
+    """
     count = 0
     for k in range(points.body.size):
         contacts.near[k] = count
@@ -60,6 +63,8 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
             at[2] = pz - radius * nz
             contacts.gap[p] = gap
             if gap > margin:
+                normal = contacts.frame[p, 2]
+                normal[0], normal[1], normal[2] = nx, ny, nz
                 continue
             tangent_frame(nx, ny, nz, contacts.frame[p])
             contacts.points[count] = p

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import engine_part, kernel
+from footfall.compiled import cold, engine_part, kernel
 from footfall.engine.bridge import (
+    address_of,
     mj_collision,
     mj_fwd_actuation,
     mj_island,
@@ -13,10 +14,12 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_transmission,
 )
+from footfall.engine.clock import overdue
 from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, locate, restore_memory, roll_anchors
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
+from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
     add_damping,
@@ -28,12 +31,25 @@ from footfall.engine.stages import (
     smooth_force,
     velocity_stage,
 )
+from footfall.engine.tape import (
+    CONCERNED,
+    END,
+    NEXT,
+    STATUS,
+    STEP,
+    add_step,
+    begin_sample,
+    hold_forces,
+    weigh_forces,
+)
 from footfall.solve.dense import copy
 
 # How a run of the loop ends.
-DONE, DIVERGED, NO_GROUND, STOPPED = 0, 1, 2, 3
+DONE, DIVERGED, NO_GROUND, STOPPED, MUJOCO_ERROR = 0, 1, 2, 3, 5
 #: Accelerations beyond this (m/s2 or rad/s2) are no motion of a robot.
 RUNAWAY = 1e8
+#: Steps between two looks at the clock, which cost 25 ns each.
+LOOK_EVERY = 8
 
 
 class Plan(NamedTuple):
@@ -108,7 +124,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     if bad < 0 and ground.friction.varies:
         bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
     if bad >= 0:
-        outcome[2] = bad
+        outcome[CONCERNED] = bad
         return NO_GROUND, False
     constrained = needs_constraints(world, conditions.guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
@@ -133,7 +149,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
         elif plan.control == 2:
             failed = control.compiled(step * plan.dt, world.qpos, world.qvel, world.ctrl, control.gains)
         if failed != 0:
-            outcome[2] = failed
+            outcome[CONCERNED] = failed
             return STOPPED, constrained
     mj_fwd_actuation(world.model, world.data)
     smooth_force(world, conditions.pushes, step)
@@ -145,7 +161,7 @@ def runaway(world, outcome):
     """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
     for j in range(world.qacc.size):
         if not abs(world.qacc[j]) < RUNAWAY:
-            outcome[2] = j
+            outcome[CONCERNED] = j
             return DIVERGED
     return DONE
 
@@ -156,64 +172,52 @@ def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outc
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
-    outcome[3] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
+    outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
     return runaway(world, outcome)
 
 
-@engine_part
-def record(world, points, contacts, signals, tape, row, time, status):
-    """Write one sample."""
-    tape.time[row] = time
-    tape.status[row] = status
-    copy(tape.qpos[row], world.qpos)
-    copy(tape.qvel[row], world.qvel)
-    copy(tape.ctrl[row], world.ctrl)
-    copy(tape.signals[row], signals)
-    for k in range(points.body.size):
-        v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
-        for p in range(points.begin[k], points.begin[k + 1]):
-            at, f, frame = points.position[p], points.force[p], contacts.frame[p]
-            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-            tape.velocity[row, p, 0] = v[3] + v[1] * rz - v[2] * ry
-            tape.velocity[row, p, 1] = v[4] + v[2] * rx - v[0] * rz
-            tape.velocity[row, p, 2] = v[5] + v[0] * ry - v[1] * rx
-            for c in range(3):
-                tape.position[row, p, c] = at[c]
-                tape.force[row, p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
-            tape.gap[row, p] = contacts.gap[p]
-            tape.mode[row, p] = points.mode[p]
-
-
-@kernel
-def advance(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
-    """Take the steps ``first`` to ``last`` (exclusive); step number ``plan.total`` is the end: only evaluated.
-
-    Writes (how it ended, step, dof or point or code, law's status) into ``outcome``.
-    """
+@cold
+def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
+    """The loop of ``advance``."""
     plan = conditions.plan
     dt = plan.dt
     nq, nv = world.qpos.size, world.qvel.size
-    kept = scratch.runge_kutta
+    kept, held = scratch.runge_kutta, scratch.held
     for step in range(first, last):
         time = step * dt
         world.time[0] = time
-        outcome[1] = step
+        outcome[NEXT] = step
+        if step % LOOK_EVERY == 0 and step > first and overdue(scratch.clock):
+            return
+        outcome[STEP] = step
         act = plan.control > 0 and step % plan.control_every == 0
+        status = 0
         # The stages of Runge-Kutta 4, of which the first alone is semi-implicit Euler.
         for stage in range(plan.stages):
             end = evaluate(world, points, contacts, scratch, conditions, laws, step, act and stage == 0, outcome)
-            if stage == 0 and (step % plan.record_every == 0 or end == DIVERGED):
-                record(world, points, contacts, scratch.signals, tape, step // plan.record_every, time, outcome[3])
+            if stage == 0:
+                hold_forces(points, contacts, held)
+                status = outcome[STATUS]
+                if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+                    begin_sample(world, points, contacts, scratch, tape, time, outcome)
             if end != DONE:
-                outcome[0] = end
+                outcome[END] = end
                 return
             if stage == 0:
                 if step == plan.total:
+                    outcome[NEXT] = step + 1
                     return
                 integrate_activations(world, dt)
             if plan.stages == 1:
                 break
             weight = 1.0 if stage == 0 or stage == 3 else 2.0
+            status = max(status, outcome[STATUS])
+            if stage == 0:
+                for p in range(points.mode.size):
+                    for c in range(3):
+                        held.force[p, c] *= 1.0 / 6.0
+            else:
+                weigh_forces(points, contacts, held, weight / 6.0)
             ahead = dt if stage == 2 else 0.5 * dt
             if stage == 0:
                 keep_memory(points, scratch)
@@ -240,4 +244,22 @@ def advance(world, points, contacts, scratch, conditions, laws, tape, first, las
             integrate_positions(world, kept[2, :nv], dt)
             for j in range(nv):
                 world.qvel[j] = kept[1, j] + dt * kept[3, j]
+        add_step(points, contacts, held, tape, status, outcome)
         roll_anchors(world.cvel, points, contacts, dt)
+        outcome[NEXT] = step + 1
+
+
+@kernel
+def advance(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
+    """Take the steps ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
+
+    Step number ``plan.total`` is the end: only evaluated. ``outcome`` is described in :mod:`footfall.engine.tape`.
+    """
+    key = scratch.back.key[0]
+    before = pthread_getspecific(key)
+    pthread_setspecific(key, address_of(scratch.back.place))
+    if mark_return(scratch.back.place) == 0:
+        take_steps(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome)
+    else:
+        outcome[END] = MUJOCO_ERROR
+    pthread_setspecific(key, before)

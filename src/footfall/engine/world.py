@@ -8,8 +8,10 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
+from footfall.engine.clock import Clock, make_clock
 from footfall.engine.joint_rows import JointRows
 from footfall.engine.kinematics import Points
+from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
 from footfall.solve.contacts import Contacts
 
@@ -111,6 +113,14 @@ class Pushes(NamedTuple):
     wrench: np.ndarray  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
 
 
+class Held(NamedTuple):
+    """What the ground does in the step under way."""
+
+    force: np.ndarray  # (P, 3) N, world frame, mean over the step
+    mode: np.ndarray  # (P,)
+    peak: np.ndarray  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+
+
 class Scratch(NamedTuple):
     """Space the step needs, allocated once."""
 
@@ -126,22 +136,9 @@ class Scratch(NamedTuple):
     memory: np.ndarray  # (P, M + 3) copy of memory and anchors
     mode: np.ndarray  # (P,) copy
     signals: np.ndarray  # (S,) what law and controller want recorded
-
-
-class Tape(NamedTuple):
-    """The arrays a run is recorded into, one row per sample."""
-
-    time: np.ndarray  # (T,)
-    qpos: np.ndarray  # (T, nq)
-    qvel: np.ndarray  # (T, nv)
-    ctrl: np.ndarray  # (T, nu)
-    force: np.ndarray  # (T, P, 3) N, world frame
-    position: np.ndarray  # (T, P, 3) m, world frame
-    velocity: np.ndarray  # (T, P, 3) m/s, world frame
-    gap: np.ndarray  # (T, P) m
-    mode: np.ndarray  # (T, P)
-    status: np.ndarray  # (T,)
-    signals: np.ndarray  # (T, S)
+    held: Held
+    back: ReturnPoint
+    clock: Clock
 
 
 def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
@@ -239,23 +236,9 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
         memory=np.zeros((count, points.memory.shape[1] + 3)),
         mode=np.zeros(count, dtype=np.int64),
         signals=np.zeros(signals),
-    )
-
-
-def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) -> Tape:
-    """Room for a recording."""
-    return Tape(
-        time=np.zeros(samples),
-        qpos=np.zeros((samples, model.nq)),
-        qvel=np.zeros((samples, model.nv)),
-        ctrl=np.zeros((samples, model.nu)),
-        force=np.zeros((samples, points, 3)),
-        position=np.zeros((samples, points, 3)),
-        velocity=np.zeros((samples, points, 3)),
-        gap=np.zeros((samples, points)),
-        mode=np.zeros((samples, points), dtype=np.int8),
-        status=np.zeros(samples, dtype=np.int8),
-        signals=np.zeros((samples, signals)),
+        held=Held(np.zeros((count, 3)), np.zeros(count, dtype=np.int64), np.zeros(feet + 1)),
+        back=make_return_point(),
+        clock=make_clock(),
     )
 
 

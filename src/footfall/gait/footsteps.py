@@ -14,6 +14,8 @@ from footfall.errors import GaitError
 
 Pose = tuple[float, float, float]
 LEFT, RIGHT = 1, -1
+#: Half a day's walk; a plan lists every step.
+MOST_STEPS = 50_000
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class FootstepPlan:
         """
         if steps < 1:
             raise GaitError(f"a walk of {steps} steps is none: steps must be at least 1")
+        if steps > MOST_STEPS:
+            raise GaitError(f"a walk has at most {MOST_STEPS} steps, not {steps}")
         if not 0.0 < double_support < 1.0:
             raise GaitError(f"both feet stand for a share of the step between 0 and 1, not {double_support:g}")
         if not (math.isfinite(duration) and duration > 0.0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 import textwrap
 import uuid
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from numba import float64, types
 from numba.core.errors import NumbaError
 
-from footfall.compiled import function_pointer, generated, kernel, kernel_stamp
+from footfall.compiled import function_pointer, generated, kernel, kernel_stamp, raises
 from footfall.errors import GroundError
 from footfall.ground.surface import SURFACE_SIGNATURE, over_height
 
@@ -111,7 +110,7 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
     plain = _plain(function)
     if not isinstance(plain, FunctionType):
         raise _uncompilable(role, function, f"a {type(function).__name__} is not a plain Python function")
-    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain)):
+    if raises(plain):
         raise GroundError(
             f"the {role.what} function '{plain.__name__}' raises (or asserts), which a compiled ground cannot: "
             f"{role.nowhere}"

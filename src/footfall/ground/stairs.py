@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import mujoco
 
 
+#: Each is a geom for MuJoCo, and higher than any tower.
+MOST_STEPS = 10_000
+
+
 def stairs(
     rise: Annotated[float, Option("m", "negative goes down")] = 0.15,
     run: Annotated[float, Option("m")] = 0.3,
@@ -42,6 +46,8 @@ def stairs(
         raise GroundError(f"the run of a stair must be positive, got {run:g} m (to go down, give a negative rise)")
     if not float(number("count", count)).is_integer() or count < 1:
         raise GroundError(f"stairs need a whole number of steps, at least one, got count={count!r}")
+    if count > MOST_STEPS:
+        raise GroundError(f"stairs have at most {MOST_STEPS} steps, got count={count!r}")
     options = (("rise", rise), ("run", run), ("count", int(count)), ("start", start), ("heading", heading))
     return Form(Coefficients.of(friction, static_friction), options)
 

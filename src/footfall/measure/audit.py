@@ -5,7 +5,9 @@
     audit.check()       # in a test: raises with a sentence if a row fails
 
 The rules are the same for all laws, see :data:`footfall.measure.audit_rules.RULES`: up to its tolerance a row
-passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails.
+passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails. What a
+recording does not hold is not known: what happened between the samples if steps were left out, the forces on bodies
+that are no foot, anything of a recording without samples.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.measure.audit_rules import RULES, Rule
+from footfall.measure.audit_rules import EVERYTHING, FAULTS, NOTHING, PROOFS, RULES, Bounds, Rule
 from footfall.measure.common import once
 
 if TYPE_CHECKING:
     from footfall.record import Record
 
-VERDICTS = ("pass", "note", "fail")
+#: From good to bad; a recording passes with the first two.
+VERDICTS = ("pass", "note", "not known", "fail")
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class AuditRow:
         relative: the worst as a part of the robot's weight, size, their product, or of a half turn.
         tolerance: up to here the row passes.
         limit: up to here it is a note, beyond it fails.
-        verdict: "pass", "note" or "fail".
+        verdict: "pass", "note", "not known" or "fail".
         meaning: what the row asks, one sentence.
         when: s, the time of the worst sample; NaN where there is no error.
     """
@@ -69,16 +72,18 @@ class Audit:
         title: what was audited.
         rows: one per question.
         series: (T,) the error in each sample, by the row's name; NaN where there is nothing to judge.
+        remedy: why rows are not known and what to do about it, "" if all are.
     """
 
     title: str
     rows: tuple[AuditRow, ...]
     series: Mapping[str, np.ndarray] = field(repr=False, compare=False)
+    remedy: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether no row fails."""
-        return not self.failed
+        """Whether every row passes or has a note; a row of which nothing is known does not pass."""
+        return not self.failed and not self.unknown
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -91,6 +96,11 @@ class Audit:
         return tuple(row.name for row in self.rows if row.verdict == "note")
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """Names of the rows of which the recording does not hold enough to say more."""
+        return tuple(row.name for row in self.rows if row.verdict == "not known")
+
+    @property
     def verdict(self) -> str:
         """The worst verdict of all rows."""
         return max((row.verdict for row in self.rows), key=VERDICTS.index)
@@ -99,7 +109,7 @@ class Audit:
         return {row.name: row for row in self.rows}[name]
 
     def check(self) -> Audit:
-        """This audit, or a ``RecordingError`` that names the rows that fail."""
+        """This audit, or a ``RecordingError`` that names the rows that fail, or those that are not known."""
         if self.failed:
             told = "; ".join(
                 f"{row.name} {_number(row.worst)} {row.unit} at t = {row.when:.4g} s "
@@ -108,6 +118,8 @@ class Audit:
                 if row.verdict == "fail"
             )
             raise RecordingError(f"the audit of {self.title} fails: {told}")
+        if self.unknown:
+            raise RecordingError(f"the audit of {self.title} does not know of {', '.join(self.unknown)}: {self.remedy}")
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +133,11 @@ class Audit:
             (r.name, _number(r.worst), _number(r.rms), r.unit, _number(r.limit), _time(r.when), r.verdict, r.meaning)
             for r in self.rows
         ]
-        verdict = "passes" if self.passed else f"fails: {', '.join(self.failed)}"
+        verdict = "passes"
+        if self.failed:
+            verdict = f"fails: {', '.join(self.failed)}"
+        elif self.unknown:
+            verdict = f"does not know of {', '.join(self.unknown)}: {self.remedy}"
         return f"Audit of {self.title}: {verdict}\n" + text_table(head, lines, right=(1, 2, 4, 5))
 
 
@@ -129,17 +145,17 @@ class Audit:
 def audit(rec: Record) -> Audit:
     """Examine the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
 
-    Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for Runge-Kutta and
-    for fewer samples it can only give notes. Samples in which another body than a foot may touch the ground are
-    left out there, and forces of air, of equality constraints and of obstacles in the robot's own model are
-    not known. Energy is counted per foot from touch-down on: a law that wastes energy first and creates as much later
-    in the same stance is not found out.
+    Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for other integrators
+    it can only give notes. Where steps are left out (``record_dt`` above ``dt``) most rows are not known, and so is
+    the balance of samples in which another body than a foot may touch the ground. Forces of air, of equality
+    constraints and of obstacles in the robot's own model are not on record. Energy is counted per foot from touch-down
+    on: a law that wastes energy first and creates as much later in the same stance is not found out.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in numbers that are none
-        series = {rule.name: rule.quantity(rec) for rule in RULES}
+        series = {rule.name: _judged(rule, rec) for rule in RULES}
         rows = tuple(_row(rule, series[rule.name], rec) for rule in RULES)
     title = f"{rec.robot.name} on {rec.ground.kind}, law {rec.law.name}, {rec.duration:.4g} s"
-    return Audit(title, rows, series)
+    return Audit(title, rows, series, _remedy(rec) if any(row.verdict == "not known" for row in rows) else "")
 
 
 def audit_table(audits: Mapping[str, Audit]) -> str:
@@ -166,12 +182,42 @@ def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Conta
     return "\n".join([told(head), "  ".join("-" * w for w in widths), *map(told, lines)])
 
 
+def _judged(rule: Rule, rec: Record) -> np.ndarray:
+    """(T,) what a rule measures, NaN where it cannot."""
+    if len(rec) and (rec.every_step or rule.between_samples != NOTHING):
+        return rule.quantity(rec)
+    return np.full(len(rec), np.nan)
+
+
+def _known(rule: Rule, worst: float, bounds: Bounds, rec: Record) -> bool:
+    """Whether a row that does not fail may pass or have a note."""
+    if not len(rec) or (rule.unknown is not None and bool(rule.unknown(rec).any())):
+        return False
+    if rec.every_step or rule.between_samples == EVERYTHING:
+        return True
+    noted = worst > bounds.tolerance
+    return noted if rule.between_samples == FAULTS else not noted and rule.between_samples == PROOFS
+
+
+def _remedy(rec: Record) -> str:
+    if not len(rec):
+        return "the recording is empty"
+    if not rec.every_step:
+        return f"only every {rec.record_dt:g} s of steps of {rec.dt:g} s was recorded; leave record_dt out to know"
+    if len(rec) == 1:
+        return "one sample has no acceleration"
+    return "other bodies than the feet may have touched the ground, whose forces are not on record"
+
+
 def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
     bounds = rule.bounds(rec)
     judged = values[np.isfinite(values)]
     worst = float(judged.max(initial=0.0))
     rms = float(np.sqrt(np.mean(judged**2))) if judged.size else 0.0
-    verdict = "fail" if worst > bounds.limit else "note" if worst > bounds.tolerance else "pass"
+    verdict = "fail"
+    if not worst > bounds.limit:
+        known = _known(rule, worst, bounds, rec)
+        verdict = "not known" if not known else "note" if worst > bounds.tolerance else "pass"
     return AuditRow(
         name=rule.name,
         worst=worst,

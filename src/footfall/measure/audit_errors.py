@@ -16,7 +16,6 @@ from footfall.measure.common import (
     feet,
     flat,
     normal_force,
-    normals,
     once,
     reference_plane,
     runs,
@@ -67,7 +66,7 @@ def gap_times_force(rec: Record) -> np.ndarray:
     Laws that work on velocities push in the step in which a point arrives, so the gap that counts is the
     smallest of now, of one step ahead at the present speed, and of the next sample.
     """
-    ahead = rec.gap + rec.dt * np.einsum("tpi,tpi->tp", rec.velocity, normals(rec))
+    ahead = rec.gap + rec.dt * np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     gap = np.minimum(rec.gap, ahead)
     gap[:-1] = np.minimum(gap[:-1], rec.gap[1:])
     return _worst(np.maximum(gap, 0.0) * np.maximum(normal_force(rec), 0.0))
@@ -93,11 +92,11 @@ def depth(rec: Record) -> np.ndarray:
 
 def outside_the_cone(rec: Record) -> np.ndarray:
     """(T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
-    the static one where it sticks.
+    the static one where it sticks or may have stuck between two samples.
     """
     ground = rec.ground
     static, dynamic = ground.friction_at(rec.position)
-    friction = np.where(rec.mode == SLIDE, dynamic, static)
+    friction = np.where((rec.mode == SLIDE) & rec.every_step, dynamic, static)
     size = np.linalg.norm(tangential(rec, rec.force), axis=-1)
     excess = np.maximum(size - friction * np.maximum(normal_force(rec), 0.0), 0.0)
     return _worst(np.where(rec.mode == OPEN, 0.0, excess))
@@ -126,7 +125,7 @@ def friction_angle(rec: Record) -> np.ndarray:
 
 def normal_energy(rec: Record) -> np.ndarray:
     """(T,) J that the ground's normal forces gave out beyond what they took in, see ``energy_created``."""
-    return energy_created(rec, normal_force(rec)[..., None] * normals(rec))
+    return energy_created(rec, normal_force(rec)[..., None] * rec.normal)
 
 
 def friction_energy(rec: Record) -> np.ndarray:

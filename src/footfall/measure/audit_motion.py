@@ -29,21 +29,24 @@ def moment_residual(rec: Record) -> np.ndarray:
 
 def momentum_is_exact(rec: Record) -> bool:
     """Whether differences of velocities are the accelerations of the steps: semi-implicit Euler, each recorded."""
-    every_step = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
-    return every_step and rec.info.get("integrator", "euler") == "euler"
+    return rec.every_step and rec.info.get("integrator", "euler") == "euler"
 
 
-def forces_are_means(rec: Record) -> bool:
-    """Whether the forces on record are means over the time to the next sample, impulses of impacts included."""
-    every_period = len(rec) < 2 or bool(np.allclose(np.diff(rec.time), rec.dt, rtol=1e-6, atol=0.0))
-    return every_period and rec.info.get("integrator") == "event-driven"
+def other_bodies(rec: Record) -> np.ndarray:
+    """(T,) samples that cannot be judged, because another body than a foot may have touched the ground; all, if there
+    is no second sample to tell the acceleration.
+    """
+    unknown = np.isnan(_residual(rec)).any(axis=1)
+    if len(rec) > 1:
+        unknown[-1] = False
+    return unknown
 
 
 def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
     """(T, 3) N, that changes the momentum (T, 3) from sample to sample, less the weight; 0 in the last row."""
     change = np.zeros_like(momentum)
     change[:-1] = np.diff(momentum, axis=0) / np.diff(rec.time)[:, None]
-    return change - rec.robot.mass * rec.robot.model.opt.gravity
+    return change - rec.robot.mass * rec.robot.gravity
 
 
 @once
@@ -59,9 +62,11 @@ def _residual(rec: Record) -> np.ndarray:
     arm = rec.position - motion.com[:, None]
     ground_moment = np.cross(arm, rec.force).sum(axis=1)
     needed = motion.force
-    if forces_are_means(rec):
-        stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
-        needed = np.where(stepped, needed, _mean_force(rec, motion.momentum))
+    if not momentum_is_exact(rec):
+        needed = _mean_force(rec, motion.momentum)
+        if rec.every_step and rec.law.event_driven:  # periods that were done as steps of semi-implicit Euler
+            stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
+            needed = np.where(stepped, motion.force, needed)
     force = needed - rec.total_force - pushed
     moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
@@ -81,15 +86,17 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     data = mujoco.MjData(model)
     force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
     steps = np.rint(rec.time / rec.dt)
+    count = np.diff(steps, append=steps[-1:] + 1)  # steps until the next sample
     for push in rec.pushes:
         body = model.body(push.body).id
         start, stop = push.steps(rec.dt)
-        for k in np.flatnonzero((steps >= start) & (steps < stop)):
+        part = (np.minimum(stop, steps + count) - np.maximum(start, steps)) / count  # of the interval
+        for k in np.flatnonzero(part > 0.0):
             data.qpos[:] = rec.qpos[k]
             mujoco.mj_kinematics(model, data)
-            given = np.asarray(push.force, dtype=float)
+            given = part[k] * np.asarray(push.force, dtype=float)
             force[k] += given
-            moment[k] += np.cross(data.xipos[body] - com[k], given) + push.torque
+            moment[k] += np.cross(data.xipos[body] - com[k], given) + part[k] * np.asarray(push.torque)
     return force, moment
 
 

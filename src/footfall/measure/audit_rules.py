@@ -10,8 +10,7 @@ import numpy as np
 
 from footfall.measure import audit_errors as error
 from footfall.measure.audit_errors import scales
-from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact
-from footfall.measure.common import normals
+from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact, other_bodies
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -25,6 +24,12 @@ class Bounds(NamedTuple):
     scale: float = 1.0  # what the relative error is relative to
 
 
+#: What a row can say of a recording that leaves steps out: as much as of any other; only that something is wrong, for
+#: a fault of one step may hide in a mean; only that all is well, for an error may be that of differences over many
+#: steps; or nothing, for what happened between the samples is not on record.
+EVERYTHING, FAULTS, PROOFS, NOTHING = "everything", "faults", "proofs", "nothing"
+
+
 class Rule(NamedTuple):
     """One row of the audit: what is measured, how it is judged, what that means."""
 
@@ -33,6 +38,8 @@ class Rule(NamedTuple):
     quantity: Callable[[Record], np.ndarray]
     bounds: Callable[[Record], Bounds]
     meaning: str
+    between_samples: str = EVERYTHING  # what it can say where steps are left out
+    unknown: Callable[[Record], np.ndarray] | None = None  # (T,) samples of which it cannot say anything
 
 
 def _of_depth(rec: Record) -> Bounds:
@@ -42,7 +49,7 @@ def _of_depth(rec: Record) -> Bounds:
     """
     sole = max((float(np.ptp(foot.points, axis=0).max()) for foot in rec.robot.feet), default=0.0)
     sole = sole or scales(rec).size  # feet that are points
-    speed = np.einsum("tpi,tpi->tp", rec.velocity, normals(rec))
+    speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
     return Bounds(1e-3 * sole, 0.05 * sole + 0.01 * fastest, scales(rec).size)
@@ -59,8 +66,8 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 
 
 def _of_momentum(name: str) -> Callable[[Record], Bounds]:
-    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where forces between the samples are not known
-    nothing fails.
+    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where the velocities on record are not those of a
+    single step of semi-implicit Euler, part of the error is that of the differences, and nothing fails.
     """
 
     def bounds(rec: Record) -> Bounds:
@@ -71,8 +78,10 @@ def _of_momentum(name: str) -> Callable[[Record], Bounds]:
 
 
 def _no_bad_samples(rec: Record) -> Bounds:
-    """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does."""
-    return Bounds(0.0, 0.01 if rec.failure is None else -1.0)
+    """One sample in a hundred that is not solved does no harm to a walk; a run that ended early does, unless the user
+    ended it.
+    """
+    return Bounds(0.0, 0.01 if rec.failure is None or rec.failure.cause == "interrupted" else -1.0)
 
 
 #: Parts of the weight (or weight times size, or size): 1e-9 is rounding, 1e-6 what iterative solvers leave, 1e-3 what
@@ -85,6 +94,7 @@ RULES = (
         error.gap_times_force,
         _of("energy", 1e-6, 1e-4),
         "the ground pushes only what touches it (Signorini)",
+        between_samples=NOTHING,
     ),
     Rule(
         "open force",
@@ -93,13 +103,21 @@ RULES = (
         _of("weight", 1e-9, 1e-6),
         "no force on a point that is said to be open",
     ),
-    Rule("pulling force", "N", error.pull, _of("weight", 1e-9, 1e-6), "the ground pushes and never holds a foot down"),
+    Rule(
+        "pulling force",
+        "N",
+        error.pull,
+        _of("weight", 1e-9, 1e-6),
+        "the ground pushes and never holds a foot down",
+        between_samples=FAULTS,
+    ),
     Rule(
         "penetration",
         "m",
         error.depth,
         _of_depth,
         "how deep points sink in: soft laws do by design, up to the limit",
+        between_samples=FAULTS,
     ),
     Rule(
         "friction cone",
@@ -107,6 +125,7 @@ RULES = (
         error.outside_the_cone,
         _of("weight", 1e-6, 1e-3),
         "friction is at most its coefficient times the normal force",
+        between_samples=FAULTS,
     ),
     # 5 degrees: a cone of 32 facets; 90: beyond, friction drives the slip instead of braking it.
     Rule(
@@ -115,6 +134,7 @@ RULES = (
         error.friction_angle,
         lambda rec: Bounds(5.0, 90.0, 180.0),
         "sliding friction points against the slip; beyond 90 degrees it drives it",
+        between_samples=NOTHING,
     ),
     Rule(
         "normal energy",
@@ -122,6 +142,7 @@ RULES = (
         error.normal_energy,
         _of("energy", 1e-6, 1e-3),
         "normal forces give back no more energy than they took since touch-down",
+        between_samples=NOTHING,
     ),
     Rule(
         "friction energy",
@@ -129,6 +150,7 @@ RULES = (
         error.friction_energy,
         _of("energy", 1e-6, 1e-3),
         "friction gives back no more energy than it took since touch-down",
+        between_samples=NOTHING,
     ),
     Rule(
         "force balance",
@@ -136,6 +158,8 @@ RULES = (
         force_residual,
         _of_momentum("weight"),
         "forces add up to the rate of momentum (Newton)",
+        between_samples=PROOFS,
+        unknown=other_bodies,
     ),
     Rule(
         "moment balance",
@@ -143,6 +167,8 @@ RULES = (
         moment_residual,
         _of_momentum("energy"),
         "moments about the centre of mass add up to the rate of angular momentum (Euler)",
+        between_samples=PROOFS,
+        unknown=other_bodies,
     ),
     Rule(
         "cop in support",

@@ -43,22 +43,14 @@ def flat(rec: Record) -> bool:
 
 
 @once
-def normals(rec: Record) -> np.ndarray:
-    """(T, P, 3) unit normal of the ground at each point."""
-    if flat(rec):
-        return np.broadcast_to(rec.ground.gap(np.zeros(3))[1], rec.position.shape)
-    return rec.ground.gap(rec.position)[1]
-
-
-@once
 def normal_force(rec: Record) -> np.ndarray:
     """(T, P) N, force along the ground's normal at each point."""
-    return np.einsum("tpi,tpi->tp", rec.force, normals(rec))
+    return np.einsum("tpi,tpi->tp", rec.force, rec.normal)
 
 
 def tangential(rec: Record, vectors: np.ndarray) -> np.ndarray:
     """(T, P, 3) the part of vectors at the points that lies in the ground's tangent plane."""
-    n = normals(rec)
+    n = rec.normal
     return vectors - np.einsum("tpi,tpi->tp", vectors, n)[..., None] * n
 
 
@@ -76,7 +68,7 @@ def load_centre(rec: Record, points: slice) -> tuple[np.ndarray, np.ndarray, np.
     total = load.sum(axis=1)
     some = np.where(total > threshold(rec), total, np.nan)[:, None]
     centre = np.einsum("tp,tpi->ti", load, rec.position[:, points]) / some
-    normal = np.einsum("tp,tpi->ti", load, normals(rec)[:, points]) / some
+    normal = np.einsum("tp,tpi->ti", load, rec.normal[:, points]) / some
     return centre, normal / np.linalg.norm(normal, axis=-1, keepdims=True), total
 
 

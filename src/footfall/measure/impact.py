@@ -41,8 +41,8 @@ def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     """Every landing of every foot, in order of time.
 
     A landing begins with the first load after a sample without; it lasts ``window`` s, so bounces shorter
-    than that are part of it. A foot that is loaded in the first sample has not landed. Forces are held
-    between samples, which is exact for the impulse that a time-stepping law gives in one step.
+    than that are part of it. A foot that is loaded in the first sample has not landed. Forces on record are means
+    until the next sample, so impulses are exact however few the samples are; peaks are those of single steps.
 
     Limitations: peak and loading rate of a law that stops a foot within one step are the impulse over the
     step and over its square: they say more of dt than of the foot. The impulse is comparable between laws.
@@ -51,20 +51,21 @@ def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     step = np.diff(rec.time, append=rec.time[-1:] + rec.dt)
     for foot, points in zip(rec.robot.feet, feet(rec), strict=True):
         load = normal_force(rec)[:, points].sum(axis=1)
+        hardest = np.einsum("tpi,tpi->t", rec.peak_force[:, points], rec.normal[:, points])
         over = -np.inf
         for first, _ in runs(load > threshold(rec)):
             if first == 0 or rec.time[first] < over:
                 continue
             over = rec.time[first] + window
             end = int(np.searchsorted(rec.time, over))
-            peak = first + int(np.argmax(load[first:end]))
+            peak = first + int(np.argmax(hardest[first:end]))
             found.append(
                 Impact(
                     foot=foot.name,
                     time=float(rec.time[first]),
-                    peak_force=float(load[peak]),
+                    peak_force=float(hardest[peak]),
                     impulse=float(load[first:end] @ step[first:end]),
-                    loading_rate=float(load[peak] / (rec.time[peak] - rec.time[first - 1])),
+                    loading_rate=float(hardest[peak] / (rec.time[peak] - rec.time[first - 1])),
                 )
             )
     return sorted(found, key=lambda impact: impact.time)

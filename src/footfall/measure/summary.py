@@ -14,8 +14,8 @@ from footfall.record import Record
 def summarise(rec: Record) -> dict[str, float | int | bool | str]:
     """A few numbers of a run, with units in their names (``bw``: times the robot's weight)."""
     fallen = fall(rec)
-    vertical = rec.total_force[:, 2] if len(rec) else np.zeros(1)
-    peak, mean = float(vertical.max()), float(vertical.mean())
+    peak = float(rec.peak_total_force[:, 2].max(initial=0.0))
+    mean = float(rec.total_force[:, 2].mean()) if len(rec) else 0.0
     weight = rec.robot.weight or math.nan  # no gravity, no weight
     return {
         "duration_s": rec.duration,

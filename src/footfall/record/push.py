@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
+
+from footfall.errors import SimulationError
+
+#: Steps that no run takes; they are counted in 64 bits.
+FAR = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -17,13 +24,24 @@ class Push:
     start: float = 0.0
     duration: float = 0.1
 
+    def __post_init__(self) -> None:
+        for name in ("force", "torque"):
+            given = getattr(self, name)
+            if not _are_numbers(given, 3):
+                raise SimulationError(f"push on {self.body}: {name} = {given!r} but it must be three finite numbers")
+        if not _are_numbers([self.start, self.duration], 2) or self.duration < 0:
+            raise SimulationError(
+                f"push on {self.body}: start = {self.start!r} and duration = {self.duration!r} but they must be "
+                "finite numbers of seconds, the duration >= 0"
+            )
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "body": self.body,
             "force": list(map(float, self.force)),
             "torque": list(map(float, self.torque)),
-            "start": self.start,
-            "duration": self.duration,
+            "start": float(self.start),
+            "duration": float(self.duration),
         }
 
     @classmethod
@@ -34,4 +52,13 @@ class Push:
 
     def steps(self, dt: float) -> tuple[int, int]:
         """The first step of ``dt`` (s) under the push, and the first after it."""
-        return round(self.start / dt), round((self.start + self.duration) / dt)
+        first, last = (min(max(time / dt, -FAR), FAR) for time in (self.start, self.start + self.duration))
+        return round(first), round(last)
+
+
+def _are_numbers(values: Any, count: int) -> bool:
+    try:
+        found = list(values)
+    except TypeError:
+        return False
+    return len(found) == count and all(isinstance(one, Real) and math.isfinite(one) for one in found)

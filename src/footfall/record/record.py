@@ -8,11 +8,11 @@ well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from footfall.ground import Ground
 from footfall.record.notes import Failure
 from footfall.record.push import Push
 from footfall.robot import Robot
-
-if TYPE_CHECKING:
-    pass
 
 
 class Column(NamedTuple):
@@ -40,12 +37,15 @@ COLUMNS = {
     "qpos": Column("m, rad or quaternion, in MuJoCo's order", ("nq",)),
     "qvel": Column("m/s or rad/s, in MuJoCo's order", ("nv",)),
     "ctrl": Column("what the actuator takes, N m for motors on hinges", ("nu",)),
-    "force": Column("N, world frame, of the ground on the robot", ("point", "xyz")),
+    "force": Column("N, world frame, of the ground on the robot, mean until the next sample", ("point", "xyz")),
+    "peak_force": Column("N, world frame, in the step in which the foot carries most", ("point", "xyz")),
+    "peak_total_force": Column("N, world frame, in the step in which the ground carries most", ("xyz",)),
     "position": Column("m, world frame", ("point", "xyz")),
     "velocity": Column("m/s, world frame, of the material point", ("point", "xyz")),
+    "normal": Column("unit vector of the ground, world frame", ("point", "xyz")),
     "gap": Column("m, negative inside the ground", ("point",)),
-    "mode": Column("0 open, 1 stick, 2 slide", ("point",), "int8"),
-    "status": Column("0 solved, 1 not", (), "int8"),
+    "mode": Column("0 open, 1 stick, 2 slide, the highest until the next sample", ("point",), "int8"),
+    "status": Column("0 solved, 1 not in every step until the next sample", (), "int8"),
 }
 
 
@@ -53,8 +53,9 @@ COLUMNS = {
 class Record:
     """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
 
-    Row k holds the state at ``time[k]`` and the forces that act then, those that carry it on to the next
-    step.
+    Row k holds the state at ``time[k]``, and the forces that carry it on to ``time[k + 1]``: their mean, whose
+    product with the interval is the impulse, and their peaks. The last row has the forces of its instant. Where every
+    step is recorded, mean and peak are the force of the step.
 
     Attributes:
         robot, ground, law: what was simulated.
@@ -63,12 +64,16 @@ class Record:
         qpos: (T, nq) m, rad or quaternion, MuJoCo's order.
         qvel: (T, nv) m/s or rad/s.
         ctrl: (T, nu) controls.
-        force: (T, P, 3) N, of the ground on each point.
+        force: (T, P, 3) N, of the ground on each point, mean until the next sample.
+        peak_force: (T, P, 3) N, on the points of each foot in the step in which its normal force is greatest.
+        peak_total_force: (T, 3) N, on the robot in the step in which all normal forces together are greatest.
         position: (T, P, 3) m, where that force acts.
         velocity: (T, P, 3) m/s, of the material point there.
+        normal: (T, P, 3) unit normal of the ground in which gap and law are measured, that under the centre of a
+            round point.
         gap: (T, P) m, signed distance to the ground, negative inside.
-        mode: (T, P) 0 open, 1 stick, 2 slide.
-        status: (T,) what the law said of its solution: 0 solved, 1 the forces are the best it found.
+        mode: (T, P) 0 open, 1 stick, 2 slide; of several steps 2 if the point slides in one, 1 if it sticks in one.
+        status: (T,) what the law said of its solution: 0 solved, 1 the forces of some step are the best it found.
         signals: what else law and controller told of each sample, by name, each (T, ...); ``info["signals"]``
             has the units.
         pushes: the forces from outside that it was run under.
@@ -90,6 +95,9 @@ class Record:
     gap: np.ndarray
     mode: np.ndarray
     status: np.ndarray
+    normal: np.ndarray = field(default=None)  # type: ignore[arg-type]  # left out: the ground's at ``position``
+    peak_force: np.ndarray = field(default=None)  # type: ignore[arg-type]  # left out: ``force``
+    peak_total_force: np.ndarray = field(default=None)  # type: ignore[arg-type]  # left out: the sum of ``force``
     signals: Mapping[str, np.ndarray] = field(default_factory=dict)
     pushes: tuple[Push, ...] = ()
     failure: Failure | None = None
@@ -97,6 +105,9 @@ class Record:
 
     def __post_init__(self) -> None:
         samples = len(self.time)
+        for name, derived in DERIVED.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, derived(self))
         for name, shape in array_shapes(self.robot, samples).items():
             array = np.ascontiguousarray(getattr(self, name), dtype=COLUMNS[name].dtype).view()
             if array.shape != shape:
@@ -132,6 +143,24 @@ class Record:
     def foot_force(self) -> np.ndarray:
         """(T, feet, 3) N, force of the ground on each foot."""
         return read_only(np.stack([self.force[:, self.foot(f.name)].sum(axis=1) for f in self.robot.feet], axis=1))
+
+    @cached_property
+    def peak_foot_force(self) -> np.ndarray:
+        """(T, feet, 3) N, force of the ground on each foot in the step in which its normal force is greatest."""
+        return read_only(np.stack([self.peak_force[:, self.foot(f.name)].sum(axis=1) for f in self.robot.feet], axis=1))
+
+    @property
+    def record_dt(self) -> float:
+        """S between two samples, ``dt`` where every step is recorded."""
+        known = self.info.get("record_dt")
+        if known is not None:
+            return float(known)
+        return float(np.median(np.diff(self.time))) if len(self) > 1 else self.dt
+
+    @property
+    def every_step(self) -> bool:
+        """Whether every step is recorded, so that forces are those of single steps."""
+        return self.record_dt < 1.5 * self.dt
 
     @cached_property
     def total_force(self) -> np.ndarray:
@@ -170,6 +199,14 @@ class Record:
             f"Recording({self.robot.name} on {self.ground.kind}, law {self.law.name}, {self.duration:.4g} s, "
             f"{len(self)} samples, dt {self.dt:.3g} s{end})"
         )
+
+
+#: What arrays are that were left out, as recordings of older versions do.
+DERIVED: Mapping[str, Callable[[Record], np.ndarray]] = {
+    "normal": lambda rec: rec.ground.gap(rec.position)[1],
+    "peak_force": lambda rec: rec.force,
+    "peak_total_force": lambda rec: np.sum(rec.force, axis=1),
+}
 
 
 def array_shapes(robot: Robot, samples: int) -> dict[str, tuple[int, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.record import COLUMNS, Record, array_shapes
+from footfall.record import COLUMNS, DERIVED, Record, array_shapes
 from footfall.robot import Robot
 
 #: What the columns of signals begin with.
@@ -52,6 +52,8 @@ def read_samples(
     shapes = array_shapes(robot, samples) | {SIGNAL + name: (samples, *shape) for name, shape in signals.items()}
     _check_memory(path, shapes)
     table = _table(path)
+    for name in [name for name in DERIVED if name not in table.column_names]:  # written by an older version
+        del shapes[name]
     arrays = {name: _array(path, table, name, shape) for name, shape in shapes.items()}
     time, mode = arrays["time"], arrays["mode"]
     if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():

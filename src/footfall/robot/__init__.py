@@ -4,9 +4,12 @@
 ``robots`` names the built-in ones, ``summary`` and ``documentation`` describe one of them.
 """
 
+from footfall.mujoco_library import write_no_log_file
 from footfall.robot.built_in import documentation, robots, summary
 from footfall.robot.foot import Foot
 from footfall.robot.load import load_robot
 from footfall.robot.robot import Robot
 
 __all__ = ["Foot", "Robot", "load_robot", "robots", "summary", "documentation"]
+
+write_no_log_file()

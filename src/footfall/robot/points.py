@@ -14,6 +14,10 @@ from footfall.robot.foot import Foot
 BESIDE_SOLE = 0.02  # of the sole's size: how far outside its outline a point may lie
 
 
+#: Contact points of a foot: more than a law can work on in a step.
+MOST_POINTS = 10_000
+
+
 def choose_points(foot: Foot, points: Any) -> Foot:
     """The same foot with other contact points.
 
@@ -41,6 +45,8 @@ def choose_points(foot: Foot, points: Any) -> Foot:
     numbers = np.asarray(points)
     if numbers.dtype.kind not in "iu" or numbers.shape not in ((), (2,)) or np.any(numbers < 1):
         raise RobotError(f"points must be 'vertices', (nx, ny), a number >= 1 or a dict by foot, got {points!r}")
+    if np.prod(numbers.astype(float)) > MOST_POINTS:
+        raise RobotError(f"points = {points!r} but a foot has at most {MOST_POINTS} points")
     if len(foot.polygon) == 1:
         return foot
     if numbers.shape == ():

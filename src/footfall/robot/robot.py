@@ -65,9 +65,15 @@ class Robot:
         return float(self.model.body_mass[self.model.body_weldid != 0].sum())
 
     @cached_property
+    def gravity(self) -> np.ndarray:
+        """(3,) m/s2, the model's gravity, zero where the model switches it off."""
+        off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        return np.zeros(3) if off else self.model.opt.gravity.copy()
+
+    @property
     def weight(self) -> float:
         """Mass times the model's gravity, N."""
-        return self.mass * float(np.linalg.norm(self.model.opt.gravity))
+        return self.mass * float(np.linalg.norm(self.gravity))
 
     @property
     def point_count(self) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 
 from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
-from footfall.measure.common import normals
 from footfall.record import COLUMNS, Record
 from footfall.show.geometry import Mesh, body_meshes
 from footfall.solve.contacts import OPEN
@@ -101,7 +100,7 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         point=recording.position[samples],
         force=recording.force[samples],
         mode=recording.mode[samples],
-        normal=np.array(normals(shown)[::2]),
+        normal=np.array(shown.normal[::2]),
         cop=cop(shown)[::2],
         overall_cop=overall_cop(shown)[::2],
         zmp=zero_moment,

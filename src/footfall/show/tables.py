@@ -95,7 +95,10 @@ def key_figures(rec: Record, audit: Sequence[AuditRow] = ()) -> str:
     if audit:
         failed = sum(row.good is False for row in audit)
         told = f'<span class="verdict bad">{failed} of {len(audit)} fail</span>'
-        chosen.append(("Audit", told if failed else '<span class="verdict good">passed</span>'))
+        unknown = sum(row.word == "not known" for row in audit)
+        if unknown and not failed:
+            told = f'<span class="verdict">{unknown} of {len(audit)} not known</span>'
+        chosen.append(("Audit", told if failed or unknown else '<span class="verdict good">passed</span>'))
     cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen)
     return f'<dl class="figures">{cells}</dl>'
 

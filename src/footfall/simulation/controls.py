@@ -20,6 +20,8 @@ from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.record import Remark, Signal
 from footfall.robot import Robot
+from footfall.simulation.interrupts import Interrupts
+from footfall.simulation.mirror import Mirror
 from footfall.solve.contacts import Contacts
 
 Controller = Callable[[float, State], Any] | StatefulController | CompiledController
@@ -42,20 +44,25 @@ class Controls(NamedTuple):
 
 
 class Callback(types.WrapperAddressProtocol):
-    """A Python function of time that compiled code can call; errors are kept and stop the loop."""
+    """A Python function of time that compiled code can call; errors are kept and stop the loop, and so does Ctrl-C."""
 
-    def __init__(self, function: Callable[[float], None]) -> None:
+    def __init__(self, function: Callable[[float], None], interrupts: Interrupts) -> None:
         self.error: BaseException | None = None
         self.after: Callable[[], Any] = lambda: None
 
         def guarded(time: float) -> int:
+            if interrupts.asked:
+                return 1
             try:
+                interrupts.inside = True
                 function(time)
+                interrupts.inside = False
                 self.after()
             except BaseException as error:
+                interrupts.inside = False
                 self.error = error
                 return 1
-            return 0
+            return int(interrupts.asked)
 
         self.c_function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double)(guarded)
 
@@ -91,17 +98,31 @@ def own_rate(controller: Controller | str | None, dt: float) -> int:
     return max(1, round(getattr(named, "control_dt", dt) / dt))
 
 
+class Seen(NamedTuple):
+    """What of the engine a controller may see."""
+
+    data: mujoco.MjData
+    points: Points
+    contacts: Contacts
+
+
+def check_controller(controller: Any) -> None:
+    """Refuse a class where one of its objects is needed."""
+    if isinstance(controller, type):
+        name = controller.__name__
+        raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")
+
+
 def make_controls(
     controller: Controller | str | None,
     robot: Robot,
     ground: Ground,
     dt: float,
-    data: mujoco.MjData,
-    points: Points,
-    contacts: Contacts,
+    seen: Seen,
+    interrupts: Interrupts,
 ) -> Controls:
     """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or nobody."""
-    silent = Callback(lambda time: None)
+    silent = Callback(lambda time: None, interrupts)
     nothing = np.zeros(1)
     if controller is None:
         return Controls("none", 0, step.Control(silent, idle_control(), nothing), silent)
@@ -118,29 +139,40 @@ def make_controls(
         controller = controller.start(robot, ground, dt)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
+    data, points, contacts = seen
+    mirror = Mirror(data)
     state = State(
         robot=robot,
-        data=data,
         qpos=_read_only(data.qpos),
         qvel=_read_only(data.qvel),
         position=_read_only(points.position),
         gap=_read_only(contacts.gap),
         mode=_read_only(points.mode),
+        com=_read_only(data.subtree_com[0]),
         _points=points,
         _contacts=contacts,
+        _mirror=mirror,
     )
-    callback = Callback(_checked(controller, name, state))
+    callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
     signals, remarks = getattr(controller, "signals", {}), getattr(controller, "remarks", ())
     return Controls(name, 1, step.Control(callback, idle_control(), nothing), callback, signals, remarks)
 
 
-def _checked(controller: Callable[[float, State], Any], name: str, state: State) -> Callable[[float], None]:
+def _checked(
+    controller: Callable[[float, State], Any], name: str, state: State, ctrl: np.ndarray
+) -> Callable[[float], None]:
     """A function of time that asks the controller, looks at its answer, and sets the controls."""
-    ctrl, shape, robot = state.data.ctrl, state.data.ctrl.shape, state.robot
+    shape, robot = ctrl.shape, state.robot
 
     def control(time: float) -> None:
+        state._mirror.renew()
         answer = controller(time, state)
-        controls = np.asarray(answer, dtype=float) if answer is not None else None
+        try:
+            controls = np.asarray(answer, dtype=float) if answer is not None else None
+        except (TypeError, ValueError) as error:
+            raise ControllerError(
+                f"controller {name} returned {answer!r} at t = {time:.6g} s, which is no array of numbers"
+            ) from error
         if controls is None or controls.shape != shape:
             got = "None" if controls is None else f"shape {controls.shape}"
             raise ControllerError(

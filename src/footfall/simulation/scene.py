@@ -56,6 +56,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         # What the elimination of constraints reads: sparse rows, each with bounds of its own.
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
         model.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+    _give_room(model, robot.point_count)
     contact = np.zeros(1, dtype=bridge.CONTACT)
     ground_geom, foot_geom = -1, np.full(len(robot.feet), -1)
     own = law.native_contact()
@@ -71,6 +72,23 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         foot_geom = np.array([_first_geom(model, model.body(f.body).id, f"foot '{f.name}'") for f in robot.feet])
     ids = np.zeros(robot.point_count, dtype=np.int64)
     return Scene(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids), joints)
+
+
+def _give_room(model: mujoco.MjModel, points: int) -> None:
+    """Let the arena hold all contact points, and four contacts of every geom, whatever size the model asks for.
+
+    A full arena drops contacts, and a full stack ends the process. A contact has up to four rows of constraints, each
+    with its Jacobian (values, columns, transposed, by island) and some forty numbers of the solver; dual solvers keep
+    the matrix of all rows.
+    """
+    contacts = points + 4 * model.ngeom + model.npair
+    rows = 4 * contacts + 2 * model.njnt + 2 * model.ntendon + model.nv + 6 * model.neq
+    dual = model.opt.solver == mujoco.mjtSolver.mjSOL_PGS or model.opt.noslip_iterations > 0
+    needed = 2**16 + contacts * bridge.CONTACT.itemsize + rows * (48 * model.nv + 400) + 48 * model.nv**2
+    needed += 16 * rows**2 if dual else 0
+    size = bridge.counter(model, "narena")
+    if size[0] == model.narena:
+        size[0] = max(model.narena, needed)
 
 
 def _first_geom(model: mujoco.MjModel, body: int, what: str) -> int:

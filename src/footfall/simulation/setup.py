@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
+import mujoco
 import numpy as np
 
 from footfall.contact import law as make_law
@@ -12,6 +14,7 @@ from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
 from footfall.errors import SimulationError, did_you_mean
 from footfall.ground import Ground
+from footfall.ground.ground import KINDS
 from footfall.robot import Robot, load_robot
 from footfall.simulation.scene import Scene, compose
 from footfall.standing import place
@@ -27,21 +30,21 @@ class Setup:
         self,
         robot: Robot | str,
         *,
-        ground: Ground | None = None,
+        ground: Ground | str | None = None,
         law: Law | str = "linearizing-penalty",
         dt: float = 1e-3,
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,
     ) -> None:
-        self.robot = load_robot(robot) if isinstance(robot, str) else robot
-        self.ground = Ground.plane() if ground is None else ground
+        self.robot = robot if isinstance(robot, Robot) else _loaded(robot)
+        self.ground = _ground(ground)
         self.law = make_law(law)
         if not (isinstance(dt, int | float) and np.isfinite(dt) and dt > 0):
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds")
         self.dt = float(dt)
         if integrator not in ("euler", "rk4"):
             raise SimulationError(
-                f"no integrator is called '{integrator}': {did_you_mean(integrator, ('euler', 'rk4'))}"
+                f"no integrator is called '{integrator}': {did_you_mean(str(integrator), ('euler', 'rk4'))}"
             )
         if integrator == "rk4" and not self.law.smooth:
             raise SimulationError(
@@ -55,9 +58,27 @@ class Setup:
         self.integrator = integrator
         self.body_contacts = body_contacts
         self.scene: Scene = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
+        self._check_model()
         for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
             if count:
                 raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
+
+    def _check_model(self) -> None:
+        """Refuse what MuJoCo takes without a word and would make forces vanish."""
+        options, name = self.scene.model.opt, self.robot.name
+        if not self.robot.mass > mujoco.mjMINVAL:
+            raise SimulationError(f"{name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo")
+        if options.iterations < 1:
+            raise SimulationError(
+                f'{name} says <option iterations="{options.iterations}"/>: MuJoCo\'s solver would give no forces at '
+                "joint limits and contacts; leave it out or give at least 1"
+            )
+        for flag in ("constraint", "contact"):
+            bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")
+            if self.law.native and options.disableflags & int(bit):
+                raise SimulationError(
+                    f'{name} says <flag {flag}="disable"/>, and so MuJoCo would give no contact forces under law mujoco'
+                )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.robot.name}, {self.ground}, {self.law}, dt={self.dt:g})"
@@ -73,3 +94,29 @@ class Setup:
         ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp.
         """
         return place(self.robot, self.ground, at, align=align)
+
+
+def _loaded(robot: Any) -> Robot:
+    """A robot by its name, or what ``load_robot`` makes of a model."""
+    if not isinstance(robot, str | os.PathLike | mujoco.MjModel | mujoco.MjSpec):
+        raise SimulationError(
+            f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {robot!r}"
+        )
+    return load_robot(robot)
+
+
+def _ground(ground: Any) -> Ground:
+    """A ground, the kind of one whose options all have defaults, or a plane."""
+    if ground is None:
+        return Ground.plane()
+    if isinstance(ground, Ground):
+        return ground
+    if not isinstance(ground, str):
+        raise SimulationError(f"a ground is a footfall.Ground such as Ground.plane(), not {ground!r}")
+    if ground not in KINDS:
+        raise SimulationError(f"no ground is called '{ground}': {did_you_mean(ground, KINDS)}")
+    try:
+        made: Ground = getattr(Ground, ground)()
+    except TypeError as error:
+        raise SimulationError(f"ground='{ground}' needs options: write footfall.Ground.{ground}(...)") from error
+    return made

@@ -33,7 +33,7 @@ class Simulation(Setup):
         qvel: Sequence[float] | np.ndarray | None = None,
         control_dt: float | None = None,
         record_dt: float | None = None,
-        pushes: Iterable[Push] = (),
+        pushes: Push | Iterable[Push] = (),
         progress: Callable[[float], None] | None = None,
         seed: int | None = None,
     ) -> Recording:
@@ -56,6 +56,6 @@ class Simulation(Setup):
             qvel=qvel,
             control_dt=control_dt,
             record_dt=record_dt,
-            pushes=tuple(pushes),
+            pushes=pushes,
             seed=seed,
         ).finish(progress)

@@ -1,0 +1,61 @@
+"""A trial of a user's law before a run: its function as plain Python, where an index outside an array is an error.
+
+Compiled, such an index would be caught too (see :func:`footfall.compiled.checked`), but only as a force that is no
+number somewhere in the middle of a run. Arithmetic is no matter here: plain Python is stricter than compiled code.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from footfall.compiled import raises
+from footfall.errors import LawError
+
+#: Depths, m, rates of depth and slips, m/s and m, of the trial: touching, pressed in and let go, at rest and sliding.
+DEPTHS, RATES, SLIPS = (0.0, 1e-6, 1e-3, 0.05), (-1.0, 0.0, 1.0), (0.0, 1e-3, -0.1)
+
+
+def is_foreign(function: Callable[..., Any]) -> bool:
+    """Whether a kernel is a user's, and not one of the package."""
+    return not str(function.__module__).startswith("footfall.")
+
+
+def check_foreign(function: Callable[..., Any], name: str) -> None:
+    """Refuse a user's kernel that raises."""
+    if raises(function):
+        raise LawError(
+            f"the law '{name}' raises (or asserts), which compiled code cannot pass on: "
+            "return math.nan where there is no force, and the run stops there with a sentence"
+        )
+
+
+@cache
+def try_out(function: Callable[..., Any], name: str, memory: int, parameters: tuple[float, ...]) -> None:
+    """Call a user's point law in a few states; a ``LawError`` that says what is wrong."""
+    for depth, rate, slip in product(DEPTHS, RATES, SLIPS):
+        kept = np.zeros(max(1, memory))
+        for moving in (slip, -10.0 * slip):  # the second time it remembers the first
+            fault = fault_of(function, (depth, rate, (slip, 0.0), (moving, moving)), kept, parameters)
+            if fault:
+                raise LawError(f"the law '{name}' fails at a depth of {depth:g} m: {fault}")
+
+
+def fault_of(function: Callable[..., Any], state: tuple[Any, ...], memory: np.ndarray, parameters: Any) -> str:
+    """Why a user's point law cannot answer in a state (depth, rate, slip, slip velocity), "" if it can."""
+    plain = getattr(function, "py_func", function)
+    depth, rate, slip, moving = state
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            plain(np.float64(depth), np.float64(rate), np.array(slip), np.array(moving), memory, parameters)
+        except (ArithmeticError, ValueError):
+            pass
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,143 @@
+"""What a run writes down: the state at every sample, and what the ground did from there to the next one.
+
+The state of a sample is that of its instant. Its force is the mean over the steps up to the next sample, so that
+force times interval is the impulse the robot received, however few the samples; beside it stand the forces of the
+single step in which the normal forces were greatest. Within one step the force counts with its own mean: semi-implicit
+Euler holds it, Runge-Kutta weighs its stages, and the integration from event to event adds up impulses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import engine_part
+from footfall.solve.contacts import OPEN
+from footfall.solve.dense import copy
+
+# Where numbers stand in the outcome of a run: how it ended, the step that was last begun, the dof, point or code
+# concerned, the status of the law, samples begun, steps in the mean of the last sample, and the next step to take.
+END, STEP, CONCERNED, STATUS, SAMPLES, STEPS, NEXT = 0, 1, 2, 3, 4, 5, 6
+OUTCOME_SIZE = 7
+
+
+class Tape(NamedTuple):
+    """The arrays a run is recorded into, one row per sample."""
+
+    time: np.ndarray  # (T,)
+    qpos: np.ndarray  # (T, nq)
+    qvel: np.ndarray  # (T, nv)
+    ctrl: np.ndarray  # (T, nu)
+    force: np.ndarray  # (T, P, 3) N, world frame, mean until the next sample
+    peak_force: np.ndarray  # (T, P, 3) N, world frame, in the step in which the foot carries most
+    peak_total_force: np.ndarray  # (T, 3) N, world frame, in the step in which the robot is carried most
+    position: np.ndarray  # (T, P, 3) m, world frame
+    velocity: np.ndarray  # (T, P, 3) m/s, world frame
+    normal: np.ndarray  # (T, P, 3) unit vectors, world frame
+    gap: np.ndarray  # (T, P) m
+    mode: np.ndarray  # (T, P)
+    status: np.ndarray  # (T,)
+    signals: np.ndarray  # (T, S)
+
+
+def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) -> Tape:
+    """Room for a recording."""
+    return Tape(
+        time=np.zeros(samples),
+        qpos=np.zeros((samples, model.nq)),
+        qvel=np.zeros((samples, model.nv)),
+        ctrl=np.zeros((samples, model.nu)),
+        force=np.zeros((samples, points, 3)),
+        peak_force=np.zeros((samples, points, 3)),
+        peak_total_force=np.zeros((samples, 3)),
+        position=np.zeros((samples, points, 3)),
+        velocity=np.zeros((samples, points, 3)),
+        normal=np.zeros((samples, points, 3)),
+        gap=np.zeros((samples, points)),
+        mode=np.zeros((samples, points), dtype=np.int8),
+        status=np.zeros(samples, dtype=np.int8),
+        signals=np.zeros((samples, signals)),
+    )
+
+
+def sample_bytes(model: mujoco.MjModel, points: int, signals: int) -> int:
+    """Memory that one sample takes, bytes."""
+    return sum(array.nbytes for array in make_tape(model, 1, points, signals))
+
+
+@engine_part
+def hold_forces(points, contacts, held):
+    """The forces and modes of this evaluation are those of the whole step."""
+    for p in range(points.mode.size):
+        f, frame = points.force[p], contacts.frame[p]
+        held.mode[p] = points.mode[p]
+        for c in range(3):
+            held.force[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
+
+
+@engine_part
+def weigh_forces(points, contacts, held, weight):
+    """Add the forces of one stage of a step with its weight; a point was closed if it was so in any."""
+    for p in range(points.mode.size):
+        f, frame = points.force[p], contacts.frame[p]
+        held.mode[p] = max(held.mode[p], points.mode[p])
+        for c in range(3):
+            held.force[p, c] += weight * (frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2])
+
+
+@engine_part
+def add_step(points, contacts, held, tape, status, outcome):
+    """Add the forces of a step to the sample that is under way: its mean, peaks, modes and status."""
+    row = outcome[SAMPLES] - 1
+    outcome[STEPS] += 1
+    count = outcome[STEPS]
+    tape.status[row] = max(tape.status[row] if count > 1 else 0, min(1, status))
+    x, y, z, load = 0.0, 0.0, 0.0, 0.0  # on the robot: force, and its part along the normals
+    for k in range(points.body.size):
+        foot_load = 0.0
+        for p in range(points.begin[k], points.begin[k + 1]):
+            f, mean, normal = held.force[p], tape.force[row, p], contacts.frame[p, 2]
+            x, y, z = x + f[0], y + f[1], z + f[2]
+            foot_load += f[0] * normal[0] + f[1] * normal[1] + f[2] * normal[2]
+            tape.mode[row, p] = max(tape.mode[row, p] if count > 1 else OPEN, held.mode[p])
+            for c in range(3):
+                mean[c] = f[c] if count == 1 else mean[c] + (f[c] - mean[c]) / count
+        load += foot_load
+        if count == 1 or foot_load > held.peak[k]:
+            held.peak[k] = foot_load
+            for p in range(points.begin[k], points.begin[k + 1]):
+                copy(tape.peak_force[row, p], held.force[p])
+    last = points.body.size
+    if count == 1 or load > held.peak[last]:
+        held.peak[last] = load
+        peak = tape.peak_total_force[row]
+        peak[0], peak[1], peak[2] = x, y, z
+
+
+@engine_part
+def begin_sample(world, points, contacts, scratch, tape, time, outcome):
+    """Write the state of this instant as a new sample, with the forces that act now until its steps add theirs."""
+    row = outcome[SAMPLES]
+    outcome[SAMPLES] = row + 1
+    tape.time[row] = time
+    copy(tape.qpos[row], world.qpos)
+    copy(tape.qvel[row], world.qvel)
+    copy(tape.ctrl[row], world.ctrl)
+    copy(tape.signals[row], scratch.signals)
+    for k in range(points.body.size):
+        v, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
+        for p in range(points.begin[k], points.begin[k + 1]):
+            at = points.position[p]
+            rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+            tape.velocity[row, p, 0] = v[3] + v[1] * rz - v[2] * ry
+            tape.velocity[row, p, 1] = v[4] + v[2] * rx - v[0] * rz
+            tape.velocity[row, p, 2] = v[5] + v[0] * ry - v[1] * rx
+            for c in range(3):
+                tape.position[row, p, c] = at[c]
+                tape.normal[row, p, c] = contacts.frame[p, 2, c]
+            tape.gap[row, p] = contacts.gap[p]
+    outcome[STEPS] = 0
+    add_step(points, contacts, scratch.held, tape, outcome[STATUS], outcome)
+    outcome[STEPS] = 0

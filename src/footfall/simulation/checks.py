@@ -1,0 +1,92 @@
+"""What a run is asked for, checked before anything is computed."""
+
+from __future__ import annotations
+
+import os
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from footfall.errors import SimulationError
+from footfall.record import Push
+
+#: Steps are counted in 64 bits.
+MOST_STEPS = 2**62
+
+
+def is_number(value: Any) -> bool:
+    """Whether something is one finite real number."""
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+
+
+def step_count(duration: float, dt: float) -> int:
+    """Steps of ``dt`` (s) in a run of ``duration`` (s)."""
+    if not (is_number(duration) and duration >= 0):
+        raise SimulationError(f"duration = {duration!r} but it must be a number of seconds >= 0")
+    if duration / dt > MOST_STEPS:
+        raise SimulationError(f"a run of {duration:g} s takes more steps of {dt:g} s than can be counted")
+    return round(duration / dt)
+
+
+def multiple(name: str, value: float | None, dt: float) -> int:
+    """How many steps of ``dt`` (s) a period of ``value`` (s) has; one if it is left out."""
+    if value is None:
+        return 1
+    if not (is_number(value) and value > 0):
+        raise SimulationError(f"{name} = {value!r} but it must be a positive number of seconds")
+    if value / dt > MOST_STEPS:
+        raise SimulationError(f"{name} = {value:g} s has more steps of {dt:g} s than can be counted")
+    every = round(value / dt)
+    if every < 1 or abs(every * dt - value) > 1e-9 + 1e-6 * value:
+        raise SimulationError(f"{name} = {value:g} s is no multiple of dt = {dt:g} s")
+    return every
+
+
+def vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
+    """A state of a robot, (size,)."""
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{name} = {value!r} but {robot} needs ({size},) numbers") from error
+    if found.shape != (size,):
+        raise SimulationError(f"{name} has shape {found.shape}, but {robot} needs ({size},)")
+    if not np.isfinite(found).all():
+        raise SimulationError(f"{name} holds a number that is not finite")
+    return found
+
+
+def push_list(pushes: Any) -> tuple[Push, ...]:
+    """One push, or several, as a tuple."""
+    if isinstance(pushes, Push):
+        return (pushes,)
+    try:
+        found = tuple(pushes)
+    except TypeError as error:
+        raise SimulationError(f"pushes are a footfall.Push or a list of them, not {pushes!r}") from error
+    for push in found:
+        if not isinstance(push, Push):
+            raise SimulationError(f"pushes are a footfall.Push or a list of them, and {push!r} is none")
+    return found
+
+
+def check_memory(samples: int, each: int, record_dt: float) -> None:
+    """Refuse a recording of ``samples`` times ``each`` bytes that this machine cannot hold."""
+    needed, there = samples * each, _memory()
+    if needed > there:
+        raise SimulationError(
+            f"a sample every {record_dt:g} s makes {samples:.3g} samples of {each} bytes, {needed / 2**30:.3g} GiB, "
+            f"and this machine has {there / 2**30:.3g} GiB: use a larger record_dt or a shorter run"
+        )
+
+
+def _memory() -> int:
+    """Memory of this machine or of the group of processes this one is in, bytes."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            there = min(there, int(Path(limit).read_text()))
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+    return there

@@ -1,0 +1,154 @@
+"""Ctrl-C ends a run soon, wherever it is, and nothing that was recorded is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.simulation import run as run_module
+from footfall.simulation.run import Run
+
+BIPED = ff.load_robot("spatial-biped")
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def check(rec: ff.Recording, last: float) -> None:
+    """All samples up to the interruption are there, and they are those of a run that is left alone."""
+    assert rec.failure.cause == "interrupted"
+    np.testing.assert_allclose(rec.time, 1e-3 * np.arange(len(rec)), atol=1e-9)
+    assert rec.time[-1] == pytest.approx(last, abs=1.1e-3)
+    assert np.isfinite(rec.qpos).all() and rec.force.any()
+
+
+def test_the_loop_comes_back_often_enough():
+    assert run_module.GLANCE <= 0.1
+
+
+def test_ctrl_c_in_compiled_code():
+    """Pressed while the loop runs: the run would take hours."""
+    threading.Timer(0.5, press).start()
+    sim = ff.Simulation("ball")
+    with pytest.raises(ff.Interrupted, match="interrupted at t = ") as caught:
+        sim.run(1e6, record_dt=1.0)
+    rec = caught.value.recording
+    assert rec.failure.cause == "interrupted" and 0.0 < rec.failure.time < 1e6
+    assert len(rec) == int(rec.failure.time + 1e-9) + 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_it_is_a_keyboard_interrupt_and_no_exception():
+    assert issubclass(ff.Interrupted, KeyboardInterrupt) and not issubclass(ff.Interrupted, Exception)
+
+
+def at(moment: float, do, then=lambda: np.zeros(14)):
+    def controller(t, state):
+        if t >= moment - 1e-9:
+            do()
+            return then()
+        return np.zeros(14)
+
+    return controller
+
+
+def raise_it():
+    raise KeyboardInterrupt
+
+
+def swallow():
+    try:
+        press()
+        time.sleep(30.0)
+    except KeyboardInterrupt:
+        pass
+
+
+@pytest.mark.parametrize("how", [press, raise_it, swallow])
+def test_ctrl_c_in_a_controller(how):
+    with pytest.raises(ff.Interrupted, match=r"interrupted at t = 0\.01 s") as caught:
+        ff.Simulation(BIPED).run(1.0, controller=at(0.01, how))
+    check(caught.value.recording, last=0.009)
+
+
+def test_ctrl_c_in_a_controller_that_would_go_on_for_long():
+    def endless():
+        threading.Timer(0.2, press).start()
+        while True:
+            time.sleep(0.01)
+
+    with pytest.raises(ff.Interrupted):
+        ff.Simulation(BIPED).run(1.0, controller=at(0.01, endless))
+
+
+def test_ctrl_c_between_two_calls_of_a_controller(monkeypatch):
+    """Where an exception would be lost, for compiled code has no place for it."""
+
+    def note(self, number=2, frame=None):
+        self.asked = True
+
+    monkeypatch.setattr(run_module.Interrupts, "_note", note)
+    calls = []
+
+    def controller(t, state):
+        calls.append(t)
+        if len(calls) == 6:
+            press()
+        return np.zeros(14)
+
+    with pytest.raises(ff.Interrupted) as caught:
+        ff.Simulation(BIPED).run(1.0, controller=controller)
+    assert len(calls) == 6
+    check(caught.value.recording, last=0.005)
+
+
+def test_a_coarse_recording_keeps_the_mean_of_the_steps_that_were_taken():
+    with pytest.raises(ff.Interrupted) as caught:
+        ff.Simulation(BIPED).run(1.0, controller=at(0.015, press), record_dt=0.01)
+    rec = caught.value.recording
+    np.testing.assert_allclose(rec.time, [0.0, 0.01], atol=1e-12)
+    fine = ff.Simulation(BIPED).run(0.015, controller=lambda t, state: np.zeros(14))
+    np.testing.assert_allclose(rec.total_force[1], fine.total_force[10:15].mean(axis=0), rtol=1e-12)
+
+
+def test_a_handler_of_the_user_stays_at_work():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        rec = ff.Simulation(BIPED).run(0.02, controller=at(0.01, press))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert rec.failure is None and seen
+
+
+def test_runs_in_threads_are_left_alone():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(ff.Simulation("ball").run(0.05)))
+    thread.start()
+    thread.join()
+    assert found[0].failure is None
+
+
+def test_the_command_saves_what_was_recorded(monkeypatch, tmp_path, capsys):
+    from footfall.cli import main
+
+    advance = Run.advance
+
+    def pressed(self, *arguments):
+        more = advance(self, *arguments)
+        if self.total > 100:
+            press()
+        return more
+
+    monkeypatch.setattr(Run, "advance", pressed)
+    assert main(["run", "ball", "--duration", "1e5", "--record-dt", "0.5", "--out", str(tmp_path / "kept")]) == 130
+    assert "interrupted at t = " in capsys.readouterr().err
+    rec = ff.load_recording(tmp_path / "kept")
+    assert rec.failure.cause == "interrupted" and len(rec) >= 1

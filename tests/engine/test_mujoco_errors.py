@@ -1,0 +1,140 @@
+"""An error inside MuJoCo ends a run, never the process, and MuJoCo writes no files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import mujoco
+import numpy as np
+import pytest
+
+import footfall as ff
+
+MESSAGES = """
+import threading, warnings
+import mujoco
+import numpy as np
+import footfall as ff
+from footfall.simulation import scene
+
+robot = ff.load_robot("spatial-biped")
+small = robot.mjcf.replace("<compiler", '<size memory="4K"/><compiler', 1)
+robot = ff.load_robot(mujoco.MjSpec.from_string(small), feet={foot.name: foot.body for foot in robot.feet})
+scene._give_room = lambda model, points: None  # or there would be room
+
+def attempt(found):
+    try:
+        ff.Simulation(robot, law="mujoco").run(0.1)
+    except ff.FootfallError as error:
+        found.append((str(error), len(error.recording), error.recording.failure.cause))
+
+for threads in (1, 8):
+    found = []
+    ours = [threading.Thread(target=attempt, args=(found,)) for _ in range(threads)]
+    for one in ours: one.start()
+    for one in ours: one.join()
+    assert len(found) == threads, found
+    assert all(said.startswith("MuJoCo") and cause == "mujoco" for said, _, cause in found), found
+print(found[0][0])
+
+# The process goes on, and MuJoCo's own warnings make no file.
+assert ff.Simulation("ball", law="mujoco").run(0.1).failure is None
+data = mujoco.MjData(robot.model)
+data.qpos[:] = np.nan
+mujoco.mj_step(robot.model, data)
+"""
+
+
+def test_too_small_an_arena_ends_the_run_and_not_the_process(tmp_path):
+    done = subprocess.run([sys.executable, "-c", MESSAGES], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert "memory" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", ["xml", "model"])
+def test_the_arena_has_room_for_all_contacts_whatever_the_model_says(given):
+    """The same run with room for nothing and for everything."""
+    own = ff.load_robot("quadruped")
+    text = own.mjcf.replace("<worldbody>", '<size memory="12K"/>\n<worldbody>', 1)
+    feet = {foot.name: foot.body for foot in own.feet}
+    spec = mujoco.MjSpec.from_string(text)
+    small = ff.load_robot(spec if given == "xml" else spec.compile(), feet=feet)
+    assert small.model.narena < own.model.narena
+    law = "mujoco" if given == "xml" else "spring-damper"  # MuJoCo's contacts need the geom of a ground
+    recordings = [ff.Simulation(robot, law=law).run(0.1, qpos=own.home, controller="posture") for robot in (own, small)]
+    np.testing.assert_allclose(recordings[1].qpos, recordings[0].qpos, atol=1e-9)
+    assert recordings[1].total_force[-1, 2] > 0.5 * own.weight
+
+
+def test_constraints_that_find_no_room_are_an_error(monkeypatch):
+    """MuJoCo leaves out what does not fit and counts it as a warning: forces are missing from there on."""
+    from footfall.simulation.run import Run
+
+    advance = Run.advance
+
+    def warned(self, *arguments):
+        more = advance(self, *arguments)
+        self.data.warning[int(mujoco.mjtWarning.mjWARN_CNSTRFULL)].number = 1
+        return more
+
+    monkeypatch.setattr(Run, "advance", warned)
+    with pytest.raises(ff.FootfallError, match="no room for all contacts") as caught:
+        ff.Simulation("ball", law="mujoco").run(0.01)
+    assert caught.value.recording.failure.cause == "mujoco"
+
+
+def test_a_solver_that_does_not_iterate_is_refused():
+    own = ff.load_robot("brick")
+    for option, said in (
+        ('<option solver="PGS" iterations="0"/>', "would give no forces"),
+        ('<option><flag contact="disable"/></option>', "would give no contact forces"),
+        ('<option><flag constraint="disable"/></option>', "would give no contact forces"),
+    ):
+        text = own.mjcf.replace("<worldbody>", f"{option}\n<worldbody>", 1)
+        robot = ff.load_robot(mujoco.MjSpec.from_string(text), feet={"brick": "brick"})
+        with pytest.raises(ff.FootfallError, match=said):
+            ff.Simulation(robot, law="mujoco")
+
+
+# ---- what controllers may do -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", ["mujoco", "linearizing-penalty"])
+def test_what_a_controller_computes_with_its_data_does_not_reach_the_run(law):
+    """mj_forward makes contacts of its own, and deletes those that were there."""
+    sim = ff.Simulation("spatial-biped", law=law)
+    seen = []
+
+    def quiet(t, state):
+        return np.zeros(14)
+
+    def busy(t, state):
+        data = state.data
+        np.testing.assert_array_equal(data.qpos, state.qpos)
+        np.testing.assert_array_equal(data.qvel, state.qvel)
+        np.testing.assert_allclose(data.subtree_com[0], state.com)
+        assert data.time == pytest.approx(t)
+        seen.append(data.xpos[1].copy())
+        mujoco.mj_forward(sim.scene.model, data)
+        mujoco.mj_resetData(sim.scene.model, data)
+        data.qpos[:] = 1.0
+        return np.zeros(14)
+
+    alone, disturbed = (sim.run(0.2, controller=one) for one in (quiet, busy))
+    np.testing.assert_array_equal(alone.qpos, disturbed.qpos)
+    np.testing.assert_array_equal(alone.force, disturbed.force)
+    assert alone.total_force[:, 2].max() > 0.5 * sim.robot.weight  # it collapses, on the ground
+    np.testing.assert_allclose(np.array(seen)[:, :3], disturbed.qpos[: len(seen), :3], atol=1e-12)
+
+
+def test_views_of_the_data_that_a_controller_keeps_stay_new():
+    kept = []
+
+    def controller(t, state):
+        kept[:] = kept or [state.data.qpos]
+        np.testing.assert_array_equal(kept[0], state.qpos)
+        return np.zeros(14)
+
+    ff.Simulation("spatial-biped").run(0.05, controller=controller)

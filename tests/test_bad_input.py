@@ -1,0 +1,89 @@
+"""Whatever a simulation is given, it answers with a run or with one sentence: no traceback of its own, no hang."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.control import Posture, Walk
+from footfall.errors import FootfallWarning
+
+SIM = ff.Simulation("brick")
+
+
+@pytest.mark.parametrize(
+    ("do", "sentence"),
+    [
+        (lambda: SIM.run(1e9), r"1e\+12 samples of \d+ bytes.*use a larger record_dt"),
+        (lambda: SIM.run(1e300), "more steps of 0.001 s than can be counted"),
+        (lambda: SIM.run("long"), "duration = 'long'"),
+        (lambda: SIM.run(None), "duration = None"),
+        (lambda: SIM.run(1.0, record_dt="often"), "record_dt = 'often'"),
+        (lambda: SIM.run(1.0, record_dt=1e300), "record_dt"),
+        (lambda: SIM.run(1.0, qpos="home"), r"qpos = 'home' but brick needs \(7,\) numbers"),
+        (lambda: ff.Simulation("brick", dt=1e-300).run(1.0), "more steps"),
+        (lambda: ff.Simulation(5), "a robot is a footfall.Robot, the name of one.*not 5"),
+        (lambda: ff.Simulation(None), "not None"),
+        (lambda: ff.Simulation("brick", ground=5), "a ground is a footfall.Ground"),
+        (lambda: ff.Simulation("brick", ground="plain"), "no ground is called 'plain': did you mean 'plane'"),
+        (lambda: ff.Simulation("brick", ground="heightfield"), "needs options"),
+        (lambda: ff.Simulation("brick", integrator=5), "no integrator is called '5'"),
+        (lambda: SIM.run(0.1, pushes=5), "pushes are a footfall.Push or a list of them, not 5"),
+        (lambda: SIM.run(0.1, pushes=["hard"]), "'hard' is none"),
+        (lambda: ff.Push("brick", force=(0, 0), torque=(0, 5, 0, 0)), r"force = \(0, 0\) .* three finite numbers"),
+        (lambda: ff.Push("brick", torque=(0, 5, 0, 0)), "torque = .* three finite numbers"),
+        (lambda: ff.Push("brick", force=None), "force = None"),
+        (lambda: ff.Push("brick", force="abc"), "force = 'abc'"),
+        (lambda: ff.Push("brick", start="soon"), "start = 'soon'"),
+        (lambda: ff.Push("brick", start=math.inf), "start = inf"),
+        (lambda: ff.Push("brick", duration=-1.0), "the duration >= 0"),
+        (lambda: SIM.run(0.1, controller=Posture), r"controller=Posture is the class: write Posture\(\)"),
+        (lambda: SIM.run(0.1, controller=Walk), r"controller=Walk is the class"),
+        (lambda: ff.load_robot("brick", points=10**9), "points"),
+        (lambda: ff.load_robot("brick", points=(10**5, 10**5)), "points"),
+        (lambda: Walk(steps=10**9), "steps"),
+        (lambda: ff.Ground.stairs(count=10**9), "stairs"),
+    ],
+)
+def test_nonsense_is_refused_with_a_sentence(do, sentence):
+    with pytest.raises(ff.FootfallError, match=sentence):
+        do()
+
+
+def test_one_push_needs_no_list_and_a_kind_of_ground_no_call():
+    push = ff.Push("brick", force=(1.0, 0.0, 0.0))
+    one, several = (ff.Simulation("brick", ground="plane").run(0.1, pushes=given) for given in (push, [push]))
+    np.testing.assert_array_equal(one.qpos, several.qpos)
+    assert one.pushes == (push,) and one.qvel[-1, 0] != 0.0
+
+
+def test_a_push_after_the_end_does_not_act_and_says_so():
+    with pytest.warns(FootfallWarning, match=r"push on brick at 1e\+300 s does not act: the run ends at 0.01 s"):
+        rec = SIM.run(0.01, pushes=ff.Push("brick", force=(1.0, 0.0, 0.0), start=1e300))
+    assert rec.audit().passed
+
+
+@pytest.mark.parametrize("law", ff.laws())
+@pytest.mark.parametrize("off", ['<option gravity="0 0 0"/>', '<option><flag gravity="disable"/></option>'])
+def test_without_gravity_a_brick_stays_where_it_is(law, off):
+    text = ff.load_robot("brick").mjcf.replace("<worldbody>", f"{off}<worldbody>", 1)
+    robot = ff.load_robot(mujoco.MjSpec.from_string(text), feet={"brick": "brick"})
+    assert robot.weight == 0.0
+    sim = ff.Simulation(robot, law=law)
+    rec = sim.run(0.1)
+    np.testing.assert_allclose(rec.qpos[-1], rec.qpos[0], atol=1e-9)
+    landing = sim.run(0.1, qvel=[0.0, 0.0, -0.1, 0.0, 0.0, 0.0])
+    assert landing.total_force[:, 2].max() > 0.0 and landing.audit().passed
+
+
+def test_a_robot_that_weighs_nothing_is_refused():
+    model = mujoco.MjModel.from_xml_string(ff.load_robot("brick").mjcf)
+    model.body_mass[1], model.body_inertia[1] = 1e-300, 1e-305
+    with pytest.raises(ff.FootfallError, match=r"weighs 1e-300 kg, which is next to nothing"):
+        ff.Simulation(ff.load_robot(model, feet={"brick": "brick"}))
+    with pytest.raises(ff.FootfallError, match="mass"):
+        ff.load_robot("brick", mass=1e-300)
