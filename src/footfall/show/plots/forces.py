@@ -8,17 +8,31 @@ AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
 
 
 def grf(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Vertical, forward and sideways force: each foot and their sum of one recording, the sums of several."""
+    """Vertical, forward and sideways force: each foot and their sum of one recording, the sums of several.
+
+    Where steps were left out the curves are means until the next sample, and beside them stands the force at the peak
+    load.
+    """
     first = next(iter(runs.values()))
     weight = first.robot.weight
     found = []
     for axis, way, letter in AXES:
         if len(runs) == 1:
             curves = [curve._replace(values=rec.foot_force[:, f, axis]) for rec, f, curve in each_foot(runs)]
-            if len(curves) > 1:
+            curves += [
+                curve._replace(name=f"{curve.name}, peak", values=rec.peak_foot_force[:, f, axis], dash=1, width=0.8)
+                for rec, f, curve in each_foot(runs)
+                if not rec.every_step
+            ]
+            if len(first.robot.feet) > 1:
                 curves.append(Curve("total", first.time, first.total_force[:, axis], GREY, width=0.8))
         else:
             curves = [curve._replace(values=rec.total_force[:, axis]) for rec, curve in each_run(runs)]
+            curves += [
+                curve._replace(name=f"{curve.name}, peak", values=rec.peak_total_force[:, axis], dash=1, width=0.8)
+                for rec, curve in each_run(runs)
+                if not rec.every_step
+            ]
         up = axis == 2 and weight > 0.0
         panel = Panel(
             title=f"{way.capitalize()} ground reaction force, {letter}",
