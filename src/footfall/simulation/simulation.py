@@ -16,8 +16,9 @@ from footfall.simulation.setup import Setup
 class Simulation(Setup):
     """A robot on a ground under a contact law, ready to run.
 
-    ``robot`` and ``law`` may be names. ``dt`` is the step in s. ``integrator`` is ``"euler"``, semi-implicit with
-    implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is continuous.
+    ``robot``, ``law`` and a ground without options may be names. ``dt`` is the step in s. ``integrator`` is
+    ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose
+    force is continuous.
     ``body_contacts`` lets bodies that are no foot meet the ground, and each other where the model says so, by MuJoCo's
     own contacts.
 
@@ -42,11 +43,14 @@ class Simulation(Setup):
         Starts from ``qpos`` (nq,) and ``qvel`` (nv,), home on the ground and at rest if left out. ``controller`` is a
         function ``(t, state) -> controls``, a compiled one such as :class:`footfall.control.Posture` (or its name,
         ``"posture"``), or nobody: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
-        multiples of ``dt``, equal to it if left out. ``progress`` is called now and then with the simulated time.
-        ``seed`` is only noted in the recording.
+        multiples of ``dt``, equal to it if left out; between two samples forces are recorded as their mean and peak.
+        ``pushes`` is one or several. ``progress`` is called now and then with the simulated time. ``seed`` is only
+        noted in the recording.
 
         A simulation that diverges ends with a warning and ``recording.failure`` set; what came before is there. A
-        controller that fails raises :class:`ControllerError`, which carries the recording.
+        controller that fails raises :class:`ControllerError`, an error inside MuJoCo a :class:`SimulationError`, and
+        Ctrl-C an :class:`Interrupted`, which is a ``KeyboardInterrupt``: each carries the recording, at a prompt as
+        ``sys.last_value.recording``.
         """
         return Run(
             self,
