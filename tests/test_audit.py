@@ -317,3 +317,18 @@ def test_a_robot_that_floats_is_found_and_short_recordings_can_be_audited():
     assert ff.audit(blank(robot, 1)).unknown == ("force balance", "moment balance")
     nothing = ff.audit(blank(robot, 0))
     assert not nothing.passed and nothing.unknown == tuple(row.name for row in nothing.rows)
+
+
+# ---- round feet on uneven ground ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_round_feet_on_uneven_ground_are_judged_by_the_normal_that_the_law_saw(law):
+    """That under the centre of the ball: under the point of contact, a radius away, the ground turns elsewhere."""
+    heights = 0.03 * np.sin(12.0 * np.linspace(-2.0, 2.0, 201))
+    ground = ff.Ground.heightfield(np.tile(heights, (201, 1)), size=(4.0, 4.0), friction=0.4)
+    sim = ff.Simulation("ball", ground=ground, law=law)
+    rec = sim.run(0.5, qvel=[0.4, 0.0, 0.0, 0.0, 0.0, 0.0])
+    audit = ff.audit(rec)
+    assert not {"friction cone", "pulling force"} & set(audit.failed), audit
+    assert np.abs(rec.normal - ground.gap(rec.position)[1]).max() > 0.01
