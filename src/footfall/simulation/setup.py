@@ -64,18 +64,19 @@ class Setup:
                 raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
 
     def _check_model(self) -> None:
-        """Refuse what MuJoCo takes without a word and would make forces vanish."""
+        """Refuse what would make forces vanish without a word."""
         options, name = self.scene.model.opt, self.robot.name
         if not self.robot.mass > mujoco.mjMINVAL:
             raise SimulationError(f"{name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo")
+        if not self.law.native:
+            return
         if options.iterations < 1:
             raise SimulationError(
-                f'{name} says <option iterations="{options.iterations}"/>: MuJoCo\'s solver would give no forces at '
-                "joint limits and contacts; leave it out or give at least 1"
+                f'{name} says <option iterations="{options.iterations}"/>: MuJoCo\'s solver would give no forces under '
+                "law mujoco; leave it out or give at least 1"
             )
         for flag in ("constraint", "contact"):
-            bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")
-            if self.law.native and options.disableflags & int(bit):
+            if options.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")):
                 raise SimulationError(
                     f'{name} says <flag {flag}="disable"/>, and so MuJoCo would give no contact forces under law mujoco'
                 )
