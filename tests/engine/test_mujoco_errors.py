@@ -11,43 +11,50 @@ import pytest
 
 import footfall as ff
 
-MESSAGES = """
-import threading, warnings
+SCRIPT = """
+import threading
 import mujoco
 import numpy as np
 import footfall as ff
-from footfall.simulation import scene
+from footfall.engine import bridge
+from footfall.simulation.run import Run
 
-robot = ff.load_robot("spatial-biped")
-small = robot.mjcf.replace("<compiler", '<size memory="4K"/><compiler', 1)
-robot = ff.load_robot(mujoco.MjSpec.from_string(small), feet={foot.name: foot.body for foot in robot.feet})
-scene._give_room = lambda model, points: None  # or there would be room
+sim = ff.Simulation("spatial-biped", law="mujoco")
+plain = dict.fromkeys(("controller", "qpos", "qvel", "control_dt", "record_dt", "seed")) | {"pushes": ()}
+
 
 def attempt(found):
+    run = Run(sim, 0.1, **plain)
+    run.advance(20)
+    bridge.counter(run.data, "narena")[0] = 2000  # there was room before
     try:
-        ff.Simulation(robot, law="mujoco").run(0.1)
+        run.finish()
     except ff.FootfallError as error:
         found.append((str(error), len(error.recording), error.recording.failure.cause))
+
 
 for threads in (1, 8):
     found = []
     ours = [threading.Thread(target=attempt, args=(found,)) for _ in range(threads)]
-    for one in ours: one.start()
-    for one in ours: one.join()
+    for one in ours:
+        one.start()
+    for one in ours:
+        one.join()
     assert len(found) == threads, found
     assert all(said.startswith("MuJoCo") and cause == "mujoco" for said, _, cause in found), found
+    assert all(samples >= 20 for _, samples, _ in found), found
 print(found[0][0])
 
 # The process goes on, and MuJoCo's own warnings make no file.
-assert ff.Simulation("ball", law="mujoco").run(0.1).failure is None
-data = mujoco.MjData(robot.model)
+assert sim.run(0.1).failure is None
+data = mujoco.MjData(sim.robot.model)
 data.qpos[:] = np.nan
-mujoco.mj_step(robot.model, data)
+mujoco.mj_step(sim.robot.model, data)
 """
 
 
 def test_too_small_an_arena_ends_the_run_and_not_the_process(tmp_path):
-    done = subprocess.run([sys.executable, "-c", MESSAGES], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert "memory" in done.stdout
     assert not list(tmp_path.iterdir())

@@ -23,6 +23,14 @@ END, STEP, CONCERNED, STATUS, SAMPLES, STEPS, NEXT = 0, 1, 2, 3, 4, 5, 6
 OUTCOME_SIZE = 7
 
 
+class Held(NamedTuple):
+    """What the ground does in the step under way."""
+
+    force: np.ndarray  # (P, 3) N, world frame, mean over the step
+    mode: np.ndarray  # (P,)
+    peak: np.ndarray  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+
+
 class Tape(NamedTuple):
     """The arrays a run is recorded into, one row per sample."""
 

@@ -13,6 +13,7 @@ from footfall.engine.joint_rows import JointRows
 from footfall.engine.kinematics import Points
 from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
+from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
 
 if TYPE_CHECKING:
@@ -111,14 +112,6 @@ class Pushes(NamedTuple):
     start: np.ndarray  # (N,) first step
     stop: np.ndarray  # (N,) step after the last
     wrench: np.ndarray  # (N, 6) force N and torque N m, world frame, at the body's centre of mass
-
-
-class Held(NamedTuple):
-    """What the ground does in the step under way."""
-
-    force: np.ndarray  # (P, 3) N, world frame, mean over the step
-    mode: np.ndarray  # (P,)
-    peak: np.ndarray  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
 
 
 class Scratch(NamedTuple):

@@ -13,13 +13,13 @@ from footfall.errors import FootfallWarning, SimulationError, did_you_mean
 from footfall.record import Push
 
 
-def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total: int) -> Pushes:
-    """The pushes of a run of ``total`` steps of ``dt`` (s), in steps."""
+def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total: int | None = None) -> Pushes:
+    """The pushes of a run in steps of ``dt`` (s), of which it takes ``total``, if that is known."""
     known = [model.body(i).name for i in range(1, model.nbody)]
     for push in pushes:
         if push.body not in known:
             raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(str(push.body), known)}")
-        if push.start / dt >= total + 0.5 and total > 0:
+        if total and push.start / dt >= total + 0.5:
             message = f"the push on {push.body} at {push.start:g} s does not act: the run ends at {total * dt:g} s"
             warnings.warn(message, FootfallWarning, stacklevel=5)
     return Pushes(

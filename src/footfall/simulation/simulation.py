@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import mujoco
 import numpy as np
 
+from footfall.errors import SimulationError
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation.controls import Controller
@@ -52,14 +54,18 @@ class Simulation(Setup):
         Ctrl-C an :class:`Interrupted`, which is a ``KeyboardInterrupt``: each carries the recording, at a prompt as
         ``sys.last_value.recording``.
         """
-        return Run(
-            self,
-            duration,
-            controller=controller,
-            qpos=qpos,
-            qvel=qvel,
-            control_dt=control_dt,
-            record_dt=record_dt,
-            pushes=pushes,
-            seed=seed,
-        ).finish(progress)
+        try:
+            run = Run(
+                self,
+                duration,
+                controller=controller,
+                qpos=qpos,
+                qvel=qvel,
+                control_dt=control_dt,
+                record_dt=record_dt,
+                pushes=pushes,
+                seed=seed,
+            )
+        except mujoco.FatalError as error:
+            raise SimulationError(f"MuJoCo gave up before the first step: {' '.join(str(error).split())}") from error
+        return run.finish(progress)

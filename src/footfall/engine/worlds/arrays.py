@@ -15,6 +15,7 @@ import numpy as np
 from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
 from footfall.engine.kinematics import Points
+from footfall.engine.tape import OUTCOME_SIZE
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
 PEAK, IMPULSE, SLIP, COP, WORK, ENERGY, TALLIES = 0, 1, 4, 5, 8, 9, 10
@@ -127,10 +128,13 @@ class Space(NamedTuple):
     row_direction: Any  # (nv,)
     kept: Any  # (P, M + 3) memory and anchors, while an instant is looked at and not left
     kept_mode: Any  # (P,)
+    held_force: Any  # (P, 3) N, world frame, of the step under way
+    held_mode: Any  # (P,)
+    held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
-INTEGERS |= {"kept_mode", "row_state"}
+INTEGERS |= {"held_mode", "kept_mode", "row_state"}
 #: What lies together also on a GPU, for it is cut into matrices of many shapes.
 WHOLE = {"work"}
 
@@ -148,7 +152,7 @@ def state_shapes(model: mujoco.MjModel, points: int, memory: int, rows: int) -> 
         mode=(points,),
         memory=(points, max(1, memory)),
         step=(1,),
-        outcome=(4,),
+        outcome=(OUTCOME_SIZE,),
         unsolved=(1,),
         tally=(TALLIES,),
         push=(points, 3),
@@ -172,7 +176,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs
     count, feet, nv = len(points.local), len(points.body), model.nv
     bodies = bodies_shapes(model, tree_count(tree))
     own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
-    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode"), (count,))
+    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode", "held_mode"), (count,))
     own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
@@ -188,6 +192,8 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs
         marks=(max(1, needs.marks),),
         signals=(max(1, needs.signals),),
         kept=(count, max(1, needs.memory) + 3),
+        held_force=(count, 3),
+        held_peak=(feet + 1,),
     )
     return {name: own[name] if name in own else bodies[name] for name in Space._fields}
 

@@ -15,7 +15,7 @@ import numpy as np
 from footfall.compiled.gpu import Device, checked_cuda
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.engine.step import DONE
-from footfall.engine.world import Tape, make_tape
+from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
 from footfall.engine.worlds.step import (
     Functions,

@@ -25,7 +25,8 @@ from footfall.engine.kinematics import (
 )
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
-from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, record, runaway
+from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, runaway
+from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, Held, add_step, begin_sample, hold_forces
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
@@ -114,6 +115,7 @@ class Scratch(NamedTuple):
     signals: Any
     memory: Any
     mode: Any
+    held: Any
 
 
 @engine_part
@@ -275,6 +277,7 @@ def scratch_of(space):
         space.signals,
         space.kept,
         space.kept_mode,
+        Held(space.held_force, space.held_mode, space.held_peak),
     )
 
 
@@ -326,7 +329,7 @@ def evaluate(one, given, state, plan, functions):
         bodies.xpos, bodies.xmat, points, one.contacts, functions.surface, given.shape, given.table, plan.margin
     )
     if bad >= 0:
-        outcome[2] = bad
+        outcome[CONCERNED] = bad
         return NO_GROUND
     if plan.fall > 0.0:
         com = bodies.subtree_com[points.root[0]]
@@ -337,7 +340,7 @@ def evaluate(one, given, state, plan, functions):
     if plan.control == 1 and step % plan.control_every == 0:
         failed = functions.control(step * plan.dt, state.qpos, state.qvel, state.ctrl, given.gains)
         if failed != 0:
-            outcome[2] = failed
+            outcome[CONCERNED] = failed
             return STOPPED
     tally_energy(tree, bodies, state.tally)
     composite_inertia(tree, bodies)
@@ -348,7 +351,7 @@ def evaluate(one, given, state, plan, functions):
         if given.push_time[i, 0] <= step < given.push_time[i, 1]:
             push_body(tree, bodies, given.push_body[i], given.push_wrench[i])
     subtract_body_forces(tree, bodies)
-    outcome[3] = law_step(one, functions, given.values, plan)
+    outcome[STATUS] = law_step(one, functions, given.values, plan)
     return runaway(one.world, outcome)
 
 
@@ -364,18 +367,23 @@ def advance_world(robot, given, state, space, tape, recorded, plan, functions, s
     bodies, points, contacts = one.bodies, one.points, one.contacts
     outcome, dt = state.outcome, plan.dt
     for i in range(steps + look):
-        if outcome[0] != DONE:
+        if outcome[END] != DONE:
             return
         step, sample = state.step[0], before + i
-        outcome[1] = step
+        outcome[STEP] = step
         end = evaluate(one, given, state, plan, functions)
-        outcome[0] = end
-        if recorded and end in (DONE, DIVERGED) and sample % plan.record_every == 0:
-            row = sample // plan.record_every
-            record(one.world, points, contacts, one.scratch.signals, tape, row, step * dt, outcome[3])
+        outcome[END] = end
+        if recorded:
+            if sample == 0:
+                outcome[SAMPLES] = 0
+            hold_forces(points, contacts, one.scratch.held)
+            if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
+                begin_sample(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
         if end != DONE or i == steps:
             return
-        state.unsolved[0] += outcome[3]
+        if recorded:
+            add_step(points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
+        state.unsolved[0] += outcome[STATUS]
         tally_contacts(points, contacts, dt, state.tally)
         if i == steps - 1:
             show_forces(points, contacts, state.push)

@@ -16,7 +16,7 @@ import numpy as np
 
 from footfall.compiled import kernel
 from footfall.engine.step import DONE
-from footfall.engine.world import Tape, make_tape
+from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, picker, room
 from footfall.engine.worlds.step import Functions, Plan, Robot, advance_world
 from footfall.errors import SimulationError

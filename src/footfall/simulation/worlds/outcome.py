@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
-from footfall.engine.world import Tape
+from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground
 from footfall.record import Failure
 from footfall.recording import Recording
@@ -46,8 +46,7 @@ def recording_of(
     """What was recorded of a world that set out at its step ``first``, a sample every ``every`` steps."""
     law, failure = setup.law, failure_of(setup, outcome)
     taken = int(outcome[1]) - first
-    # The step that failed was recorded only if it was computed to the end.
-    samples = taken // every + 1 if failure is None or failure.cause == "diverged" else -(-taken // every)
+    samples = taken // every + 1 if failure is None else int(outcome[SAMPLES])
     arrays = {name: array[:samples] for name, array in tape._asdict().items()}
     flat = arrays.pop("signals")
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
@@ -61,6 +60,7 @@ def recording_of(
         "integrator": setup.integrator,
         "body_contacts": False,
         "seed": None,
+        "record_dt": setup.dt * every,
         "signals": {**law.signals, **law.foot_signals},
         "remarks": [],
         "wall_time": None,

@@ -14,7 +14,8 @@ from footfall.control.base import CompiledController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
 from footfall.engine.step import DONE
-from footfall.engine.world import Tape, make_points
+from footfall.engine.tape import Tape
+from footfall.engine.world import make_points
 from footfall.engine.worlds.arrays import (
     COP,
     ENERGY,
@@ -34,8 +35,9 @@ from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
+from footfall.simulation.checks import multiple
 from footfall.simulation.controls import idle_control, own_rate
-from footfall.simulation.run import idle_coupled_law, idle_point_law, multiple
+from footfall.simulation.run import idle_coupled_law, idle_point_law
 from footfall.simulation.setup import Setup
 from footfall.simulation.worlds.given import (
     friction_rows,
@@ -310,7 +312,7 @@ class Worlds:
             self._engine.give(self._given._replace(gains=numbers))
             plan = plan._replace(control=1, control_every=rate)
         points = sim.robot.point_count
-        tape = self._engine.make_tape(sim.scene.model, len(which), steps // every + 1, points, self._signals)
+        tape = self._engine.make_tape(sim.scene.model, len(which), steps // every + 2, points, self._signals)
         begin = self._engine.host("step")[which, 0].copy()
         self._engine.advance(plan._replace(record_every=every), controller, steps, tape, which)
         outcome, whole = self._engine.host("outcome").copy(), self._engine.host_tape(tape)
