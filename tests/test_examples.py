@@ -104,7 +104,7 @@ def objections(command):
     """By law what the table that follows a command says its audit fails in."""
     for page in PAGES:
         for shown, after in re.findall(
-            r"```sh\nfootfall (.*)\n```(.*?)(?=\n## |\Z)", page.read_text("utf-8"), flags=re.S
+            r"```sh\nfootfall ([^\n]*)\n```(.*?)(?=\n## |\Z)", page.read_text("utf-8"), flags=re.S
         ):
             if shlex.split(shown) == command:
                 return dict(re.findall(r"^\| `([\w-]+)` .*\| fails: ([^|]+) \|$", after, flags=re.M))
