@@ -279,9 +279,9 @@ def test_run_reads_a_height_field(tmp_path):
     assert load_recording("r").ground == Ground.heightfield(np.full((4, 5), 0.1), size=(4, 3))
 
 
-def test_a_height_file_that_is_missing_is_a_usage_error(capsys):
+def test_a_height_file_that_is_missing_is_named(capsys):
     ground = ["--ground", "heightfield", "--ground.heights", "none.npy", "--ground.size", "4", "3"]
-    assert main(["run", "ball", *ground]) == 2
+    assert main(["run", "ball", *ground]) == 1
     assert "none.npy" in one_line(capsys.readouterr().err)
 
 

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.usage import UsageError
-
 if TYPE_CHECKING:
-    import numpy as np
-
     from footfall.ground import Ground
     from footfall.ground.kind import Kind
 
@@ -43,7 +39,7 @@ FRICTION = {
     "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
     "static_friction": (float | None, "static friction coefficient"),
 }
-TYPEABLE = (float, int, tuple[float, float])
+TYPEABLE = (float, int, float | None, tuple[float, float])
 
 
 @cache
@@ -57,13 +53,13 @@ def ground_options() -> Mapping[str, type]:
 
 def _options(kind: Kind[Any]) -> type | None:
     """The options of a kind, or None if one of them is nothing that can be typed."""
-    from numpy.typing import ArrayLike
+    from footfall.ground.heightfield import Heights
 
     typed: dict[str, tuple[Any, str]] = dict(FRICTION)
     for name, (hint, about) in kind.options().items():
         text = ", ".join(filter(None, (about.unit, about.about)))
-        if hint == ArrayLike:
-            typed[name] = Path, f"file of {name} in {text}: .npy, or text (.csv, .txt)"
+        if hint == Heights:
+            typed[name] = Path, f"file of {name} in {text}: .npy, .csv, .txt; or a picture, .png"
         elif hint in TYPEABLE:
             angle = about.unit == "rad"
             typed[name] = Angle if angle else hint, f"{text}; or degrees, as in 10deg" if angle else text
@@ -80,18 +76,6 @@ def _options(kind: Kind[Any]) -> type | None:
         from footfall.ground import Ground
 
         values = {name: getattr(self, name) for name in given}
-        read = {name: _read_table(value) if isinstance(value, Path) else value for name, value in values.items()}
-        return getattr(Ground, kind.name)(**read)
+        return getattr(Ground, kind.name)(**values)
 
     return make_dataclass(kind.name.title(), fields, namespace={"make": make}, frozen=True, kw_only=True)
-
-
-def _read_table(path: Path) -> np.ndarray:
-    import numpy as np
-
-    try:
-        if path.suffix.lower() == ".npy":
-            return np.load(path, allow_pickle=False)
-        return np.loadtxt(path, delimiter="," if path.suffix.lower() == ".csv" else None, ndmin=2)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read heights from '{path}': {getattr(error, 'strerror', None) or error}") from error

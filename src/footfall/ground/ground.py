@@ -3,7 +3,8 @@
     Ground.plane(friction=0.7)
     Ground.slope(math.radians(10), friction=(0.8, 0.6))          # static, dynamic
     Ground.stairs(rise=0.15, run=0.3, count=5)
-    Ground.heightfield(heights, size=(4.0, 4.0))
+    Ground.heightfield(heights, size=(4.0, 4.0))                 # a table, or a file: .npy, .csv, .txt
+    Ground.heightfield("hills.png", size=(20.0, 20.0), height=1.5)
     Ground.function(lambda x, y: 0.02 * math.sin(5 * x))
 
 Lengths in metres, angles in radians, world frame with z up.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -10,15 +12,19 @@ from numpy.typing import ArrayLike
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid
+from footfall.ground.height_files import read_heights
 from footfall.ground.kind import Array, Form, Kind, Option
 from footfall.ground.numbers import height_table, pair
 from footfall.ground.surface import over_height
 
+Heights = ArrayLike | os.PathLike[str]
+
 
 def heightfield(
-    heights: Annotated[ArrayLike, Option("m", "rows along y and columns along x")],
+    heights: Annotated[Heights, Option("m", "rows along y and columns along x")],
     *,
     size: Annotated[tuple[float, float], Option("m", "along x and y")],
+    height: Annotated[float | None, Option("m", "of the white pixels of a picture; black is 0")] = None,
     center: Annotated[tuple[float, float], Option("m")] = (0.0, 0.0),
     friction: Friction = 0.7,
     static_friction: float | None = None,
@@ -27,7 +33,14 @@ def heightfield(
 
     The table covers ``size`` = (x, y) metres from its first to its last entry, around ``center`` (m).
     Beyond it the heights of the edge continue. The gap is measured to the tangent plane under the point.
+
+    ``heights`` may be a file: a table (.npy, .csv, .txt) in m, or a picture (.png, 8 or 16 bits) seen from above, whose
+    white is ``height`` (m) and black 0.
     """
+    if isinstance(heights, str | os.PathLike):
+        heights = read_heights(Path(heights), height)
+    elif height is not None:
+        raise GroundError("height is for pictures (.png); a table of heights is in m already")
     table = height_table(heights)
     (sx, sy), (cx, cy) = pair("size", size), pair("center", center)
     if min(sx, sy) <= 0.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import os
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -69,7 +70,9 @@ def packed(table: Array) -> Any:
 
 
 def unpacked(table: Any) -> Any:
-    """The table that ``packed`` wrote; anything that is not packed as it is."""
+    """The table that ``packed`` wrote, or what is not packed as it is; no file, since a description is read alone."""
+    if isinstance(table, str | os.PathLike):
+        raise GroundError(f"the height table is a file, '{table}', and a description holds its heights itself")
     if not isinstance(table, Mapping):
         return table
     try:
