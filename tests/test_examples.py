@@ -182,6 +182,10 @@ def speeds(command, monkeypatch, capsys):
     assert {one["value"] for one in told if "stands" in one.get("figure", "")} == {1.0}
 
 
+def beginnings(command):
+    assert main(command) == 0  # the files that it writes are run by the tests of the command line
+
+
 #: What the examples must come to, by how they begin.
 OUTCOMES = {
     "run planar-biped --controller gait": a_gait_walked,
@@ -195,6 +199,7 @@ OUTCOMES = {
     "push-limit": push_limits,
     "sweep": a_sweep,
     "bench": speeds,
+    "new": beginnings,
 }
 SLOW = ("compare", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait")
 PLACEHOLDERS = {"ROBOT": "spatial-biped", "NAME": "spring-damper", "study.toml": "pushes.toml"}

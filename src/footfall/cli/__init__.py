@@ -37,6 +37,8 @@ COMMANDS = {
     "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove",
     "paper": "run the experiments of a paper, claimed against measured",
     "bench": "measure the speed of every law against MuJoCo's own step",
+    "new": "write a small working file to start from: a controller, a law, a study",
+    "completion": "let the shell complete commands, options and names",
     "stress": "run every law from random states, and count what goes wrong",
 }
 
@@ -56,7 +58,9 @@ commands:
 
 {common}  --version       the version of Footfall
 
-footfall COMMAND --help tells more."""
+exit codes: 0 done; 1 something failed, or what was examined does not hold; 2 typed wrongly; 130 interrupted
+
+footfall COMMAND --help says more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, print_table, print_text
+from footfall.cli.output import print_facts, print_json, print_table, print_text, without_markup
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
 
+SEES = {"point": "one point", "coupled": "all points", "native": "all points"}
 COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Command:
-    """List the contact laws with their options, or describe one."""
+    """List the contact laws, one line each, or describe one."""
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[LAW]", help_behavior_hint="")]] = None
     """name of a law"""
+    long: bool = False
+    """list the options of every law as well"""
     json: bool = False
     """print JSON"""
 
@@ -31,7 +34,7 @@ class Command:
         from footfall.contact import law_class, laws
 
         if self.name is None:
-            _show_all([law_class(name) for name in laws()], json=self.json)
+            _show_all([law_class(name) for name in laws()], long=self.long, json=self.json)
         else:
             _show_one(law_class(self.name), json=self.json)
         return 0
@@ -69,17 +72,23 @@ def _default(option: dict[str, Any]) -> str:
     return "derived" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _show_all(found: list[type[Law]], *, json: bool) -> None:
+def _show_all(found: list[type[Law]], *, long: bool, json: bool) -> None:
     told = [describe(law) for law in found]
     if json:
         print_json(told)
+        return
+    if not long:
+        about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
+        rows = [[one["name"], SEES[one["kind"]], what] for one, what in zip(told, about, strict=True)]
+        print_table(("law", "sees", "what it is"), rows, one_line=True)
+        print("footfall laws NAME or --long says more; footfall run ROBOT --law NAME uses one.")
         return
     rows = []
     for one in told:
         options = [f"{o['name']} = {_default(o)}" + (f": {o['note']}" if o["note"] else "") for o in one["options"]]
         rows.append([one["name"], one["kind"], one["citation"], "\n".join(options) + "\n"])
     print_table(("law", "kind", "source", "options = defaults: unit and meaning"), rows)
-    print("footfall laws NAME tells more; footfall run ROBOT --law NAME --law.OPTION VALUE uses one.")
+    print("footfall laws NAME says more; footfall run ROBOT --law NAME --law.OPTION VALUE uses one.")
 
 
 def _show_one(law: type[Law], *, json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,19 +19,32 @@ def print_json(value: Any) -> None:
     print(json.dumps(_plain(value), ensure_ascii=False), flush=True)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
-    """A table with a head. Columns whose name ends in ``>`` are aligned to the right."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", one_line: bool = False
+) -> None:
+    """A table with a head. Columns whose name ends in ``>`` are aligned to the right.
+
+    With ``one_line`` each row is one line, and what does not fit into the last column is cut off.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    rows = _shortened(columns, list(rows)) if one_line else rows
     for column in columns:
         right = column.endswith(">")
-        table.add_column(column.rstrip(">"), justify="right" if right else "left", no_wrap=right)
+        table.add_column(column.rstrip(">"), justify="right" if right else "left", no_wrap=right or one_line)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     _print(table)
+
+
+def _shortened(columns: Sequence[str], rows: list[Sequence[str]]) -> list[Sequence[str]]:
+    """Rows whose last cell is cut off where the line ends."""
+    taken = [max([len(name.rstrip(">")), *(len(row[i]) for row in rows)]) for i, name in enumerate(columns[:-1])]
+    room = max(20, _console().width - sum(taken) - 3 * len(columns))  # three blanks between columns
+    return [[*row[:-1], row[-1] if len(row[-1]) <= room else f"{row[-1][: room - 1].rstrip()}…"] for row in rows]
 
 
 def print_facts(facts: Mapping[str, str], *, title: str = "") -> None:
@@ -47,15 +61,22 @@ def print_facts(facts: Mapping[str, str], *, title: str = "") -> None:
 
 
 def print_text(docstring: str) -> None:
-    """A docstring as text for people: without backquotes, paragraphs filled."""
+    """A docstring as text for people: without markup, paragraphs filled."""
     import inspect
 
     from rich.text import Text
 
-    for block in inspect.cleandoc(docstring).replace("`", "").split("\n\n"):
+    for block in without_markup(inspect.cleandoc(docstring)).split("\n\n"):
         is_prose = not any(line.startswith((" ", "-")) for line in block.splitlines())
         _print(Text(" ".join(block.split()) if is_prose else block))
         print()
+
+
+def without_markup(text: str) -> str:
+    """Text without what is written for a documentation program: roles, backquotes, stars of emphasis."""
+    text = re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("`", "")
+    text = re.sub(r"(?<![\w*])\*{1,2}(\w[^*\n]*?\w|\w)\*{1,2}(?![\w*])", r"\1", text)
+    return re.sub(r"::$", ":", text, flags=re.M)
 
 
 def say(sentence: str) -> None:
@@ -96,10 +117,14 @@ def _scaled(value: float, units: Sequence[tuple[str, float]]) -> str:
     return f"{value / size:.4g} {unit}"
 
 
-def _print(item: Any) -> None:
+def _console() -> Any:
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False).print(item)
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False)
+
+
+def _print(item: Any) -> None:
+    _console().print(item)
 
 
 def _plain(value: Any) -> Any:

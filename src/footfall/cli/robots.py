@@ -21,6 +21,8 @@ class Command(RobotOptions):
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[ROBOT]", help_behavior_hint="")]] = None
     """built-in name or file"""
+    long: bool = False
+    """whole sentences, and the numbers of actuators and contact points"""
     json: bool = False
     """print JSON"""
 
@@ -28,7 +30,7 @@ class Command(RobotOptions):
         from footfall.robot import load_robot, robots
 
         if self.name is None:
-            _show_all([load_robot(name) for name in robots()], json=self.json)
+            _show_all([load_robot(name) for name in robots()], long=self.long, json=self.json)
         else:
             _show_one(self.loaded(self.name), json=self.json)
         return 0
@@ -47,14 +49,21 @@ def _brief(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _show_all(found: list[Robot], *, json: bool) -> None:
+def _show_all(found: list[Robot], *, long: bool, json: bool) -> None:
     told = [_brief(robot) for robot in found]
     if json:
         print_json(told)
         return
+    if not long:
+        rows = [
+            [str(one["name"]), str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]] for one in told
+        ]
+        print_table(("robot", "DoF>", "kg>", "what it is"), rows, one_line=True)
+        print("footfall robots NAME or --long says more; footfall run NAME simulates one.")
+        return
     columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
     print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in told])
-    print("footfall robots NAME tells more; footfall run NAME simulates one.")
+    print("footfall robots NAME says more; footfall run NAME simulates one.")
 
 
 def _show_one(robot: Robot, *, json: bool) -> None:

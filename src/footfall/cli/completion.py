@@ -1,0 +1,131 @@
+"""`footfall completion`: completion of commands, options and names by the shell."""
+
+from __future__ import annotations
+
+import re
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from typing import Annotated, Literal
+
+import tyro
+
+#: In the help of a command, each option begins a line.
+OPTION = re.compile(r"^[│| ]*(?:-\w, )?(--[a-z][\w.-]*)(?:, (--[a-z][\w.-]*))?", re.M)
+BASH = """\
+# Completion of footfall for bash and zsh: eval "$(footfall completion bash)"
+[ -n "$ZSH_VERSION" ] && autoload -U +X bashcompinit && bashcompinit
+_footfall() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="{commands} --help --version"
+    else
+        case "$before" in
+{values}
+        esac
+        if [ -z "$words" ]; then
+            case "${{COMP_WORDS[1]}}" in
+{options}
+            esac
+            case "$word" in
+                -*) ;;
+                *) words="$words $(compgen -f -- "$word")" ;;
+            esac
+        fi
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o filenames -F _footfall footfall
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Print a script that lets the shell complete commands, options, and the names of robots and laws.
+
+    Put one line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
+
+    eval "$(footfall completion bash)" or eval "$(footfall completion zsh)" or footfall completion fish | source
+    """
+
+    shell: Annotated[tyro.conf.Positional[Literal["bash", "zsh", "fish"]], tyro.conf.arg(metavar="bash|zsh|fish")]
+    """which shell"""
+
+    def run(self) -> int:
+        print(_fish() if self.shell == "fish" else _bash(), end="")
+        return 0
+
+
+def _values() -> dict[str, tuple[str, ...]]:
+    """What may follow an option."""
+    from footfall.cli.grounds import ground_options
+    from footfall.contact import laws
+    from footfall.control import controllers
+
+    return {
+        "--law": tuple(laws()),
+        "--laws": ("all", *laws()),
+        "--ground": tuple(ground_options()),
+        "--controller": (*controllers(), "none"),
+    }
+
+
+def _names(command: str) -> tuple[str, ...]:
+    """What may follow a command."""
+    from footfall.contact import laws
+    from footfall.papers import papers
+    from footfall.robot import robots
+    from footfall.show.plots import PLOTS
+
+    some = {"laws": laws(), "paper": papers(), "plot": PLOTS, "completion": ("bash", "zsh", "fish")}
+    some |= {"new": ("controller", "law", "study"), "identify": ("friction", "tosses")}
+    takes_robot = ("run", "robots", "compare", "push-limit", "points", "gait", "bench")
+    return tuple(robots()) if command in takes_robot else tuple(some.get(command, ()))
+
+
+def _options(command: str) -> list[str]:
+    """The options of a command, as its help has them, with those of every law where it takes one."""
+    from footfall.cli import main
+    from footfall.contact import laws
+
+    calls = [[command, "--help"]]
+    if command == "run":
+        calls += [[command, "--law", law, "--help"] for law in laws()]
+    found: dict[str, None] = {}
+    for call in calls:
+        text = StringIO()
+        with redirect_stdout(text):
+            main(call)
+        found |= dict.fromkeys(option for pair in OPTION.findall(text.getvalue()) for option in pair if option)
+    return list(found)
+
+
+def _bash() -> str:
+    from footfall.cli import COMMANDS
+
+    values = [f'            {option}) words="{" ".join(names)}" ;;' for option, names in _values().items()]
+    options = [f'                {one}) words="{" ".join([*_names(one), *_options(one)])}" ;;' for one in COMMANDS]
+    return BASH.format(commands=" ".join(COMMANDS), values="\n".join(values), options="\n".join(options))
+
+
+def _fish() -> str:
+    from footfall.cli import COMMANDS
+
+    lines = ["# Completion of footfall for fish: footfall completion fish | source"]
+    lines += [
+        f"complete -c footfall -n __fish_use_subcommand -f -a {name} -d {_quoted(what)}"
+        for name, what in COMMANDS.items()
+    ]
+    values = _values()
+    for command in COMMANDS:
+        here = f"complete -c footfall -n '__fish_seen_subcommand_from {command}'"
+        if names := _names(command):
+            lines.append(f"{here} -a {_quoted(' '.join(names))}")
+        for option in _options(command):
+            given = f" -x -a {_quoted(' '.join(values[option]))}" if option in values else ""
+            lines.append(f"{here} -l {option.removeprefix('--')}{given}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
