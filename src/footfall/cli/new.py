@@ -71,7 +71,7 @@ law = "spring-damper"
 ground = "plane"
 controller = "posture"
 duration = 1.0 # s
-push = "40 N y trunk 0.1 s at 0.3 s"
+push = {{ body = "trunk", size = 40.0, angle = 90.0, start = 0.3, duration = 0.1 }} # N, degrees from x, s
 
 [grid]
 "ground.friction" = [0.3, 0.7]
