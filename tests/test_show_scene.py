@@ -10,7 +10,7 @@ import pytest
 from show_recordings import standing
 
 from footfall.errors import RecordingError
-from footfall.measure import momentum, overall_cop, support_polygon
+from footfall.measure import momentum, overall_cop
 from footfall.record import COLUMNS
 from footfall.show import frames as show
 from footfall.show.panels import decimated
@@ -51,11 +51,6 @@ def test_bodies_are_where_mujoco_has_them(rec, scene):
     bodies = list(scene.meshes)
     assert np.array_equal(frame.body_position, data.xpos[bodies])
     assert np.array_equal(frame.body_quaternion, data.xquat[bodies])
-
-
-def test_the_support_polygon_is_the_measures(rec):
-    for k in (0, 150, 300):
-        assert np.array_equal(show.support_polygon(rec.position[k], rec.mode[k]), support_polygon(rec, k))
 
 
 def test_the_nearest_frame_is_found(scene):

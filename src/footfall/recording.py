@@ -45,7 +45,7 @@ class Recording(Record):
         return read_only(zmp(self))
 
     def summary(self) -> dict[str, float | int | bool | str]:
-        """A few numbers that tell the run, with units in their names (``bw``: times the robot's weight)."""
+        """A few numbers that sum up the run, with units in their names (``bw``: times the robot's weight)."""
         from footfall.measure import summarise
 
         return summarise(self)
@@ -65,7 +65,7 @@ class Recording(Record):
         return plot(self, name, **options)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write one HTML file that tells this run, see ``footfall.show.write_report``."""
+        """Write one HTML file about this run, see ``footfall.show.write_report``."""
         from footfall.show.report import write_report
 
         return write_report(self, path, **options)

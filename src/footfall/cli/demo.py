@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Command:
-    """Let the spatial biped walk five steps under linearizing-penalty, and tell what happened."""
+    """Let the spatial biped walk five steps under linearizing-penalty, and report what happened."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("runs/demo")
     """where the recording and the report go"""

@@ -14,7 +14,7 @@ from footfall.cli.recordings import loaded
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Write one HTML file that tells a recording, or compares several: tables, plots, a 3D replay. Opens offline."""
+    """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
     """directories that footfall run --out wrote"""

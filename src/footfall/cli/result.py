@@ -1,4 +1,4 @@
-"""What `run` and `demo` do with a simulation: run it, tell what happened, leave the recording."""
+"""What `run` and `demo` do with a simulation: run it, report what happened, leave the recording."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options
 
 
 def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
-    """Save, tell, and raise the failure of a run that had one."""
+    """Save, report, and raise the failure of a run that had one."""
     if folder is None and rec.failure is not None:
         folder = default_folder(rec)
     saved = None if folder is None else save(rec, folder)
@@ -75,29 +75,30 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
     """Print what happened, as a table or as one JSON object."""
     from footfall.measure import Assistance
 
-    told = figures(rec)
+    found = figures(rec)
     if json:
-        print_json(told | {"recording": None if saved is None else str(saved)})
+        print_json(found | {"recording": None if saved is None else str(saved)})
         return
     speed = ""
-    if told["us_per_step"]:
-        speed = f", {told['us_per_step']:.3g} µs per step, {told['duration_s'] / told['wall_time_s']:.3g} x real time"
-    fell = f"fell at {told['fell_at_s']:.4g} s: {told['fell_because']}"
-    end = "failed" if rec.failure else fell if told["fell"] else "did not fall"
-    remarks = [f"{one['kind']}: {one['message']}" for one in told["remarks"]]
-    unsolved = told["unsolved_samples"]
+    if found["us_per_step"]:
+        pace = found["duration_s"] / found["wall_time_s"]
+        speed = f", {found['us_per_step']:.3g} µs per step, {pace:.3g} x real time"
+    fell = f"fell at {found['fell_at_s']:.4g} s: {found['fell_because']}"
+    end = "failed" if rec.failure else fell if found["fell"] else "did not fall"
+    remarks = [f"{one['kind']}: {one['message']}" for one in found["remarks"]]
+    unsolved = found["unsolved_samples"]
     facts = {
         "law": str(rec.law),
-        "ground": told["ground"],
-        "controller": str(told["controller"]),
-        "simulated": f"{told['duration_s']:.6g} s, {told['steps']} steps of {seconds(rec.dt)}",
-        "wall time": seconds(told["wall_time_s"] or 0.0) + speed,
-        "vertical force at the end": _force(told["final_vertical_force_N"], told["final_vertical_force_bw"], 6),
-        "peak vertical force": _force(told["peak_vertical_force_N"], told["peak_vertical_force_bw"], 3),
-        "deepest penetration": length(told["max_penetration_m"]),
-        "longest slip": length(told["slip_distance_m"]),
-        "steps not solved": f"{unsolved} of {told['samples']} recorded" if unsolved else "none",
-        **({"help from outside": str(Assistance(**told["help_from_outside"]))} if told["help_from_outside"] else {}),
+        "ground": found["ground"],
+        "controller": str(found["controller"]),
+        "simulated": f"{found['duration_s']:.6g} s, {found['steps']} steps of {seconds(rec.dt)}",
+        "wall time": seconds(found["wall_time_s"] or 0.0) + speed,
+        "vertical force at the end": _force(found["final_vertical_force_N"], found["final_vertical_force_bw"], 6),
+        "peak vertical force": _force(found["peak_vertical_force_N"], found["peak_vertical_force_bw"], 3),
+        "deepest penetration": length(found["max_penetration_m"]),
+        "longest slip": length(found["slip_distance_m"]),
+        "steps not solved": f"{unsolved} of {found['samples']} recorded" if unsolved else "none",
+        **({"help from outside": str(Assistance(**found["help_from_outside"]))} if found["help_from_outside"] else {}),
         "outcome": end,
         **({"remarks of the controller": "\n".join(remarks[:REMARKS])} if remarks else {}),
         "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),

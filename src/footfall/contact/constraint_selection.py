@@ -22,7 +22,7 @@ from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.selection.prediction import predict, tell
+from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
 from footfall.solve.selection.soles import desk_integers, desk_rows, lay_out, look
@@ -123,7 +123,7 @@ def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals
     if parameters.one_step == 1.0:
         rank = predict(contacts, dt, memory, desk, parameters)
         write(contacts, desk, memory, force, mode)
-        tell(contacts, desk, memory, force, mode)
+        write_modes(contacts, desk, memory, force, mode)
         report(desk, feet, 1, rank, signals)
         return 0
     for b in range(feet):

@@ -4,7 +4,7 @@ Such a law knows two motions: smooth ones, between events, and jumps of the velo
 (:mod:`footfall.engine.events`) says which points are in contact, finds the instants at which that changes, and asks
 
 - ``kernel`` for the forces of the points in contact, as of any coupled law, but that ``dt`` is of no meaning. Its
-  ``mode`` tells what each point is about to do: 0 it leaves, 1 it stays, 2 it slides. It answers 0, 1 if it found no
+  ``mode`` says what each point is about to do: 0 it leaves, 1 it stays, 2 it slides. It answers 0, 1 if it found no
   solution and the forces are the best it has, or 2 if there is none (Painleve): then the engine asks
 - ``impact``, of the same signature, for the impulses (N s) that act at once, after a touch-down with ``dt`` = 0; where
   no forces exist with a ``dt`` so short that only impulses count.
@@ -44,7 +44,7 @@ class EventLaw(CoupledLaw):
     event_driven = True
     #: The points in contact are shown to it, however far from the ground rounding put them.
     margin = float("inf")
-    #: What the engine tells of each period: how many, normal impulses of impacts, and whether it was one time step.
+    #: Recorded of each period: events, impacts, normal impulses of impacts, and whether it was one time step.
     signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": ""})
     #: Largest error of a step of the integration, relative and in SI units.
     tolerance: float

@@ -75,8 +75,8 @@ class Balance:
 
     def __str__(self) -> str:
         changed = {one.name: getattr(self, one.name) for one in fields(self)}
-        told = [f"{name}={value}" for name, value in changed.items() if value != getattr(Balance, name)]
-        return f"balance({', '.join(told)})" if told else "balance"
+        changed_options = [f"{name}={value}" for name, value in changed.items() if value != getattr(Balance, name)]
+        return f"balance({', '.join(changed_options)})" if changed_options else "balance"
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing:
         return Balancing(self, robot, ground, dt)

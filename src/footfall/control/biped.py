@@ -78,7 +78,7 @@ class Biped:
 
     @classmethod
     def of(cls, robot: Robot, purpose: str) -> Biped:
-        """The robot as a biped, or an error that tells what it lacks for ``purpose``."""
+        """The robot as a biped, or an error that says what it lacks for ``purpose``."""
         model = robot.model
         if len(robot.feet) != 2:
             raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}")

@@ -17,7 +17,7 @@ import numpy as np
 
 from footfall.control.base import State
 from footfall.errors import ControllerError
-from footfall.gait.reference import Motion, Target, actuated_coordinates
+from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
 from footfall.record import Remark, Signal
 from footfall.robot import Robot
@@ -39,14 +39,14 @@ class ComputedTorque:
     phase beyond its duration in which a late touch-down is awaited is ``patience``.
     """
 
-    motion: Motion
+    motion: ReferenceMotion
     kp: float = 400.0
     kv: float = 40.0
     on_touch: bool = True
     patience: float = 0.25
 
     def __post_init__(self) -> None:
-        if not isinstance(self.motion, Motion):
+        if not isinstance(self.motion, ReferenceMotion):
             raise ControllerError("computed torque follows a motion with target, duration and landing")
         if not (self.kp >= 0.0 and self.kv >= 0.0 and self.patience >= 0.0):
             raise ControllerError("computed torque: kp, kv and patience must not be negative")

@@ -1,4 +1,4 @@
-"""Conditions that come and go, told once for each time they do."""
+"""Conditions that come and go, reported once for each time they do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Follow a periodic motion: the torques it takes, as feed-forward, and joint PD around it.
 
 Motors that act on the root of the robot (``hanavan`` with ``assist``) hold it on its path by springs and dampers of
-their own. They are recorded in the controls like all others; :func:`footfall.measure.assistance` tells how much they
+their own. They are recorded in the controls like all others; :func:`footfall.measure.assistance` measures how much they
 helped.
 """
 

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.biped import Biped, Sole
-from footfall.control.whole_body_problem import Limits, Motion, Problem, Targets, assemble, empty_problem
+from footfall.control.whole_body_problem import Dynamics, Limits, QuadraticProgram, Targets, assemble, empty_problem
 
 SOLVED = 1  # daqp's word for it
 
@@ -73,7 +73,7 @@ class WholeBody:
         self.sole_velocity = np.zeros((2, 6))
         self.com = np.zeros(3)
         self.com_velocity = np.zeros(3)
-        self.motion = Motion(
+        self.motion = Dynamics(
             inertia=self.inertia,
             bias=np.zeros(nv),
             driven=biped.motors,
@@ -90,7 +90,7 @@ class WholeBody:
         force = w.wrench / biped.robot.weight**2
         arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
         self.wrench_weight = np.array([force, force, 0.1 * force, *[force / arm**2] * 3])
-        self.problems: dict[tuple[int, ...], tuple[Problem, daqp.Model, bool]] = {}
+        self.problems: dict[tuple[int, ...], tuple[QuadraticProgram, daqp.Model, bool]] = {}
         self.torque = np.zeros(model.nu)
         self.wrench = np.zeros((2, 6))  # sole's frame
         self.solved = True
@@ -151,7 +151,7 @@ class WholeBody:
             del self.problems[standing]
         return self.torque
 
-    def _problem(self, standing: tuple[int, ...]) -> tuple[Problem, daqp.Model, bool]:
+    def _problem(self, standing: tuple[int, ...]) -> tuple[QuadraticProgram, daqp.Model, bool]:
         if standing not in self.problems:
             room = empty_problem(self.model.nv, len(self.torque), len(standing), self.limits.shape[1])
             self.problems[standing] = room, daqp.Model(), False

@@ -12,7 +12,7 @@ from footfall.solve.dense import cholesky, cholesky_solve
 SINGULAR = 1e-12
 
 
-class Motion(NamedTuple):
+class Dynamics(NamedTuple):
     """The state, as the equations of motion have it."""
 
     inertia: Any  # (nv, nv)
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     load: Any  # (2,) N, the largest of each foot
 
 
-class Problem(NamedTuple):
+class QuadraticProgram(NamedTuple):
     """min x'Hx/2 + f'x with lower <= (x, C x) <= upper, and torque = T x + torque_bias."""
 
     H: Any  # (n, n)
@@ -62,10 +62,10 @@ class Problem(NamedTuple):
     block: Any  # (nv - nu, nv - nu) scratch
 
 
-def empty_problem(nv: int, nu: int, feet: int, limits: int) -> Problem:
+def empty_problem(nv: int, nu: int, feet: int, limits: int) -> QuadraticProgram:
     """Room for a problem with this many standing feet, each with ``limits`` rows."""
     n, m, base = nu + 6 * feet, nu + limits * feet, nv - nu
-    return Problem(
+    return QuadraticProgram(
         H=np.zeros((n, n)),
         f=np.zeros(n),
         C=np.zeros((m, n)),

@@ -101,10 +101,10 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
 def painleve_remarks(flow: Flow) -> list[Remark]:
     """When no forces obeyed the law and an impulse ended the slip."""
     count = int(flow.tally[REMARKS])
-    told = (
+    sentence = (
         "no forces obey the law for a sliding point (Painleve's paradox): an impulse without a collision ends its slip"
     )
-    remarks = [Remark(float(time), "inconsistent", told) for time in flow.remark[: min(count, MOST_REMARKS)]]
+    remarks = [Remark(float(time), "inconsistent", sentence) for time in flow.remark[: min(count, MOST_REMARKS)]]
     if count > MOST_REMARKS:
         last = remarks[-1]
         remarks[-1] = last._replace(message=f"{last.message}; the last of {count} times")

@@ -1,4 +1,4 @@
-"""MuJoCo's own solver as a law: it is told of our contact points, and asked for their forces."""
+"""MuJoCo's own solver as a law: it gets our contact points, and gives their forces."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ SCALES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class RecordedMotion:
     """Named time series of one recording.
 
     Attributes:
@@ -72,7 +72,7 @@ class Motion:
         return len(self.time)
 
     def __repr__(self) -> str:
-        return f"Motion('{self.source}', {len(self)} samples, {len(self.columns)} columns)"
+        return f"RecordedMotion('{self.source}', {len(self)} samples, {len(self.columns)} columns)"
 
     @property
     def vectors(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Motion:
             raise FootfallError(f"{self.source} has no vector '{name}': {did_you_mean(name, stems)}")
         return np.column_stack([self.columns[stem + axis] for axis in "xyz"])
 
-    def z_up(self) -> Motion:
+    def z_up(self) -> RecordedMotion:
         """The same with vectors in Footfall's frame, x forward, y to the left, z up."""
         if self.up == "z":
             return self
@@ -102,10 +102,10 @@ class Motion:
         ]
 
 
-def load_motion(path: str | os.PathLike[str]) -> Motion:
+def load_motion(path: str | os.PathLike[str]) -> RecordedMotion:
     """Read a motion file by its ending: .mot, .sto, .trc or .c3d."""
     source = Path(path).expanduser()
-    readers: dict[str, Callable[[Path], Motion]] = {
+    readers: dict[str, Callable[[Path], RecordedMotion]] = {
         ".mot": _read_storage,
         ".sto": _read_storage,
         ".trc": _read_trc,
@@ -125,7 +125,7 @@ def load_motion(path: str | os.PathLike[str]) -> Motion:
 # ---- OpenSim -------------------------------------------------------------------------------------------------------
 
 
-def _read_storage(path: Path) -> Motion:
+def _read_storage(path: Path) -> RecordedMotion:
     """A file of OpenSim's class Storage."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == "endheader"), None)
@@ -141,11 +141,11 @@ def _read_storage(path: Path) -> Motion:
     for name, values in zip(names[1:], table.T[1:], strict=True):
         scale, unit = SCALES[_storage_unit(name, degrees)]
         columns[name], units[name] = scale * values, unit
-    return Motion(table[:, 0], columns, units, "y", path.name)
+    return RecordedMotion(table[:, 0], columns, units, "y", path.name)
 
 
 def _storage_unit(name: str, degrees: bool) -> str:
-    """What a column of OpenSim's is in; its names tell."""
+    """What a column of OpenSim's is in; its name says it."""
     if re.search(r"force_?v[xyz]$|_f[xyz]$", name):
         return "n"
     if re.search(r"force_?p[xyz]$|_t[xyz]$|_p[xyz]$", name):
@@ -168,13 +168,13 @@ def _table(lines: list[str], width: int) -> np.ndarray:
 # ---- markers -------------------------------------------------------------------------------------------------------
 
 
-def _read_trc(path: Path) -> Motion:
+def _read_trc(path: Path) -> RecordedMotion:
     """Markers as columns NAME.x, NAME.y, NAME.z; blank ones are NaN."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not lines or not lines[0].startswith("PathFileType"):
         raise ValueError("it does not begin with PathFileType")
-    told = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
-    scale, unit = _scale(told["Units"].strip())
+    header = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
+    scale, unit = _scale(header["Units"].strip())
     names = [name.strip() for name in lines[3].split("\t")[2:] if name.strip()]
     rows = [line.split("\t") for line in lines[5:] if line.strip()]
     if not rows:
@@ -186,10 +186,10 @@ def _read_trc(path: Path) -> Motion:
             table[k, i] = float(text) if text.strip() else np.nan
     titles = [f"{name}.{axis}" for name in names for axis in "xyz"]
     columns = {title: scale * table[:, 2 + i] for i, title in enumerate(titles)}
-    return Motion(table[:, 1], columns, dict.fromkeys(columns, unit), "y", path.name)
+    return RecordedMotion(table[:, 1], columns, dict.fromkeys(columns, unit), "y", path.name)
 
 
-def _read_c3d(path: Path) -> Motion:
+def _read_c3d(path: Path) -> RecordedMotion:
     """Markers as NAME.x ..., force plates as plate1.force.x, plate1.moment.x (about its middle) and plate1.cop.x ...
 
     Plates sample faster: of their samples those at the frames of the markers are kept.
@@ -210,7 +210,7 @@ def _read_c3d(path: Path) -> Motion:
         put(f"plate{number}.force", plate.force[::every], plate.force_unit)
         put(f"plate{number}.moment", plate.moment[::every], plate.moment_unit)
         put(f"plate{number}.cop", plate.cop[::every], file.unit)
-    return Motion(np.arange(frames) / file.rate, columns, units, "z", path.name)
+    return RecordedMotion(np.arange(frames) / file.rate, columns, units, "z", path.name)
 
 
 def _scale(unit: str) -> tuple[float, str]:

@@ -23,7 +23,7 @@ class Target(NamedTuple):
 
 
 @runtime_checkable
-class Motion(Protocol):
+class ReferenceMotion(Protocol):
     """A reference motion: phases 0, 1, 2, ... of support, each with a clock that starts at 0.
 
     A phase lasts ``duration(phase)`` s. If ``landing(phase)`` is the index of a foot, the touch-down of that foot ends

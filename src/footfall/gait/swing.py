@@ -1,4 +1,4 @@
-"""The way of a swinging foot, which may be told a new goal at any time."""
+"""The way of a swinging foot, whose goal may change at any time."""
 
 from __future__ import annotations
 

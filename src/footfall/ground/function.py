@@ -61,8 +61,9 @@ def describe(form: Form) -> dict[str, Any]:
 def restore(data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """A function comes back as the height field that was sampled from it."""
     source = data.get("source") or "source unknown"
-    told = data.get("description") or f"sampled every {SAMPLE_SPACING:g} m from a function: {source}"
-    return "heightfield", {name: value for name, value in data.items() if name != "source"} | {"description": told}
+    description = data.get("description") or f"sampled every {SAMPLE_SPACING:g} m from a function: {source}"
+    kept = {name: value for name, value in data.items() if name != "source"}
+    return "heightfield", kept | {"description": description}
 
 
 FUNCTION = Kind(

@@ -37,5 +37,5 @@ def assistance(rec: Record) -> Assistance:
     size = rec.ctrl[:, own] * np.abs(gear).max(axis=1, initial=0.0) * model.actuator_gainprm[own, 0]
     force = np.linalg.norm(size[:, ~turns], axis=1) / rec.robot.weight
     moment = np.linalg.norm(size[:, turns], axis=1)
-    told = [(float(np.sqrt(np.mean(v**2))) if len(v) else 0.0, float(v.max(initial=0.0))) for v in (force, moment)]
-    return Assistance(*told[0], *told[1])
+    sizes = [(float(np.sqrt(np.mean(v**2))) if len(v) else 0.0, float(v.max(initial=0.0))) for v in (force, moment)]
+    return Assistance(*sizes[0], *sizes[1])

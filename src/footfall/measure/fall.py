@@ -15,7 +15,7 @@ from footfall.measure.support import support_margin
 if TYPE_CHECKING:
     from footfall.record import Record
 
-#: A way that a foot slid before the fall and that is told with it, m.
+#: A way that a foot slid before the fall and that is reported with it, m.
 SLID = 0.01
 
 
@@ -30,7 +30,7 @@ class Fall:
 def fall(rec: Record, below: float = 0.5) -> Fall | None:
     """The first time the centre of mass is below ``below`` times its height over ground in the home pose, if ever.
 
-    The cause tells when the centre of mass left the support for good and on which side (the robot faces along world
+    The cause says when the centre of mass left the support for good and on which side (the robot faces along world
     x), or that it sank between its feet; and how far a foot had slid by then.
     """
     low = np.flatnonzero(com_height(rec) < below * standing_height(rec))

@@ -50,8 +50,11 @@ def support_polygon(rec: Record, k: int) -> np.ndarray:
     The convex hull, in x and y and seen from above, of the closed points: two corners on a line, one on a
     point, none in flight.
     """
-    closed = rec.mode[k] != OPEN
-    points = rec.position[k, closed]
+    return corners_of(rec.position[k, rec.mode[k] != OPEN])
+
+
+def corners_of(points: np.ndarray) -> np.ndarray:
+    """(N, 3) those of the points (P, 3) that are corners of their convex hull seen from above, counter-clockwise."""
     corners = np.zeros(len(points) + 1, dtype=np.int64)
     count = hull(np.ascontiguousarray(points[:, :2]), len(points), np.zeros_like(corners), corners)
     return points[corners[:count]]

@@ -128,8 +128,8 @@ def restored(content: Mapping[str, Any], folder: Path) -> Description:
     except FootfallError as error:
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {error}") from error
     except Exception as error:  # it may hold anything, and robots, grounds and laws are made of it
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {told}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
 
 
 def _restored(content: Mapping[str, Any]) -> Description:

@@ -13,7 +13,6 @@ from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.record import COLUMNS, Record
 from footfall.show.geometry import Mesh, body_meshes
-from footfall.solve.contacts import OPEN
 
 #: Pictures per second: what a screen shows.
 RATE = 60.0
@@ -176,16 +175,6 @@ def extent(scenes: Sequence[Scene]) -> float:
     reach = max(float(np.nanmax(np.abs(s.frames.com[:, :2]), initial=0.0)) for s in scenes)
     size = max(s.size for s in scenes)
     return 2 * (reach + 4 * size)
-
-
-def support_polygon(point: np.ndarray, mode: np.ndarray) -> np.ndarray:
-    """(N, 3) m: corners of what a robot stands on, see ``footfall.measure.support_polygon``."""
-    from footfall.measure.support import hull
-
-    closed = np.ascontiguousarray(point[mode != OPEN])
-    corners = np.zeros(len(closed) + 1, dtype=np.int64)
-    count = hull(np.ascontiguousarray(closed[:, :2]), len(closed), np.zeros_like(corners), corners)
-    return closed[corners[:count]]
 
 
 def labels_of(recordings: Sequence[Record]) -> list[str]:

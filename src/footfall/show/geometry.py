@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Corners of a full circle; enough that an outline looks round on a screen.
 SEGMENTS = 24
-#: MuJoCo shows the geoms of these groups unless told otherwise; the others are for collision.
+#: MuJoCo shows the geoms of these groups unless set otherwise; the others are for collision.
 SHOWN_GROUPS = (0, 1, 2)
 #: The colour MuJoCo gives a geom that has none, and what is drawn in its place.
 COLOURLESS, NEUTRAL = (0.5, 0.5, 0.5, 1.0), (0.62, 0.66, 0.71, 1.0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Frame, support_polygon
+from footfall.measure.support import corners_of
+from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR, Frame
 from footfall.show.geometry import SEGMENTS, Mesh, ground_mesh, used
 from footfall.solve.contacts import OPEN
 
@@ -120,7 +121,7 @@ class Painter:
         _place(self.com, frame.com, on.com)
         _place(self.com_ground, frame.com_ground, on.com)
         _segments(self.plumb, np.stack([frame.com, frame.com_ground])[None], on.com)
-        corners = support_polygon(frame.point, frame.mode) + np.array([0.0, 0.0, 0.0015 * self.size])
+        corners = corners_of(frame.point[frame.mode != OPEN]) + np.array([0.0, 0.0, 0.0015 * self.size])
         edges = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
         _segments(self.support, edges, on.support)
         if self.label is not None:

@@ -45,7 +45,7 @@ class Band(NamedTuple):
     high: np.ndarray  # (T,)
 
 
-class Row(NamedTuple):
+class ModeRow(NamedTuple):
     """Contact modes over time; ``first`` of a group of rows."""
 
     name: str
@@ -81,7 +81,7 @@ class Panel:
     curves: tuple[Curve, ...] = ()
     bands: tuple[Band, ...] = ()
     limits: tuple[Limit, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ModeRow, ...] = ()
     heading: str = ""
     zero: bool = False
     narrow: float = 0.0
@@ -127,7 +127,7 @@ def decimated(values: np.ndarray, most: int) -> np.ndarray:
     return kept[kept < count]
 
 
-def stretches(row: Row, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def stretches(row: ModeRow, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where a row's mode changes, at no more than ``most`` moments: begin and end (s) and mode of each stretch.
 
     Of samples that share a moment the one that slides shows, then the one that sticks.

@@ -43,7 +43,7 @@ def start_server(host: str, port: int, title: str) -> Any:
             raise FootfallError(
                 f"the view cannot be served at {host}:{port} ({reason}); choose another port, or 0 for any free one"
             ) from error
-    with redirect_stdout(StringIO()):  # it prints a banner; the address is told in our own words
+    with redirect_stdout(StringIO()):  # it prints a banner; the address is printed by us
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
     # Softer than the default, under which pale things are white.

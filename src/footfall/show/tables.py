@@ -83,7 +83,7 @@ def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
     return f"{own} ({number(summary[relative], UNITS['_bw'])})"
 
 
-def key_figures(rec: Record, audit: Sequence[AuditRow] = ()) -> str:
+def key_figures(rec: Record, audit: Sequence[VerdictRow] = ()) -> str:
     """The few numbers that a reader looks for first."""
     summary = summarise(rec)
     ended = "ended early" if rec.failure else "fell over" if summary["fell"] else "stayed up"
@@ -197,7 +197,7 @@ def _computed(rec: Record) -> str:
 # ---- the audit -------------------------------------------------------------------------------------------------
 
 
-class AuditRow(NamedTuple):
+class VerdictRow(NamedTuple):
     """One line of an audit: a number, whether it is good, and what that means."""
 
     name: str
@@ -221,7 +221,7 @@ class AuditRow(NamedTuple):
         return ("passed" if self.verdict else "failed") if isinstance(self.verdict, bool) else self.verdict
 
 
-def audit_rows(runs: Sequence[Record], given: Sequence[Any] | None) -> list[list[AuditRow]]:
+def audit_rows(runs: Sequence[Record], given: Sequence[Any] | None) -> list[list[VerdictRow]]:
     """One list of rows for each recording, from what the caller gave or what ``footfall.measure.audit`` says."""
     if given is None:
         audit = getattr(measure, "audit", None)
@@ -249,15 +249,15 @@ def _is_table(entry: Any) -> bool:
     )
 
 
-def _row(row: Any) -> AuditRow:
+def _row(row: Any) -> VerdictRow:
     if isinstance(row, tuple | list) and not hasattr(row, "name"):
-        return AuditRow(*row)
+        return VerdictRow(*row)
     if isinstance(row, Mapping):
-        return AuditRow(*(row[field] for field in AuditRow._fields))
-    return AuditRow(*(getattr(row, field) for field in AuditRow._fields))
+        return VerdictRow(*(row[field] for field in VerdictRow._fields))
+    return VerdictRow(*(getattr(row, field) for field in VerdictRow._fields))
 
 
-def audit_table(audits: Sequence[Sequence[AuditRow]], labels: Sequence[str]) -> str:
+def audit_table(audits: Sequence[Sequence[VerdictRow]], labels: Sequence[str]) -> str:
     """The audit, with what each row means; of several recordings a column each."""
     if not audits or not any(audits):
         return ""
@@ -278,6 +278,6 @@ def audit_table(audits: Sequence[Sequence[AuditRow]], labels: Sequence[str]) -> 
     return table("Audit", head, rows, wide=True)
 
 
-def _verdict(row: AuditRow) -> str:
+def _verdict(row: VerdictRow) -> str:
     kind = {True: " good", False: " bad", None: ""}[row.good]
     return f'<span class="verdict{kind}">{escape(row.word)}</span>'

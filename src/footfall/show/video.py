@@ -172,9 +172,9 @@ def _write_mp4(target: Path, images: Iterator[np.ndarray], size: tuple[int, int]
             process.stdin.close()
         except BrokenPipeError:
             pass  # ffmpeg says why below
-        told = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+        output = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
     if process.returncode:
-        raise FootfallError(f"ffmpeg could not write '{target}': {told or process.returncode}")
+        raise FootfallError(f"ffmpeg could not write '{target}': {output or process.returncode}")
 
 
 def _ffmpeg() -> str:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-class Scene(NamedTuple):
+class RunModel(NamedTuple):
     model: mujoco.MjModel
     native: Native
     joints: JointRows  # constraints of single joints, which MuJoCo does not make in this model
 
 
-def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> Scene:
+def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
     """Compile the robot with its ground.
 
     MuJoCo's own collisions are switched off for the feet, whose forces the law gives, and, unless ``body_contacts``,
@@ -71,7 +71,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         ground_geom = _first_geom(model, 0, "the ground")
         foot_geom = np.array([_first_geom(model, model.body(f.body).id, f"foot '{f.name}'") for f in robot.feet])
     ids = np.zeros(robot.point_count, dtype=np.int64)
-    return Scene(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids), joints)
+    return RunModel(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids), joints)
 
 
 def _give_room(model: mujoco.MjModel, points: int) -> None:

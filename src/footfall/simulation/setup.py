@@ -16,7 +16,7 @@ from footfall.errors import SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import KINDS
 from footfall.robot import Robot, load_robot
-from footfall.simulation.scene import Scene, compose
+from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
 #: Longest period of an event-driven law, s.
@@ -57,7 +57,7 @@ class Setup:
             )
         self.integrator = integrator
         self.body_contacts = body_contacts
-        self.scene: Scene = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
+        self.scene: RunModel = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
         self._check_model()
         for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
             if count:

@@ -28,7 +28,7 @@ from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_
 SYMMETRY = 1e-8
 
 
-class Problem(NamedTuple):
+class ContactProblem(NamedTuple):
     """A contact problem whose numbers have been looked at."""
 
     W: np.ndarray  # (3P, 3P)
@@ -38,7 +38,7 @@ class Problem(NamedTuple):
     start: np.ndarray  # (P, 3)
 
 
-def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> Problem:
+def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> ContactProblem:
     """The arrays of a contact problem in their shapes, or a sentence about what is wrong with them.
 
     W may be one of SciPy's sparse matrices.
@@ -62,10 +62,10 @@ def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = No
         raise SolveError(f"friction must be >= 0, but friction[{int(np.argmin(mu))}] is {mu.min()}")
     least = as_floats(np.broadcast_to(target, points) if np.ndim(target) == 0 else target, "target", (points,))
     impulse = np.zeros((points, 3)) if start is None else as_floats(start, "start", (points, 3))
-    return Problem(matrix, velocity.reshape(points, 3), mu, least, impulse)
+    return ContactProblem(matrix, velocity.reshape(points, 3), mu, least, impulse)
 
 
-def _contacts(given: Problem) -> Contacts:
+def _contacts(given: ContactProblem) -> Contacts:
     """The same problem as laws see it: every point on a body of its own, which it moves by its own three rows of W."""
     count = len(given.friction)
     mobility = np.zeros((count, 6, count, 6))
@@ -101,7 +101,7 @@ def cone_residual(W: Any, free: Any, friction: Any, impulse: Any, *, target: Any
     return _residual(problem(W, free, friction, target, impulse))
 
 
-def _residual(given: Problem) -> float:
+def _residual(given: ContactProblem) -> float:
     z, mu = given.start, given.friction
     v = given.free + (given.W @ z.ravel()).reshape(z.shape)
     v[:, 2] += mu * np.hypot(v[:, 0], v[:, 1]) - given.target
@@ -116,7 +116,7 @@ def _residual(given: Problem) -> float:
     return float(np.linalg.norm(z - projected, axis=1).max(initial=0.0))
 
 
-def _solution(given: Problem, impulse: np.ndarray, status: int, iterations: int) -> Solution:
+def _solution(given: ContactProblem, impulse: np.ndarray, status: int, iterations: int) -> Solution:
     velocity = given.free + (given.W @ impulse.ravel()).reshape(impulse.shape)
     return Solution(impulse, velocity, _residual(given._replace(start=impulse)), iterations, STATUSES[status])
 

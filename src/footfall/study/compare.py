@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from footfall.recording import Recording
     from footfall.simulation.controls import Controller
 
-#: Told after each law: how many are done, of how many, and which.
+#: Called after each law with how many are done, of how many, and which.
 Progress = Callable[[int, int, str], None]
 
 
@@ -117,8 +117,8 @@ class Comparison:
         parts = [text_table(head, lines, right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
-        told = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.remarks)
-        return "\n\n".join([*parts, "\n".join(told)] if told else parts)
+        summary = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.remarks)
+        return "\n\n".join([*parts, "\n".join(summary)] if summary else parts)
 
     def __str__(self) -> str:
         return self.table()
@@ -255,21 +255,21 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     rec = answer.recording
     if rec is None or audited is None:
         return ComparisonRow(label, "failed", answer.why)
-    told = rec.summary()
+    summary = rec.summary()
     own = energy(rec)
     steps = round(rec.duration / rec.dt)
     wall = rec.info.get("wall_time")
     return ComparisonRow(
         law=label,
-        outcome="failed" if answer.why else "fell" if told["fell"] else "stood",
-        why=answer.why or _fall(told),
+        outcome="failed" if answer.why else "fell" if summary["fell"] else "stood",
+        why=answer.why or _fall(summary),
         duration_s=rec.duration,
-        peak_force_N=float(told["peak_vertical_force_N"]),
-        peak_force_bw=float(told["peak_vertical_force_bw"]),
-        mean_force_N=float(told["mean_vertical_force_N"]),
-        mean_force_bw=float(told["mean_vertical_force_bw"]),
-        slip_m=float(told["slip_distance_m"]),
-        penetration_m=float(told["max_penetration_m"]),
+        peak_force_N=float(summary["peak_vertical_force_N"]),
+        peak_force_bw=float(summary["peak_vertical_force_bw"]),
+        mean_force_N=float(summary["mean_vertical_force_N"]),
+        mean_force_bw=float(summary["mean_vertical_force_bw"]),
+        slip_m=float(summary["slip_distance_m"]),
+        penetration_m=float(summary["max_penetration_m"]),
         ground_loss_J=-float(own.contact_work[-1]),
         actuator_work_J=float(own.actuator_work[-1]),
         audit=audited.verdict,
@@ -278,8 +278,8 @@ def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
     )
 
 
-def _fall(told: Mapping[str, Any]) -> str:
-    return f"fell at t = {told['fell_at_s']:.4g} s: {told['fell_because']}" if told["fell"] else ""
+def _fall(summary: Mapping[str, Any]) -> str:
+    return f"fell at t = {summary['fell_at_s']:.4g} s: {summary['fell_because']}" if summary["fell"] else ""
 
 
 def _number(value: float, digits: int = 4) -> str:

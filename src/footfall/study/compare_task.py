@@ -62,7 +62,7 @@ class Answer:
 
 
 def simulate(task: Task) -> Answer:
-    """Run the task in this process. What fails is told in the answer."""
+    """Run the task in this process. What fails is in the answer."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FootfallWarning)  # the recording says the same

@@ -48,7 +48,7 @@ class Coefficient:
 
 @dataclass(frozen=True, eq=False)
 class Onset:
-    """What one pull told: when it broke away (s), with which forces (N), and its samples while sliding (N)."""
+    """What one pull shows: when it broke away (s), with which forces (N), and its samples while sliding (N)."""
 
     name: str
     time: float | None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: From one try to the next while the limit is not enclosed, and how often that is done.
 FACTOR, TRIES = 1.6, 16
-#: Told after each try: law, size of the push, and whether the robot survived it.
+#: Called after each try with law, size of the push, and whether the robot survived it.
 Progress = Callable[[str, float, bool], None]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Row:
+class GridRow:
     """One grid and what it gets wrong, root mean square over all placements.
 
     ``force`` is relative to the load, ``centre`` (of pressure) to the sole's sides, ``tilt`` (stiffness) to itself.
@@ -43,7 +43,7 @@ class Enough:
     points: dict[str, np.ndarray]  # as Robot.with_points takes them
     tolerance: float
     wavelength: float | None  # m
-    table: tuple[Row, ...]
+    table: tuple[GridRow, ...]
     title: str
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ from footfall.errors import FootfallError, RobotError
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot, load_robot
 from footfall.robot.points import grid_on_sole, sole_frame
-from footfall.study.point_grids import Enough, Row
+from footfall.study.point_grids import Enough, GridRow
 from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def enough_points(
         roughness: amplitude and wavelength of the ground's waves, m (a random surface with the root mean square
             of a sine of this amplitude), or a ``Ground``.
         law: a law of springs; gains that it is given belong to the contact points the foot has now.
-        tolerance: of each error, see :class:`Row`.
+        tolerance: of each error, see :class:`GridRow`.
         load: on the foot, N; a robot's weight is shared by its feet if left out.
         layout: "even" spreads points so that each stands for its own piece of sole; "edges" is the grid of
             ``load_robot(points=(nx, ny))``, for soles whose very edge must touch: it is stiffer against tilting, by
@@ -161,7 +161,7 @@ def _judged(
     total: float,
     alpha: float,
     load: float,
-) -> list[Row]:
+) -> list[GridRow]:
     """Every grid against a much finer one in its equilibrium."""
 
     def pressed(grid: tuple[int, int], layout: Layout) -> Press:
@@ -179,7 +179,7 @@ def _judged(
         centre = np.nan_to_num((got.centre - true.centre) / sides, nan=1.0)  # a sole that does not touch has none
         errors = ((got.force - true.force) / load, centre, got.tilt_stiffness / true.tilt_stiffness - 1.0)
         force, middle, tilt = (float(np.sqrt(np.mean(error**2, axis=0)).max()) for error in errors)
-        rows.append(Row(grid, len(press.points), _spacing(sides, grid, layout), force, middle, tilt))
+        rows.append(GridRow(grid, len(press.points), _spacing(sides, grid, layout), force, middle, tilt))
     return rows
 
 
@@ -189,7 +189,7 @@ def _spacing(sides: np.ndarray, grid: tuple[int, int], layout: Layout) -> float:
     return float((sides / steps).max())
 
 
-def _chosen(rows: list[Row], tolerance: float) -> Row:
+def _chosen(rows: list[GridRow], tolerance: float) -> GridRow:
     """The first row from which on all are good: a single good one among bad ones is luck."""
     good = len(rows)
     while good and rows[good - 1].worst <= tolerance:

@@ -87,7 +87,7 @@ def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
     return np.roll(values, -SAMPLES // 2, axis=-1) + np.where(late, 0.5, -0.5) * stride
 
 
-class Problem:
+class WalkFit:
     """The least-squares problem of one body: unknowns in one vector, of which many can be looked at together."""
 
     #: How high a foot swings at least (m), and how long it takes to get there, or to land (of the stride).
@@ -238,7 +238,7 @@ class Problem:
         return (moved - self.residual(unknowns)).T / step
 
 
-def fit_walk(problem: Problem, start: np.ndarray | None = None) -> WalkSeries:
+def fit_walk(problem: WalkFit, start: np.ndarray | None = None) -> WalkSeries:
     """The walk that is nearest to the measured one. Takes about half a second."""
     from scipy.optimize import least_squares
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from footfall.gait.human.body import Curve
-from footfall.gait.human.fit import Problem, WalkSeries, opposite
+from footfall.gait.human.fit import WalkFit, WalkSeries, opposite
 from footfall.gait.human.series import basis, evaluate, fit
 
 HARMONICS = 10
@@ -32,7 +32,7 @@ class Sideways(NamedTuple):
         return Curve(*(evaluate(getattr(self, name), phase, k) / self.stride_time**k for k in range(3)))
 
 
-def sideways(problem: Problem, walk: WalkSeries, hip_width: float, step_width: float) -> Sideways:
+def sideways(problem: WalkFit, walk: WalkSeries, hip_width: float, step_width: float) -> Sideways:
     """The motion out of the plane of a walk in it; widths between the hips and between the feet in m."""
     phase, body = problem.phase, problem.body
     unknowns = problem.unknowns(walk)

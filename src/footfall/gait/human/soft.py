@@ -15,7 +15,7 @@ import numpy as np
 from footfall.contact.normal_terms import NormalTerms
 from footfall.gait.human.body import Body, Curve, turned
 from footfall.gait.human.data import MeasuredWalk
-from footfall.gait.human.fit import FORCE, PRESSURE, Looked, Problem, WalkSeries, fit_walk, opposite
+from footfall.gait.human.fit import FORCE, PRESSURE, Looked, WalkFit, WalkSeries, fit_walk, opposite
 
 OWN_FORCE = 0.015  # body weights, of each foot against the measured mean
 SLIP, STRAY = 0.03, 0.005  # m/s and m, of points that carry
@@ -33,7 +33,7 @@ class Soft(NamedTuple):
     points: np.ndarray
 
 
-class SoftProblem(Problem):
+class SoftWalkFit(WalkFit):
     """The least-squares problem on ground that gives way."""
 
     #: Dampers in the ground ask for a slower landing.
@@ -88,7 +88,7 @@ class SoftProblem(Problem):
         return own, np.divide((force * place).sum(axis=-2), own, out=np.full_like(own, unknowns[-1]), where=own > 0)
 
 
-def fit_soft_walk(problem: SoftProblem, hard: WalkSeries) -> WalkSeries:
+def fit_soft_walk(problem: SoftWalkFit, hard: WalkSeries) -> WalkSeries:
     """The walk on ground that gives way, from the one on hard ground, lowered by what a foot sinks in."""
     depth = problem.soft.terms.depth(problem.body.weight / problem.soft.points.sum())
     walk = replace(hard, coefficients=hard.coefficients | {"z": hard.coefficients["z"] - depth * (problem.order == 0)})

@@ -11,9 +11,9 @@ from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.gait.human.body import Curve, body_of
 from footfall.gait.human.data import measured_walk
-from footfall.gait.human.fit import Problem, WalkSeries, arm_angles, fit_walk, opposite
+from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
 from footfall.gait.human.sideways import Sideways, sideways
-from footfall.gait.human.soft import Soft, SoftProblem, fit_soft_walk
+from footfall.gait.human.soft import Soft, SoftWalkFit, fit_soft_walk
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -30,10 +30,10 @@ def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> Period
     sink into it as their load wants it; otherwise they stand on hard ground.
     """
     body, data = body_of(robot), measured_walk()
-    problem = Problem(body, data)
+    problem = WalkFit(body, data)
     walk = fit_walk(problem)
     if law is not None and hasattr(law, "normal_terms"):
-        problem = SoftProblem(body, data, soft_ground(robot, law, dt))
+        problem = SoftWalkFit(body, data, soft_ground(robot, law, dt))
         walk = fit_soft_walk(problem, walk)
     aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
     qpos, qvel, qacc = coordinates(robot, walk, aside)
@@ -99,7 +99,7 @@ def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.nda
     return qpos, qvel, qacc
 
 
-def foot_forces(problem: Problem, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray]:
+def foot_forces(problem: WalkFit, walk: WalkSeries) -> tuple[np.ndarray, np.ndarray]:
     """(S,) force of the ground on the left foot (complex, N) and where it acts (x, m), at the instants of the fit.
 
     With that on the right foot, the same half a stride later, the forward force is what the motion asks for.

@@ -69,7 +69,7 @@ def look(rec: Recording, foot: str) -> Foot:
 
 
 def sliding_phases(rec: Recording, foot: str) -> list[Phase]:
-    """The phases of section 4.1.3 that a foot goes through, from modes and forces; only the first slide is told.
+    """The phases of section 4.1.3 that a foot goes through, from modes and forces; only the first slide is listed.
 
     a steady, b adherence under load, c the blend to sliding, d sliding, e from the first point that sticks again to the
     end of the last one's blend, f adherence after that.

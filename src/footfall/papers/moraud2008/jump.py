@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.papers.base import Claim, Experiment, seen, unlike
-from footfall.papers.moraud2008.motions import Motion, bent_legs, smooth
+from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
@@ -32,7 +32,7 @@ class Jumps:
     flight: float  # s, without any force
 
 
-def jumping(robot: Robot) -> Motion:
+def jumping(robot: Robot) -> JointMotion:
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
     def angles(time: float) -> dict[str, float]:
@@ -40,7 +40,7 @@ def jumping(robot: Robot) -> Motion:
         knee += (0.7 - HIGH) * smooth(time, DOWN + HOLD + UP, 0.2)
         return bent_legs(robot, knee)
 
-    return Motion(angles, DURATION)
+    return JointMotion(angles, DURATION)
 
 
 def run_jump() -> Jumps:

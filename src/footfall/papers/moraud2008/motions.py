@@ -38,7 +38,7 @@ def _follow(time, qpos, qvel, ctrl, gains):
 
 
 @dataclass(frozen=True)
-class Motion:
+class JointMotion:
     """Follow joint angles for ``duration`` s."""
 
     angles: Angles

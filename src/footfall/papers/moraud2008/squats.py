@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.papers.base import Claim, Experiment, near, seen
-from footfall.papers.moraud2008.motions import SAMPLE, Motion, bent_legs, com_heights
+from footfall.papers.moraud2008.motions import SAMPLE, JointMotion, bent_legs, com_heights
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -31,7 +31,7 @@ class Squat:
     inertial: np.ndarray  # (T,) N, weight and inertia of the motion that was commanded, filtered alike
 
 
-def squatting(robot: Robot, period: float) -> Motion:
+def squatting(robot: Robot, period: float) -> JointMotion:
     """Knees bend and stretch as a raised cosine, ``COUNT`` times."""
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
@@ -39,7 +39,7 @@ def squatting(robot: Robot, period: float) -> Motion:
         phase = min(max(0.0, time - WAIT) / period, COUNT)
         return bent_legs(robot, usual + DEEP * 0.5 * (1.0 - math.cos(2.0 * math.pi * phase)))
 
-    return Motion(angles, 2.0 * WAIT + COUNT * period)
+    return JointMotion(angles, 2.0 * WAIT + COUNT * period)
 
 
 def filtered(time: np.ndarray, values: np.ndarray) -> np.ndarray:

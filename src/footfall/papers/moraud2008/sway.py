@@ -12,7 +12,7 @@ from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.ground import Ground
 from footfall.measure.motion import momentum
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
-from footfall.papers.moraud2008.motions import Motion, smooth
+from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -31,7 +31,7 @@ class Sway:
     com: np.ndarray  # (T, 3) m
 
 
-def swaying(robot: Robot) -> Motion:
+def swaying(robot: Robot) -> JointMotion:
     turn = math.asin(SHIFT / LEG)
 
     def angles(time: float) -> dict[str, float]:
@@ -39,7 +39,7 @@ def swaying(robot: Robot) -> Motion:
         sides = ("left", "right")
         return {f"{side}_hip_roll": -now for side in sides} | {f"{side}_ankle_roll": now for side in sides}
 
-    return Motion(angles, DURATION)
+    return JointMotion(angles, DURATION)
 
 
 def run_sway() -> Sway:

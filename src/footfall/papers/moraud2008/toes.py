@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
-from footfall.papers.moraud2008.motions import Motion, smooth
+from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -28,14 +28,14 @@ class Toes:
     without: Recording
 
 
-def leaning(robot: Robot) -> Motion:
+def leaning(robot: Robot) -> JointMotion:
     model = robot.model
 
     def angles(time: float) -> dict[str, float]:
         names = [f"{side}_ankle_pitch" for side in ("left", "right")]
         return {n: float(robot.home[model.joint(n).qposadr[0]]) + LEAN * smooth(time, 0.1, BEND) for n in names}
 
-    return Motion(angles, DURATION)
+    return JointMotion(angles, DURATION)
 
 
 def fall(*, cop_rule: bool) -> Recording:

@@ -2,7 +2,7 @@
 
 A builder module holds a frozen dataclass ``Parameters`` (SI units, checked on creation) and a function
 ``build(parameters) -> (MjSpec, feet)``. ``feet`` is what ``load_robot(feet=...)`` takes: ``None`` where the
-collision geometry tells where the feet are. To add a robot, write its file and add its line to ``BUILT_IN``.
+collision geometry shows where the feet are. To add a robot, write its file and add its line to ``BUILT_IN``.
 """
 
 from __future__ import annotations

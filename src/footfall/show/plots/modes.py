@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.show.panels import Panel, Row, Runs
+from footfall.show.panels import ModeRow, Panel, Runs
 from footfall.show.plots.points import point_names
 
 #: More rows than this are named in short on a page.
@@ -21,10 +21,10 @@ def modes(runs: Runs, *, brief: bool = False) -> list[Panel]:
                     named = [f"{_initials(foot.name)} {p + 1}" for p in range(len(named))]
                 elif len(rec.robot.feet) > 1:
                     named = [f"{foot.name}, {name}" for name in named]
-                rows += [Row(name, rec.time, mode[:, p], p == 0) for p, name in enumerate(named)]
+                rows += [ModeRow(name, rec.time, mode[:, p], p == 0) for p, name in enumerate(named)]
             else:
                 name = f"{label}, {foot.name}" if len(rec.robot.feet) > 1 else label
-                rows.append(Row(name, rec.time, mode.max(axis=1), f == 0))
+                rows.append(ModeRow(name, rec.time, mode.max(axis=1), f == 0))
     return [Panel(title="Contact modes", label="", unit="", rows=tuple(rows))]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from footfall.measure import momentum, overall_cop, phases
 from footfall.measure import zmp as moment_point
 from footfall.measure.common import normal_force, threshold
-from footfall.measure.support import hull
+from footfall.measure.support import corners_of
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
 from footfall.show.plots.drawing import SAMPLES, draw_panel, legend, line_style, show_all_time
@@ -170,11 +170,8 @@ def _footprints(ax: Axes, rec: Record) -> None:
     """The outline of each foot where it stood, once per stance."""
     for stance in phases(rec).stances:
         middle = int(np.searchsorted(rec.time, 0.5 * (stance.start + stance.end)))
-        points = np.ascontiguousarray(rec.position[min(middle, len(rec) - 1), rec.foot(stance.foot), :2])
-        corners = np.zeros(len(points) + 1, dtype=np.int64)
-        count = hull(points, len(points), np.zeros_like(corners), corners)
-        x, y = points[corners[:count]].T
-        if count > 2:
+        x, y, _ = corners_of(rec.position[min(middle, len(rec) - 1), rec.foot(stance.foot)]).T
+        if len(x) > 2:
             ax.fill(y, x, facecolor="#E8E8E8", edgecolor="#999999", linewidth=0.6, zorder=1)
         else:
             ax.plot(y, x, color="#999999", linewidth=3, zorder=1, solid_capstyle="round")

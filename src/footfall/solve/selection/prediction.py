@@ -81,7 +81,7 @@ def predict(contacts, dt, memory, desk, rules):
 
 
 @inlined
-def tell(contacts, desk, memory, force, mode):
+def write_modes(contacts, desk, memory, force, mode):
     """Write down for the next step what was wrong with the states, and cut forces to what the ground can give."""
     for b in range(contacts.near.size - 1):
         code, fault = desk.code[b], desk.fault[b]

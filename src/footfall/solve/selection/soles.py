@@ -146,7 +146,7 @@ def look(contacts, dt, keep, rate, fastest, memory, desk):
                 desk.ring[count] = contacts.points[i]
                 count += 1
         else:
-            count += hull(contacts, first, last, desk.place, desk.ring[count:], desk.order)
+            count += foot_hull(contacts, first, last, desk.place, desk.ring[count:], desk.order)
     desk.begin[contacts.near.size - 1] = count
     return True
 
@@ -261,7 +261,7 @@ def in_order(contacts, first, last, place):
 
 
 @kernel
-def hull(contacts, first, last, place, ring, order):
+def foot_hull(contacts, first, last, place, ring, order):
     """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices."""
     near = last - first
     for i in range(near):

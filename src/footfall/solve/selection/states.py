@@ -14,7 +14,7 @@ from footfall.solve.selection.pressure import affine_load, on_two, spread_load
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 SLIDING = 4  # added to a state
-INDEX = 3  # bits to the left of which a state tells where on the outline it begins
+INDEX = 3  # bits to the left of which a state holds where on the outline it begins
 # What a point remembers beside what the contact problem does: its slip speed and its load.
 SPEED, LOAD = 5, 6
 MEMORY_SIZE = 7
