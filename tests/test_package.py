@@ -1,0 +1,113 @@
+"""The package as it is handed out: a wheel and an sdist that hold everything, and a wheel that runs by itself."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import footfall
+
+ROOT = Path(__file__).parents[1]
+SOURCES = {
+    file.relative_to(ROOT / "src").as_posix()
+    for file in (ROOT / "src" / "footfall").rglob("*")
+    if file.is_file() and "__pycache__" not in file.parts
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built):
+    names = set(zipfile.ZipFile(built[0]).namelist())
+    package = {name for name in names if name.startswith("footfall/")}
+    assert package == SOURCES
+    assert {name.split("/")[0] for name in names - package} == {f"footfall-{footfall.__version__}.dist-info"}
+    assert {"footfall/py.typed", "footfall/show/page/report.html"} <= package
+
+
+def test_the_sdist_holds_what_the_tests_need(built):
+    with tarfile.open(built[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"src/{name}" for name in SOURCES} <= names
+    assert {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "tests/test_package.py"} <= names
+    assert not any("__pycache__" in name or name.startswith((".git/", ".venv")) for name in names)
+
+
+def test_the_wheel_runs_by_itself(built, tmp_path):
+    """Unpacked as pip does it, from a folder that holds nothing else of ours."""
+    zipfile.ZipFile(built[0]).extractall(tmp_path / "site")
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {
+        "PYTHONPATH": str(tmp_path / "site")
+    }
+
+    def run(*args):
+        command = [sys.executable, "-m", "footfall", *args]
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+
+    done = run("--version")
+    assert done.stdout.strip() == f"footfall {footfall.__version__}", done.stderr
+    done = run("run", "ball", "--duration", "0.05", "--out", "kept")
+    assert done.returncode == 0, done.stderr
+    done = run("report", "kept")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "kept" / "report.html").stat().st_size > 1000
+
+
+def test_the_version_is_in_one_place(built):
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+)?", footfall.__version__)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "version" not in project
+    assert project["dynamic"] == ["version"]
+    # What else names a version: the changelog may, of what is out.
+    assert f'version = "{footfall.__version__}"' not in (ROOT / "CITATION.cff").read_text()
+    assert built[0].name.startswith(f"footfall-{footfall.__version__}-")
+
+
+def imports(file):
+    """Names of the packages that a file imports, anywhere."""
+    text = file.read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(text)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    inner = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in plain | inner} | set(re.findall(r'import_module\("(\w+)', text))
+
+
+def test_every_extra_is_used_by_the_package_and_every_import_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    imported = set().union(*(imports(ROOT / "src" / name) for name in SOURCES if name.endswith(".py")))
+
+    def names(requirements):
+        return {re.match(r"[\w-]+", one)[0].lower().replace("-", "_") for one in requirements}
+
+    extras = {extra: names(needed) for extra, needed in project["optional-dependencies"].items() if extra != "dev"}
+    for extra, needed in extras.items():
+        assert needed & imported, f"the extra '{extra}' brings {needed}, which nothing imports"
+    known = names(project["dependencies"]).union(*extras.values(), names(project["optional-dependencies"]["dev"]))
+    #: Brought by a package that is declared, or asked for where it is used.
+    brought = {
+        "llvmlite": "numba",
+        "PIL": "matplotlib",
+        "imageio_ffmpeg": "asked for",
+        "distributed": "dask",
+        "collada": "pycollada",
+    }
+    ours = set(sys.stdlib_module_names) | {"footfall", "__future__"}
+    assert imported - ours - known - set(brought) == set()
