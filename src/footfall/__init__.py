@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from footfall.contact import law, laws, point_law
     from footfall.contact.from_function import spring_friction
     from footfall.errors import FootfallError, FootfallWarning, Interrupted
+    from footfall.files.measured import Measured
+    from footfall.files.motion import load_forces, load_motion
     from footfall.ground import FrictionTable, Ground
     from footfall.measure.audit import audit
     from footfall.record import Push
@@ -33,6 +35,7 @@ _HOMES = {
     "FrictionTable": "ground",
     "Ground": "ground",
     "Interrupted": "errors",
+    "Measured": "files.measured",
     "Push": "record",
     "Recording": "recording",
     "Robot": "robot",
@@ -45,6 +48,8 @@ _HOMES = {
     "identify_friction": "study.identify",
     "law": "contact",
     "laws": "contact",
+    "load_forces": "files.motion",
+    "load_motion": "files.motion",
     "load_recording": "recording",
     "load_robot": "robot",
     "point_law": "contact",

@@ -19,6 +19,8 @@ from footfall.record import Record
 from footfall.record.record import read_only
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.figure import Figure
 
     from footfall.measure import Audit
@@ -69,6 +71,29 @@ class Recording(Record):
         from footfall.show.report import write_report
 
         return write_report(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """The report itself, replay and all, in a notebook's cell."""
+        from html import escape
+
+        from footfall.show.report import render_report
+        from footfall.show.tables import audit_rows
+
+        page = render_report([self], [self.law.name], repr(self), audit_rows([self], None))
+        style = "width: 100%; height: 720px; border: 0"
+        return f'<iframe srcdoc="{escape(page, quote=True)}" style="{style}" sandbox="allow-scripts"></iframe>'
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with a row per sample, indexed by time (s); see ``footfall.export.frames``."""
+        from footfall.export.frames import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A dataset with named axes, coordinates and units; see ``footfall.export.frames``."""
+        from footfall.export.frames import to_xarray
+
+        return to_xarray(self)
 
     # ---- keeping -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from footfall.errors import FootfallError
 from footfall.files.c3d import C3D, read_c3d
 from footfall.files.c3d_writer import write_c3d
 from footfall.files.force_plates import force_plates
-from footfall.gait import load_motion
+from footfall.files.motion import load_motion
 
 RNG = np.random.default_rng(5)
 SINGLE = 6e-8  # relative, of a 4-byte float

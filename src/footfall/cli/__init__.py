@@ -31,6 +31,7 @@ COMMANDS = {
     "identify": "friction from pulls, contact laws from measured tosses",
     "gait": "find the walk of least torque of a planar biped",
     "view": "show recordings in the browser",
+    "video": "write a recording as MP4 or GIF",
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",
     "audit": "examine whether the forces of a recording are such as a ground can give",

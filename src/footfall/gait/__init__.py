@@ -1,4 +1,4 @@
-"""Reference motions: polynomials and their optimisation, human walking; and motion files of your own."""
+"""Reference motions: polynomials and their optimisation, human walking."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from footfall.gait.human.data import measured_walk
     from footfall.gait.human.walk import human_walk
-    from footfall.gait.motion_files import load_motion
 
 # Where each public name lives; imported on first use.
-_HOMES = {"human_walk": "human.walk", "load_motion": "motion_files", "measured_walk": "human.data"}
+_HOMES = {"human_walk": "human.walk", "measured_walk": "human.data"}
 
-__all__ = ["human_walk", "load_motion", "measured_walk"]
+__all__ = ["human_walk", "measured_walk"]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,14 +69,20 @@ def plot(
     start: float | None = None,
     stop: float | None = None,
     size: tuple[float, float] | None = None,
+    **options: Any,
 ) -> Figure:
     """A plot of a recording, or of several overlaid, as a matplotlib ``Figure``.
 
     ``name`` is one of ``PLOTS``. Several recordings are given as a sequence, named after their laws, or as a mapping
-    from names. ``start`` and ``stop`` (s) cut out an interval, ``size`` is in inches.
+    from names. ``start`` and ``stop`` (s) cut out an interval, ``size`` is in inches. ``options`` are those of the
+    plot's own function: "grf" takes ``measured`` forces to lay over the simulated ones.
     """
     if name not in PLOTS:
         raise FootfallError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
+    known = signature(_function(name)).parameters
+    for option in options:
+        if option not in known:
+            raise FootfallError(f"the plot '{name}' has no option '{option}'")
     runs = _named(recordings)
     if start is not None or stop is not None:
         whole = (-float("inf"), float("inf"))
@@ -94,18 +101,18 @@ def plot(
         figure = matplotlib.figure.Figure(layout="constrained")
         figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
         if PLOTS[name].layout == "figure":
-            _function(name)(figure, runs)
+            _function(name)(figure, runs, **options)
         else:
-            draw_panels(figure, runs, panels_of(name, runs), grid=PLOTS[name].layout == "grid")
+            draw_panels(figure, runs, panels_of(name, runs, **options), grid=PLOTS[name].layout == "grid")
         if size is not None:
             figure.set_size_inches(*size)
         figure.suptitle(_title(runs) if title is None else title, x=0.01, ha="left", fontweight="bold")
     return figure
 
 
-def panels_of(name: str, runs: Mapping[str, Record], *, brief: bool = False) -> list[Panel]:
+def panels_of(name: str, runs: Mapping[str, Record], *, brief: bool = False, **options: Any) -> list[Panel]:
     """The panels of a plot that has some; ``brief`` leaves out single contact points."""
-    return _function(name)(runs, brief=brief)
+    return _function(name)(runs, brief=brief, **options)
 
 
 def _function(name: str) -> Callable[..., Any]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from footfall.files.measured import Measured
+from footfall.measure.against import measured_feet
+from footfall.record import Record
 from footfall.show.panels import GREY, Curve, Limit, Panel, Runs, each_foot, each_run
 
 AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
 
 
-def grf(runs: Runs, *, brief: bool = False) -> list[Panel]:
+#: Line style of what was measured.
+DOTTED = 2
+
+
+def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) -> list[Panel]:
     """Vertical, forward and sideways force: each foot and their sum of one recording, the sums of several.
 
     Where steps were left out the curves are means until the next sample, and beside them stands the force at the peak
-    load.
+    load. ``measured`` forces (see ``footfall.load_forces``) are laid over them, dotted.
     """
     first = next(iter(runs.values()))
+    theirs = _measured(first, measured) if measured is not None else []
     weight = first.robot.weight
     found = []
     for axis, way, letter in AXES:
@@ -33,6 +43,7 @@ def grf(runs: Runs, *, brief: bool = False) -> list[Panel]:
                 for rec, curve in each_run(runs)
                 if not rec.every_step
             ]
+        curves += [curve._replace(values=force[:, axis]) for curve, force in theirs]
         up = axis == 2 and weight > 0.0
         panel = Panel(
             title=f"{way.capitalize()} ground reaction force, {letter}",
@@ -45,4 +56,15 @@ def grf(runs: Runs, *, brief: bool = False) -> list[Panel]:
             whole=(weight, "of weight") if up else None,
         )
         found.append(panel)
+    return found
+
+
+def _measured(rec: Record, measured: Measured) -> list[tuple[Curve, np.ndarray]]:
+    """A curve without values, and the measured force (T, 3) N, for each foot that was measured."""
+    names = [foot.name for foot in rec.robot.feet]
+    found = []
+    for name, _ in measured_feet(rec, measured):
+        color = names.index(name) if name in names else GREY
+        curve = Curve(f"{name}, measured", measured.time, np.empty(0), color, DOTTED)
+        found.append((curve, measured.vector(f"{name}.force")))
     return found

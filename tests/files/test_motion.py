@@ -7,7 +7,7 @@ import pytest
 
 import footfall as ff
 from footfall.errors import FootfallError
-from footfall.gait import load_motion
+from footfall.files.motion import load_motion
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_file_is_told(name, text, message, tmp_path):
 
 
 def test_other_files_and_other_names_are_refused_with_a_hint(tmp_path, rec):
-    with pytest.raises(FootfallError, match=r"cannot read a motion from .*: known: \.c3d, \.mot, \.sto, \.trc"):
+    with pytest.raises(FootfallError, match=r"cannot read a motion from .*: known: \.c3d, \.csv, \.mot, \.sto, \.trc"):
         load_motion(tmp_path / "walk.xlsx")
     with pytest.raises(FootfallError, match="there is no such file"):
         load_motion(tmp_path / "none.mot")

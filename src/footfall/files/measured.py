@@ -1,0 +1,153 @@
+"""A measurement: named channels over time, with units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from footfall.errors import FootfallError, did_you_mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured:
+    """Channels of one measurement over time.
+
+    Attributes:
+        time: (T,) s, increasing.
+        channels: (T,) numbers by name; NaN where there are none. Three that differ only in a last x, y, z are a vector.
+        units: of each channel: m, rad, N, N m, ... or "".
+        up: which axis of vectors is up, "y" or "z".
+        source: the file.
+        done: what was done to it since it was read, in order, such as "low-passed at 6 Hz".
+    """
+
+    time: np.ndarray
+    channels: Mapping[str, np.ndarray]
+    units: Mapping[str, str]
+    up: str
+    source: str
+    done: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        time = np.asarray(self.time, dtype=float)
+        if time.ndim != 1 or not time.size or not np.isfinite(time).all():
+            raise FootfallError(f"{self.source}: its times are not (T,) finite numbers")
+        late = np.flatnonzero(np.diff(time) <= 0.0)
+        if late.size:
+            raise FootfallError(f"{self.source}: time does not increase in sample {int(late[0]) + 1}")
+        object.__setattr__(self, "time", time)
+        for name in ("channels", "units"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.channels:
+            raise FootfallError(f"{self.source} has no '{name}': {did_you_mean(name, self.channels)}")
+        return self.channels[name]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        more = f"; {', '.join(self.done)}" if self.done else ""
+        return f"Measured('{self.source}', {len(self)} samples, {len(self.channels)} channels{more})"
+
+    @property
+    def rate(self) -> float:
+        """Samples per second; refused where they are not evenly spaced."""
+        steps = np.diff(self.time)
+        if not steps.size or np.ptp(steps) > 1e-3 * steps.mean():
+            raise FootfallError(f"{self.source}: its samples are not evenly spaced; resample it first")
+        return float(1.0 / steps.mean())
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """Names of the vectors: those of their channels without the last x, y, z. A marker's dot goes too."""
+        return tuple(name.removesuffix(".") for name in self._stems())
+
+    def vector(self, name: str) -> np.ndarray:
+        """(T, 3) a vector by its name, such as a marker."""
+        stem = self._stem(name)
+        return np.column_stack([self.channels[stem + axis] for axis in "xyz"])
+
+    def vector_unit(self, name: str) -> str:
+        """The unit of a vector."""
+        return self.units[self._stem(name) + "x"]
+
+    def z_up(self) -> Measured:
+        """The same with vectors in Footfall's frame, x forward, y to the left, z up."""
+        if self.up == "z":
+            return self
+        channels = dict(self.channels)
+        for stem in self._stems():
+            channels[stem + "y"], channels[stem + "z"] = -self.channels[stem + "z"], self.channels[stem + "y"]
+        return replace(self, channels=channels, up="z", done=(*self.done, "turned to z up"))
+
+    def renamed(self, names: Mapping[str, str]) -> Measured:
+        """The same with new names for some channels or vectors: ``{new: old}``."""
+        whole: dict[str, str] = {}
+        stems = {stem.removesuffix("."): stem for stem in self._stems()}
+        for new, old in names.items():
+            if old in self.channels:
+                whole[old] = new
+            elif old.removesuffix(".") in stems:
+                stem = stems[old.removesuffix(".")]
+                whole |= {stem + axis: f"{new}.{axis}" for axis in "xyz"}
+            else:
+                raise FootfallError(f"{self.source} has no '{old}': {did_you_mean(old, [*self.channels, *stems])}")
+        channels = {whole.get(name, name): values for name, values in self.channels.items()}
+        if len(channels) != len(self.channels):
+            raise FootfallError(f"{self.source}: two channels would have the same name")
+        return replace(self, channels=channels, units={whole.get(n, n): unit for n, unit in self.units.items()})
+
+    def slice(self, start: float, stop: float) -> Measured:
+        """The samples from ``start`` up to ``stop`` (s)."""
+        inside = (self.time >= start) & (self.time <= stop)
+        if not inside.any():
+            raise FootfallError(f"{self.source} has no sample between {start:g} and {stop:g} s")
+        return replace(self, time=self.time[inside], channels={n: v[inside] for n, v in self.channels.items()})
+
+    def resampled(self, rate: float) -> Measured:
+        """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
+        from scipy.interpolate import CubicSpline
+
+        if not (np.isfinite(rate) and rate > 0.0):
+            raise FootfallError(f"a rate of {rate} samples per second is none")
+        count = int(np.floor((self.time[-1] - self.time[0]) * rate + 1e-9)) + 1
+        time = self.time[0] + np.arange(count) / rate
+        channels = {}
+        for name, values in self.channels.items():
+            known = np.isfinite(values)
+            found = np.full(count, np.nan)
+            if known.sum() > 3:
+                near = np.interp(time, self.time, known.astype(float)) > 1.0 - 1e-9
+                found[near] = CubicSpline(self.time[known], values[known])(time[near])
+            channels[name] = found
+        return replace(self, time=time, channels=channels, done=(*self.done, f"resampled at {rate:g} Hz"))
+
+    def low_passed(self, cutoff: float, order: int = 2) -> Measured:
+        """The same without what is faster than ``cutoff`` (Hz): a Butterworth filter run both ways, without delay."""
+        from scipy.signal import butter, sosfiltfilt
+
+        rate = self.rate
+        if not 0.0 < cutoff < 0.5 * rate:
+            raise FootfallError(f"a cut-off of {cutoff:g} Hz is not between 0 and half of {rate:g} Hz")
+        gaps = [name for name, values in self.channels.items() if not np.isfinite(values).all()]
+        if gaps:
+            raise FootfallError(f"{self.source}: '{gaps[0]}' has gaps, which a filter would spread: slice or fill them")
+        sections = butter(order, cutoff, fs=rate, output="sos")
+        channels = {name: sosfiltfilt(sections, values) for name, values in self.channels.items()}
+        return replace(self, channels=channels, done=(*self.done, f"low-passed at {cutoff:g} Hz"))
+
+    def _stem(self, name: str) -> str:
+        stems = {stem.removesuffix("."): stem for stem in self._stems()}
+        stem = stems.get(name.removesuffix("."))
+        if stem is None:
+            raise FootfallError(f"{self.source} has no vector '{name}': {did_you_mean(name, stems)}")
+        return stem
+
+    def _stems(self) -> list[str]:
+        known = self.channels
+        return [name[:-1] for name in known if name[-1:] == "x" and all(name[:-1] + a in known for a in "yz")]

@@ -1,0 +1,88 @@
+"""A recording against measured forces: how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.errors import FootfallError
+from footfall.files.measured import Measured
+from footfall.record import Record
+
+AXES = ("x", "y", "z")
+
+
+class ForceError(NamedTuple):
+    """How far a simulated force is from a measured one, over the time that both cover.
+
+    ``rms`` N; ``peak`` and ``measured_peak`` N, the values farthest from zero; ``impulse`` and ``measured_impulse``
+    N s; ``timing`` s, how much later the simulated peak comes.
+    """
+
+    foot: str
+    axis: str
+    rms: float
+    peak: float
+    measured_peak: float
+    impulse: float
+    measured_impulse: float
+    timing: float
+
+
+def forces_against(rec: Record, measured: Measured) -> tuple[ForceError, ...]:
+    """Errors of the ground forces of every foot that is measured, and of their sum where it is measured as "total".
+
+    ``measured`` has vectors ``FOOT.force`` in N with z up, as ``footfall.load_forces`` gives them, in the time of the
+    recording. Where it has gaps (NaN) nothing is compared.
+    """
+    found: list[ForceError] = []
+    for foot, simulated in measured_feet(rec, measured):
+        vector = measured.vector(f"{foot}.force")
+        inside = (measured.time >= rec.time[0]) & (measured.time <= rec.time[-1])
+        time = measured.time[inside]
+        if time.size < 2:
+            raise FootfallError(
+                f"{measured.source} lasts from {measured.time[0]:g} to {measured.time[-1]:g} s and the recording from "
+                f"{rec.time[0]:g} to {rec.time[-1]:g} s: they do not overlap"
+            )
+        for k, axis in enumerate(AXES):
+            theirs = vector[inside, k]
+            ours = np.interp(time, rec.time, simulated[:, k])
+            known = np.isfinite(theirs)
+            if known.sum() < 2:
+                continue
+            a, b, t = ours[known], theirs[known], time[known]
+            first, second = int(np.abs(a).argmax()), int(np.abs(b).argmax())
+            found.append(
+                ForceError(
+                    foot,
+                    axis,
+                    float(np.sqrt(np.mean((a - b) ** 2))),
+                    float(a[first]),
+                    float(b[second]),
+                    float(np.trapezoid(a, t)),
+                    float(np.trapezoid(b, t)),
+                    float(t[first] - t[second]),
+                )
+            )
+    return tuple(found)
+
+
+def measured_feet(rec: Record, measured: Measured) -> Sequence[tuple[str, np.ndarray]]:
+    """The feet of a recording that are measured, with their simulated forces (T, 3) N; "total" is the sum of all."""
+    names = [foot.name for foot in rec.robot.feet]
+    known = {name.removesuffix(".force") for name in measured.vectors if name.endswith(".force")}
+    chosen = [(name, rec.foot_force[:, i]) for i, name in enumerate(names) if name in known]
+    if "total" in known:
+        chosen.append(("total", rec.total_force))
+    if not chosen:
+        theirs = ", ".join(sorted(known)) or "nothing"
+        raise FootfallError(
+            f"{measured.source} has forces of {theirs}, and {rec.robot.name} has the feet {', '.join(names)}: "
+            f"name them with load_forces(..., feet={{'{names[0]}': VECTOR}})"
+        )
+    if measured.up != "z":
+        raise FootfallError(f"{measured.source} has y up: turn it with z_up()")
+    return chosen
