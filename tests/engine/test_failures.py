@@ -68,7 +68,9 @@ def near_edge(x, y):
 
 def test_where_the_ground_ends_the_run_stops_with_a_sentence():
     sim = ff.Simulation("ball", ground=ff.Ground.function(half_a_world))
-    with pytest.raises(GroundError, match=r"no height \(NaN\) under contact point 0 near x = 12 m.* at t = ") as caught:
+    with pytest.raises(
+        GroundError, match=r"no height or no friction \(NaN\) under contact point 0 near x = 12 m"
+    ) as caught:
         sim.run(5.0, qpos=sim.place((11.0, 0.0)), qvel=[1.0, 0, 0, 0, 10.0, 0])
     rec = caught.value.recording
     assert rec.failure.cause == "ground" and rec.duration == pytest.approx(1.0, abs=0.02)
@@ -79,7 +81,7 @@ def test_where_the_ground_ends_the_run_stops_with_a_sentence():
 def test_a_ground_that_ends_near_the_robot_stops_the_run_too():
     """Without contacts of other bodies no mesh of it is needed, so that it may end anywhere."""
     sim = ff.Simulation("ball", ground=ff.Ground.function(near_edge), body_contacts=False)
-    with pytest.raises(GroundError, match=r"no height \(NaN\) under contact point 0 near x = 2 m"):
+    with pytest.raises(GroundError, match=r"no height or no friction \(NaN\) under contact point 0 near x = 2 m"):
         sim.run(5.0, qvel=[1.0, 0, 0, 0, 10.0, 0])
     with pytest.raises(GroundError, match="not finite everywhere within 10 m"):
         ff.Simulation("ball", ground=ff.Ground.function(near_edge))

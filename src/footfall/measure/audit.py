@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import RecordingError
+from footfall.measure.audit_errors import turning
 from footfall.measure.audit_rules import EVERYTHING, FAULTS, NOTHING, PROOFS, RULES, Bounds, Rule
 from footfall.measure.common import once
 
@@ -200,12 +201,15 @@ def _known(rule: Rule, worst: float, bounds: Bounds, rec: Record) -> bool:
 
 
 def _remedy(rec: Record) -> str:
+    """Why rows are not known, and what to do about it."""
     if not len(rec):
         return "the recording is empty"
     if not rec.every_step:
         return f"only every {rec.record_dt:g} s of steps of {rec.dt:g} s was recorded; leave record_dt out to know"
     if len(rec) == 1:
         return "one sample has no acceleration"
+    if turning(rec).any():
+        return "forces are means over periods in which the ground's normal turns under a point"
     return "other bodies than the feet may have touched the ground, whose forces are not on record"
 
 

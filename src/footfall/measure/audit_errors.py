@@ -92,14 +92,23 @@ def depth(rec: Record) -> np.ndarray:
 
 def outside_the_cone(rec: Record) -> np.ndarray:
     """(T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
-    the static one where it sticks or may have stuck between two samples.
+    the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
     """
     ground = rec.ground
     static, dynamic = ground.friction_at(rec.position)
     friction = np.where((rec.mode == SLIDE) & rec.every_step, dynamic, static)
     size = np.linalg.norm(tangential(rec, rec.force), axis=-1)
     excess = np.maximum(size - friction * np.maximum(normal_force(rec), 0.0), 0.0)
-    return _worst(np.where(rec.mode == OPEN, 0.0, excess))
+    return np.where(turning(rec), np.nan, _worst(np.where(rec.mode == OPEN, 0.0, excess)))
+
+
+def turning(rec: Record) -> np.ndarray:
+    """(T,) samples whose force is a mean over more than one step, in which the normal of a closed point turns."""
+    found = np.zeros(len(rec), dtype=bool)
+    if not flat(rec) and (rec.law.event_driven or not rec.every_step):
+        turned = np.abs(np.diff(rec.normal, axis=0)).max(axis=2, initial=0.0) > 1e-9
+        found[:-1] = (turned & (rec.mode[:-1] != OPEN)).any(axis=1)
+    return found
 
 
 def friction_angle(rec: Record) -> np.ndarray:

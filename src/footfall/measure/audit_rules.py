@@ -126,6 +126,7 @@ RULES = (
         _of("weight", 1e-6, 1e-3),
         "friction is at most its coefficient times the normal force",
         between_samples=FAULTS,
+        unknown=error.turning,
     ),
     # 5 degrees: a cone of 32 facets; 90: beyond, friction drives the slip instead of braking it.
     Rule(
