@@ -42,7 +42,7 @@ def footfall_process(*args: str) -> subprocess.CompletedProcess[str]:
 
 
 def one_line(text: str) -> str:
-    """A sentence on stderr, apart from the remark that code is being compiled."""
+    """A sentence on stderr, apart from the warning that code is being compiled."""
     lines = [line for line in text.splitlines() if "compiling" not in line]
     assert len(lines) == 1, text
     assert lines[0].startswith("footfall: ")

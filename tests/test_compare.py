@@ -42,7 +42,7 @@ def test_other_processes_compute_what_this_one_does(found):
     comparison, told = found
     assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)
     assert [(done, of) for done, of, _ in told] == [(1, 2), (2, 2)]
-    assert comparison.remarks == ()
+    assert comparison.warnings == ()
     for law, rec in comparison.recordings.items():
         sim = ff.Simulation("spatial-biped", law=law, ground=ff.Ground.plane(friction=(0.8, 0.6)))
         own = sim.run(0.4, controller="posture", pushes=[ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)])
@@ -104,14 +104,14 @@ def test_a_controller_that_raises_is_told_in_every_row():
     assert json.dumps(comparison.to_dict(), allow_nan=False)
 
 
-def test_what_cannot_travel_runs_here_with_a_remark(monkeypatch):
+def test_what_cannot_travel_runs_here_with_a_warning(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})  # no other test shall meet it
     ff.point_law("walking-on-air", k=1.0)(walking_on_air)
     comparison = ff.compare("brick", laws=["walking-on-air", "spring-damper"], duration=0.2, workers=2)
     assert comparison["walking-on-air"].outcome == "fell"
     assert comparison["spring-damper"].outcome == "stood"
-    (remark,) = comparison.remarks
-    assert remark.startswith("walking-on-air ran in this process")
+    (warning,) = comparison.warnings
+    assert warning.startswith("walking-on-air ran in this process")
 
 
 def test_a_function_of_a_script_is_not_sent():
@@ -120,7 +120,7 @@ def test_a_function_of_a_script_is_not_sent():
         "def control(t, state): return 0 * state.data.ctrl\n"
         "laws = ['spring-damper', 'mujoco']\n"
         "found = ff.compare('planar-biped', laws=laws, controller=control, duration=0.01, workers=2)\n"
-        "print(found.remarks[0], [row.why for row in found.rows])\n"
+        "print(found.warnings[0], [row.why for row in found.rows])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert "ran in this process" in done.stdout

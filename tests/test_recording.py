@@ -78,7 +78,7 @@ def rec(biped):
         law=law("linearizing-penalty", kp=0.1 + 0.2),
         failure=Failure(0.049, "diverged", "left_knee", "diverged at t = 0.049 s, joint left_knee; try a smaller dt"),
         pushes=(Push("trunk", force=(0.1, 0.0, 0.0)),),
-        info={"seed": 3, "numpy": np.__version__},
+        info={"seed": 3, "numpy": np.__version__, "warnings": [{"time": 0.0, "kind": "late", "message": "late"}]},
     )
 
 
@@ -93,10 +93,11 @@ def assert_same(a, b):
     assert dict(a.info) == dict(b.info)
 
 
-def test_pushes_of_older_recordings_are_read(rec, tmp_path):
+def test_pushes_and_warnings_of_older_recordings_are_read(rec, tmp_path):
     manifest = rec.save(tmp_path / "old") / "manifest.json"
     content = json.loads(manifest.read_text())
     content["info"]["pushes"] = content.pop("pushes")
+    content["info"]["remarks"] = content["info"].pop("warnings")
     del content["checksums"]
     manifest.write_text(json.dumps(content))
     assert_same(load_recording(tmp_path / "old"), rec)

@@ -25,7 +25,7 @@ def biped() -> ff.Robot:
 
 
 def kinds(rec: ff.Recording) -> list[str]:
-    return [remark["kind"] for remark in rec.info["remarks"]]
+    return [warning["kind"] for warning in rec.info["warnings"]]
 
 
 # ---- its equations ---------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_too_large_a_push_ends_in_a_fall_that_is_told(biped):
     rec = ff.Simulation(biped).run(1.2, controller=Balance(), pushes=[push])
     assert rec.failure is None
     assert kinds(rec)[0] == "infeasible" and kinds(rec).count("fallen") == 1
-    fallen = next(remark for remark in rec.info["remarks"] if remark["kind"] == "fallen")
+    fallen = next(warning for warning in rec.info["warnings"] if warning["kind"] == "fallen")
     assert "infeasible since" in fallen["message"]
     told = rec.summary()
     assert told["fell"] and told["fell_at_s"] == pytest.approx(fallen["time"], abs=0.1)
@@ -208,15 +208,15 @@ def test_too_large_a_push_ends_in_a_fall_that_is_told(biped):
 
 def test_a_floor_that_is_more_than_the_weight_is_infeasible_from_the_start(biped):
     rec = ff.Simulation(biped).run(0.05, controller=Balance(floor=100.0))
-    assert rec.info["remarks"][0]["kind"] == "infeasible" and rec.info["remarks"][0]["time"] == 0.0
-    assert "short (t = 0 s to 0.05 s)" in rec.info["remarks"][0]["message"]
+    assert rec.info["warnings"][0]["kind"] == "infeasible" and rec.info["warnings"][0]["time"] == 0.0
+    assert "short (t = 0 s to 0.05 s)" in rec.info["warnings"][0]["message"]
     np.testing.assert_allclose(rec.signals["commanded_force"][0, :, 2], 100.0, atol=1e-5)
 
 
 def test_a_reference_out_of_reach_is_told(biped):
     beyond = ff.Simulation(biped).run(0.1, controller=Balance(com=lambda time: (0.3, 0.0, 0.0)))
     assert "unreachable" in kinds(beyond)
-    told = next(one for one in beyond.info["remarks"] if one["kind"] == "unreachable")
+    told = next(one for one in beyond.info["warnings"] if one["kind"] == "unreachable")
     assert told["time"] == 0.0 and "cannot stand still with its centre of mass at (0.345" in told["message"]
 
 
@@ -224,7 +224,7 @@ def test_a_motor_at_its_limit_is_told_and_not_asked_for_more(biped):
     rec = ff.Simulation(biped).run(0.1, controller=Balance(com=lambda time: (0.0, 0.0, 1.5)))
     assert "saturated" in kinds(rec)
     assert np.abs(rec.ctrl).max() <= 176.0
-    told = next(one for one in rec.info["remarks"] if one["kind"] == "saturated")
+    told = next(one for one in rec.info["warnings"] if one["kind"] == "saturated")
     assert "N m and has" in told["message"]
 
 

@@ -1,4 +1,4 @@
-"""Balance control from the command line: options, remarks, outcome."""
+"""Balance control from the command line: options, warnings, outcome."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ RUN = ["run", "torque-biped", "--controller", "balance"]
 def test_the_papers_push_is_one_command(capsys):
     assert main([*RUN, "--push", "70 N y hip 0.05 s at 0.2 s", "--duration", "0.5", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["controller"] == "balance" and told["fell"] is False and told["remarks"] == []
+    assert told["controller"] == "balance" and told["fell"] is False and told["warnings"] == []
     assert told["fell_at_s"] is None
 
 
-def test_options_of_the_controller_follow_its_name_and_remarks_are_shown(capsys):
+def test_options_of_the_controller_follow_its_name_and_warnings_are_shown(capsys):
     assert main([*RUN, "--controller.floor", "100", "--controller.sides", "8", "--duration", "0.02"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "balance(floor=100.0, sides=8)" in out

@@ -149,7 +149,7 @@ def test_ten_steps_repeat_the_first(walked):
 def test_joints_stay_within_a_degree_of_their_references(walked):
     error = walked.qpos[:, 3:] - walked.signals["q_reference"]
     assert np.abs(error).max() < np.radians(1.0)
-    assert not walked.info["remarks"]  # and no motor at its limit
+    assert not walked.info["warnings"]  # and no motor at its limit
 
 
 def test_no_foot_slips_and_the_force_stays_in_the_cone(walked):
@@ -198,7 +198,7 @@ def test_a_torque_beyond_the_motors_is_cut_and_told():
     controller = ComputedTorque(motion=Still(bent, (1.0, 1.0)), kp=4000.0)
     rec = ff.Simulation(robot).run(0.02, controller=controller)
     assert (np.abs(rec.ctrl) <= robot.model.actuator_ctrlrange[:, 1] + 1e-9).all()
-    assert rec.info["remarks"]
+    assert rec.info["warnings"]
 
 
 def test_what_is_no_motion_or_no_gain_is_refused():

@@ -60,7 +60,7 @@ def speed_of(rec: ff.Recording, steps: int) -> float:
 def walked(walk: Walk, law_name: str, ground: ff.Ground | None = None, robot: str = "spatial-biped") -> ff.Recording:
     """A walk that must end on both feet, all steps taken."""
     rec = ff.Simulation(robot, ground=ground, law=law(law_name)).run(walk.duration, controller=walk).check()
-    fallen = [remark["message"] for remark in rec.info["remarks"] if remark["kind"] == "fallen"]
+    fallen = [warning["message"] for warning in rec.info["warnings"] if warning["kind"] == "fallen"]
     assert not fallen, fallen
     assert rec.signals["phase"][-1, 0] == walk.steps
     assert not ff.measure.has_fallen(rec)
@@ -137,7 +137,7 @@ def test_a_small_robot_walks_with_small_steps_and_refuses_long_ones():
 def test_a_fall_is_told_with_time_and_cause():
     push = ff.Push("trunk", force=(0.0, 900.0, 0.0), start=1.0, duration=0.2)
     rec = ff.Simulation("spatial-biped", law="mujoco").run(2.5, controller=Walk(), pushes=[push])
-    told = {remark["kind"]: remark for remark in rec.info["remarks"]}
+    told = {warning["kind"]: warning for warning in rec.info["warnings"]}
     assert 1.0 < told["fallen"]["time"] < 2.5
     assert "before: out of reach from 1." in told["fallen"]["message"]
 
@@ -154,7 +154,7 @@ def test_laws_are_compared_on_a_walk():
     walk = Walk(steps=1, stop_time=0.2)
     found = ff.compare("spatial-biped", laws=["hunt-crossley", "mujoco"], controller=walk, duration=walk.duration)
     assert [row.outcome for row in found.rows] == ["stood", "stood"]
-    assert not found.remarks  # each in a process of its own
+    assert not found.warnings  # each in a process of its own
 
 
 def test_torques_and_wrenches_satisfy_the_equations_of_motion():

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.record import Remark, Signal
+from footfall.record import RunWarning, Signal
 
 
 class _Counting:
     def __init__(self, robot, ground, dt):
         self.calls, self.grid = np.zeros(()), np.zeros((2, 3))
         self.signals = {"calls": Signal(self.calls, ""), "grid": Signal(self.grid, "m")}
-        self.remarks = []
+        self.warnings = []
         self.period = dt
 
     def __call__(self, time, state):
         self.calls += 1
         self.grid[1, 2] = time
         if self.calls == 3:
-            self.remarks.append(Remark(time, "three", "this was the third call"))
+            self.warnings.append(RunWarning(time, "three", "this was the third call"))
         return state.robot.home_ctrl
 
 
@@ -51,8 +51,8 @@ def test_every_run_begins_afresh(run):
     assert run().signals["calls"][0] == run().signals["calls"][0] == 1
 
 
-def test_remarks_are_kept(run):
-    assert run().info["remarks"] == [{"time": 4e-3, "kind": "three", "message": "this was the third call"}]
+def test_warnings_are_kept(run):
+    assert run().info["warnings"] == [{"time": 4e-3, "kind": "three", "message": "this was the third call"}]
 
 
 def test_signals_survive_the_disk_and_slicing(run, tmp_path):

@@ -52,7 +52,7 @@ def test_a_sliding_rod_is_pushed_by_the_force_that_keeps_its_tip_on_the_ground(l
     closed = normal_force(friction, speed)
     assert rec.force[0, 0, 2] == pytest.approx(closed, rel=1e-4)
     assert rec.force[0, 0, 0] == pytest.approx(-math.copysign(friction, speed) * closed, rel=1e-4)
-    assert not rec.info["remarks"]
+    assert not rec.info["warnings"]
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -63,8 +63,8 @@ def test_where_no_force_exists_an_impulse_ends_the_slip_and_the_recording_says_s
     rec = slid(law, friction, -1.0)
     impulse = -np.linalg.solve(mobility(LEAN), [-1.0, 0.0])
     inside = abs(impulse[0]) <= friction * impulse[1]
-    remark = rec.info["remarks"][0]
-    assert remark["time"] == 0.0 and remark["kind"] == "inconsistent" and "Painleve" in remark["message"]
+    warning = rec.info["warnings"][0]
+    assert warning["time"] == 0.0 and warning["kind"] == "inconsistent" and "Painleve" in warning["message"]
     if inside:
         assert rec.signals["impulse"][0] == pytest.approx(impulse[1], rel=1e-6)
         assert abs(rec.velocity[1, 0, 0]) < 1e-9

@@ -54,7 +54,7 @@ def test_a_parameter_that_does_nothing_is_not_identifiable():
     # v_t decides when a sliding vertex may stick again; a cube that slides on its face does not care.
     found = fit("constraint-selection", tosses, ranges, evaluations=40, workers=2)
     assert found.parameters[0].value == pytest.approx(0.3, rel=0.05)
-    assert found.parameters[1].remark in ("not identifiable from these data", "the law's default, kept")
+    assert found.parameters[1].note in ("not identifiable from these data", "the law's default, kept")
 
 
 def test_a_law_that_gets_worse_by_fitting_keeps_its_defaults_and_says_so():
@@ -73,7 +73,7 @@ def test_a_law_that_gets_worse_by_fitting_keeps_its_defaults_and_says_so():
         evaluations=20,
     )
     assert found.kept_defaults and found.law.restitution == 0.0
-    assert found.parameters[0].remark == "the law's default, kept"
+    assert found.parameters[0].note == "the law's default, kept"
 
 
 def test_the_robot_can_be_fitted_too():

@@ -94,5 +94,5 @@ def _show(found: Comparison) -> None:
     for row in found.rows:
         if row.why:
             say(f"{row.law}: {row.why}")
-    for remark in found.remarks:
-        say(remark)
+    for warning in found.warnings:
+        say(warning)

@@ -99,8 +99,8 @@ class Command:
         print_table(columns, rows, title=title)
         for one in found:
             for p in one.parameters:
-                if p.remark and not one.kept_defaults:
-                    say(f"{one.law.name}: {p.name} is {p.remark}")
+                if p.note and not one.kept_defaults:
+                    say(f"{one.law.name}: {p.name} is {p.note}")
         return 0
 
 

@@ -1,4 +1,4 @@
-"""What commands print: tables and JSON on stdout, progress and remarks on stderr."""
+"""What commands print: tables and JSON on stdout, progress and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def without_markup(text: str) -> str:
 
 
 def say(sentence: str) -> None:
-    """A remark on stderr."""
+    """A warning on stderr."""
     print(f"footfall: {sentence}", file=sys.stderr, flush=True)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from footfall.recording import Recording
     from footfall.simulation import Simulation
 
-REMARKS = 8  # of the controller that are shown
+WARNINGS = 8  # of the controller that are shown
 
 
 def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
@@ -59,7 +59,7 @@ def figures(rec: Recording) -> dict[str, Any]:
         "ground": str(rec.ground),
         "law": rec.law.to_dict(),
         "controller": rec.info.get("controller"),
-        "remarks": list(rec.info.get("remarks") or ()),
+        "warnings": list(rec.info.get("warnings") or ()),
         "dt_s": rec.dt,
         "steps": steps,
         "wall_time_s": wall,
@@ -85,7 +85,7 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         speed = f", {found['us_per_step']:.3g} µs per step, {pace:.3g} x real time"
     fell = f"fell at {found['fell_at_s']:.4g} s: {found['fell_because']}"
     end = "failed" if rec.failure else fell if found["fell"] else "did not fall"
-    remarks = [f"{one['kind']}: {one['message']}" for one in found["remarks"]]
+    reported = [f"{one['kind']}: {one['message']}" for one in found["warnings"]]
     unsolved = found["unsolved_samples"]
     facts = {
         "law": str(rec.law),
@@ -100,12 +100,12 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "steps not solved": f"{unsolved} of {found['samples']} recorded" if unsolved else "none",
         **({"help from outside": str(Assistance(**found["help_from_outside"]))} if found["help_from_outside"] else {}),
         "outcome": end,
-        **({"remarks of the controller": "\n".join(remarks[:REMARKS])} if remarks else {}),
+        **({"warnings of the controller": "\n".join(reported[:WARNINGS])} if reported else {}),
         "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
     }
     print_facts(facts, title=f"{rec.robot.name} under {rec.law.name}")
-    if len(remarks) > REMARKS:
-        say(f"{len(remarks) - REMARKS} more remarks are in the recording and in --json")
+    if len(reported) > WARNINGS:
+        say(f"{len(reported) - WARNINGS} more warnings are in the recording and in --json")
 
 
 def save(rec: Recording, folder: str | Path) -> Path:

@@ -19,7 +19,7 @@ import numpy as np
 
 from footfall.compiled import kernel
 from footfall.control.balance_reference import Reference
-from footfall.control.balance_remarks import BalanceRemarks
+from footfall.control.balance_warnings import BalanceWarnings
 from footfall.control.base import State
 from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
 from footfall.control.contact_forces import ContactForces
@@ -44,7 +44,7 @@ class Balance:
     ``contacts`` are points besides those of the feet, as of a hand on a rail.
 
     Records ``commanded_force`` (one row per contact point, those of the feet first), ``desired_wrench``,
-    ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Remarks: ``infeasible`` where the contacts cannot
+    ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Warnings: ``infeasible`` where the contacts cannot
     give the wrench (the nearest they can give is used), ``saturated`` where a motor cannot give its torque,
     ``unreachable`` where the robot could not stand at its reference or stays away from it, ``fallen``, after which
     the motors are off.
@@ -108,8 +108,8 @@ class Balancing:
             for _ in range(2)
         )
         self._reference = Reference(options.com, options.orientation, dt)
-        self._remarks = BalanceRemarks(robot, self._gains.weight, self._limit, question)
-        self.remarks = self._remarks.remarks
+        self._warnings = BalanceWarnings(robot, self._gains.weight, self._limit, question)
+        self.warnings = self._warnings.warnings
         self._begun = self._fallen = False
         self._jacobian, self._torque = np.zeros((3, model.nv)), np.zeros(model.nv)
         self._arms, self._velocity = np.zeros((self._places.count, 3)), np.zeros(3)
@@ -135,9 +135,9 @@ class Balancing:
             # A robot that starts in the air is to stand where it comes down.
             drop = max(0.0, float(state.gap.min()))
             self._reference.begin(com - np.array([0.0, 0.0, drop]), trunk.reshape(3, 3))
-            self._remarks.begin(height)
+            self._warnings.begin(height)
             self._begun = True
-        self._fallen = self._fallen or self._remarks.falls(time, height)
+        self._fallen = self._fallen or self._warnings.falls(time, height)
         if self._fallen:
             forces.force[:] = 0.0
             return np.zeros(len(self._dof))
@@ -151,8 +151,8 @@ class Balancing:
         self._time[()], self._solved[()] = 1e6 * forces.time, forces.solved
         carrying_torques(cdof, self._jacobian, self._tree, self._arms, forces.force, self._torque)
         torque = self._torque[self._dof]
-        self._remarks.look(time, forces, torque)
-        self._remarks.ask(time, wanted.com, self._error, math.hypot(*self._velocity.tolist()), place, frames)
+        self._warnings.look(time, forces, torque)
+        self._warnings.ask(time, wanted.com, self._error, math.hypot(*self._velocity.tolist()), place, frames)
         return np.minimum(np.maximum(torque, -self._limit), self._limit) / self._scale
 
 

@@ -6,11 +6,11 @@ Any function ``controller(t, state) -> controls`` will do: it is called at the c
 A controller that remembers something is a frozen value of options with ``start(robot, ground, dt)``, which gives a
 fresh function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many
 runs. It may have ``initial_state(robot, ground)``, the qpos and qvel that a run starts from where none are given, for a
-gait begins in the middle of a walk; ``control_dt`` (s), the time between two calls where a run does not tell; and
+gait begins in the middle of a walk; ``control_dt`` (s), the time between two calls where a run does not set it; and
 ``duration`` (s), after which it is done. What ``start`` gives may carry ``signals``, a mapping of names to
-:class:`Signal`, recorded with every sample as ``rec.signals``, and ``remarks``, a list of :class:`Remark` that it adds
-to when something goes wrong that is no error of the program (a problem without solution, a torque at its limit); they
-end up in ``rec.info["remarks"]``.
+:class:`Signal`, recorded with every sample as ``rec.signals``, and ``warnings``, a list of :class:`RunWarning` that it
+adds to when something goes wrong that is no error of the program (a problem without solution, a torque at its limit);
+they end up in ``rec.info["warnings"]``.
 
 A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
 ``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result

@@ -19,7 +19,7 @@ from footfall.control.base import State
 from footfall.errors import ControllerError
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
-from footfall.record import Remark, Signal
+from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
@@ -80,7 +80,7 @@ class Follower:
             "load": Signal(np.zeros(len(robot.feet)), "share of the load wanted"),
             "phase": Signal(np.zeros(1), "number of the support phase"),
         }
-        self.remarks: list[Remark] = []
+        self.warnings: list[RunWarning] = []
         self._saturated = False
 
     def __call__(self, t: float, state: State) -> np.ndarray:
@@ -91,7 +91,7 @@ class Follower:
         position, rate = state.qpos[self.position], self.dynamics.data.qvel[self.rate]
         wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)  # (38)
         torque = self.dynamics.torques(wanted)
-        self._remark(t, torque)
+        self._warning(t, torque)
         return np.clip(torque, -self.limits, self.limits) / self.scale
 
     def _advance(self, t: float, state: State) -> None:
@@ -112,12 +112,14 @@ class Follower:
             self.signals[name].values[:] = value
         self.signals["phase"].values[0] = self.phase
 
-    def _remark(self, t: float, torque: np.ndarray) -> None:
+    def _warning(self, t: float, torque: np.ndarray) -> None:
         over = np.flatnonzero(np.abs(torque) > self.limits)
         if over.size and not self._saturated:
             worst = int(over[0])
             name, limit = self.robot.actuated[worst], self.limits[worst]
-            self.remarks.append(Remark(t, "saturated", f"{name} should give {torque[worst]:.4g} N m, has {limit:.4g}"))
+            self.warnings.append(
+                RunWarning(t, "saturated", f"{name} should give {torque[worst]:.4g} N m, has {limit:.4g}")
+            )
         self._saturated = bool(over.size)
 
 

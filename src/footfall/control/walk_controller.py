@@ -115,7 +115,7 @@ class Walking:
             load=np.zeros(2),
         )
         self.watch = Watch()
-        self.remarks = self.watch.remarks
+        self.warnings = self.watch.warnings
         self.signals = {
             "com": Signal(np.zeros(3), "m"),
             "dcm": Signal(np.zeros(2), "m"),
@@ -359,7 +359,7 @@ class Walking:
         if tilt < FALLEN_TILT and height > FALLEN_HEIGHT * self.height:
             return
         self.fallen = True
-        causes = [f"{one.kind} from {one.time:.4g} s" for one in self.remarks if t - one.time < 3.0 * self.lasts + 1.0]
+        causes = [f"{one.kind} from {one.time:.4g} s" for one in self.warnings if t - one.time < 3.0 * self.lasts + 1.0]
         why = f"; before: {', '.join(causes)}" if causes else ""
         phase = f"step {self.step + 1}" if not self.done else "standing after the last step"
         self.watch.note(t, "fallen", f"fell in {phase}, trunk tilted {tilt:.2f} rad, mass {height:.2f} m high{why}")

@@ -27,7 +27,7 @@ class Walk:
     as the one before lies.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Remarks: ``late`` where the ground
+    ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Warnings: ``late`` where the ground
     was not met in time, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after
     which the motors only brake.
     """

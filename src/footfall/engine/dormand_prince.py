@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import engine_part
-from footfall.record import Remark
+from footfall.record import RunWarning
 from footfall.solve.dense import copy
 
 #: Stages of the method of fifth order, the last at the end of the step.
@@ -28,9 +28,9 @@ WEIGHTS = np.array(
 ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
-EVENTS, IMPACTS, UNSOLVED, REMARKS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
-#: Remarks that are kept of a run.
-MOST_REMARKS = 16
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
+#: Warnings that are kept of a run.
+MOST_WARNINGS = 16
 
 
 class Flow(NamedTuple):
@@ -52,7 +52,7 @@ class Flow(NamedTuple):
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
     clock: np.ndarray  # (1,)
     tally: np.ndarray  # (6,)
-    remark: np.ndarray  # (MOST_REMARKS,) s, when the forces were inconsistent
+    warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     weights: np.ndarray
     error: np.ndarray
     tolerance: float
@@ -89,7 +89,7 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
         struck=np.zeros(1),
         clock=np.array([dt]),
         tally=np.zeros(6, dtype=np.int64),
-        remark=np.zeros(MOST_REMARKS),
+        warning=np.zeros(MOST_WARNINGS),
         weights=WEIGHTS.copy(),
         error=ERROR.copy(),
         tolerance=tolerance,
@@ -98,17 +98,17 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
     )
 
 
-def painleve_remarks(flow: Flow) -> list[Remark]:
+def painleve_warnings(flow: Flow) -> list[RunWarning]:
     """When no forces obeyed the law and an impulse ended the slip."""
-    count = int(flow.tally[REMARKS])
+    count = int(flow.tally[WARNINGS])
     sentence = (
         "no forces obey the law for a sliding point (Painleve's paradox): an impulse without a collision ends its slip"
     )
-    remarks = [Remark(float(time), "inconsistent", sentence) for time in flow.remark[: min(count, MOST_REMARKS)]]
-    if count > MOST_REMARKS:
-        last = remarks[-1]
-        remarks[-1] = last._replace(message=f"{last.message}; the last of {count} times")
-    return remarks
+    warnings = [RunWarning(float(time), "inconsistent", sentence) for time in flow.warning[: min(count, MOST_WARNINGS)]]
+    if count > MOST_WARNINGS:
+        last = warnings[-1]
+        warnings[-1] = last._replace(message=f"{last.message}; the last of {count} times")
+    return warnings
 
 
 @engine_part

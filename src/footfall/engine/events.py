@@ -41,11 +41,11 @@ from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
     LENGTH,
-    REMARKS,
     SOFT,
     SORTED,
     STAGES,
     UNSOLVED,
+    WARNINGS,
     read_slope,
     read_state,
     set_stage,
@@ -373,8 +373,8 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                     hit = begin(points, contacts, flow)
                 if status == INCONSISTENT:
                     flash = FLASH
-                    flow.remark[min(flow.tally[REMARKS], flow.remark.size - 1)] = time + gone
-                    flow.tally[REMARKS] += 1
+                    flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time + gone
+                    flow.tally[WARNINGS] += 1
                 if hit or flash > 0.0:
                     continue
                 adopt(points, contacts, flow)

@@ -35,8 +35,8 @@ class Signal(NamedTuple):
     unit: str
 
 
-class Remark(NamedTuple):
-    """Something a controller wants known of a moment: ``kind`` is a word, ``message`` the sentence."""
+class RunWarning(NamedTuple):
+    """What a controller, the law or MuJoCo reports of a moment: ``kind`` is a word, ``message`` the sentence."""
 
     time: float  # s
     kind: str

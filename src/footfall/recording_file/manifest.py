@@ -135,6 +135,8 @@ def restored(content: Mapping[str, Any], folder: Path) -> Description:
 def _restored(content: Mapping[str, Any]) -> Description:
     info = dict(_mapping(content, "info"))
     kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
+    if "remarks" in info:  # what they call warnings
+        info["warnings"] = info.pop("remarks")
     failure = content["failure"]
     signals = _mapping(content, "signals") if "signals" in content else {}
     return Description(

@@ -37,16 +37,16 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
         compiler = ElementTree.SubElement(extension, "compiler")
     from_geoms = compiler.get("inertiafromgeom") == "true"
     _free_dummy_root(robot)
-    remarks = [] if from_geoms else _mend_inertias(robot, path)
+    notes = [] if from_geoms else _mend_inertias(robot, path)
     assets, left_out = _take_meshes(robot, path, compiler)
     _name_once(robot)
     # Links stay apart (a sole is often a link of its own) and meshes are found by us.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
     if left_out:
-        remarks.append(f"{_listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
-    if remarks:
-        warnings.warn(f"'{path.name}': {'; '.join(remarks)}", FootfallWarning, stacklevel=4)
+        notes.append(f"{_listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
+    if notes:
+        warnings.warn(f"'{path.name}': {'; '.join(notes)}", FootfallWarning, stacklevel=4)
 
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
     links = {link.get("name") for link in robot.iter("link")}
@@ -143,12 +143,12 @@ def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
                 if link.get("name") == child:
                     light.append(child)
                     _set_inertia(link, LEAST_MASS, np.eye(3) * LEAST_INERTIA)
-    remarks = []
+    notes = []
     if light:
-        remarks.append(f"{LEAST_MASS * 1e3:g} g given to {_listed(light, 'link')} that moved without mass")
+        notes.append(f"{LEAST_MASS * 1e3:g} g given to {_listed(light, 'link')} that moved without mass")
     if impossible:
-        remarks.append(f"mended {_listed(impossible, 'inertia')} that no body can have")
-    return remarks
+        notes.append(f"mended {_listed(impossible, 'inertia')} that no body can have")
+    return notes
 
 
 def _free_dummy_root(robot: ElementTree.Element) -> None:

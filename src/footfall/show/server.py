@@ -52,7 +52,7 @@ def start_server(host: str, port: int, title: str) -> Any:
 
 
 def stop_server(server: Any) -> None:
-    """Stop a viser server without its remark."""
+    """Stop a viser server without its warning."""
     with redirect_stdout(StringIO()):
         server.stop()
 

@@ -148,7 +148,7 @@ def _facts(rec: Record) -> dict[str, str]:
         "Recorded": f"{len(rec)} samples over {number(rec.duration, 's')}",
         "Controller": escape(str(info.get("controller", ""))),
         "Pushes": "<br>".join(_push(push) for push in rec.pushes),
-        "Remarks of the controller": "<br>".join(_remark(remark) for remark in info.get("remarks") or ()),
+        "Warnings of the controller": "<br>".join(_warning(warning) for warning in info.get("warnings") or ()),
         "Seed": "" if seed is None else escape(str(seed)),
         "Computed": escape(_computed(rec)),
         "Versions": escape(", ".join(f"{name} {version}" for name, version in versions.items())),
@@ -181,8 +181,8 @@ def _push(push: Push) -> str:
     return escape(f"{what}, from {number(push.start, 's')} for {number(push.duration, 's')}")
 
 
-def _remark(remark: Mapping[str, Any]) -> str:
-    return escape(f"{remark.get('kind', '')}: {remark.get('message', '')}")
+def _warning(warning: Mapping[str, Any]) -> str:
+    return escape(f"{warning.get('kind', '')}: {warning.get('message', '')}")
 
 
 def _computed(rec: Record) -> str:

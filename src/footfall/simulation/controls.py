@@ -18,7 +18,7 @@ from footfall.engine import step
 from footfall.engine.kinematics import Points
 from footfall.errors import ControllerError
 from footfall.ground import Ground
-from footfall.record import Remark, Signal
+from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.mirror import Mirror
@@ -35,7 +35,7 @@ class Controls(NamedTuple):
     control: step.Control
     callback: Callback
     signals: Mapping[str, Signal] = MappingProxyType({})
-    remarks: Sequence[Remark] = ()
+    warnings: Sequence[RunWarning] = ()
 
     def tell(self, place: np.ndarray) -> None:
         """Copy the controller's signals to ``place``, one after the other, after each of its calls."""
@@ -154,8 +154,8 @@ def make_controls(
         _mirror=mirror,
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
-    signals, remarks = getattr(controller, "signals", {}), getattr(controller, "remarks", ())
-    return Controls(name, 1, step.Control(callback, idle_control(), nothing), callback, signals, remarks)
+    signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
+    return Controls(name, 1, step.Control(callback, idle_control(), nothing), callback, signals, warnings)
 
 
 def _checked(

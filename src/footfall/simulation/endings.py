@@ -13,7 +13,7 @@ from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import events, recovery, step
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
-from footfall.record import Failure, Remark
+from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 
 #: A :class:`footfall.simulation.run.Run`, which stands above.
@@ -32,8 +32,8 @@ def conclude(run: Run) -> Recording:
         said = recovery.said(run.scratch.back, recovery.WARNING)
         message = f"MuJoCo has no room for all contacts at t = {at:.6g} s: {said}"
         raise SimulationError(message, run.recording(Failure(at, "mujoco", "", message)))
-    for remark in warnings_of(run):
-        warnings.warn(f"MuJoCo: {remark.message}", FootfallWarning, stacklevel=4)
+    for warning in warnings_of(run):
+        warnings.warn(f"MuJoCo: {warning.message}", FootfallWarning, stacklevel=4)
     if end == step.DONE:
         return run.recording()
     if end == step.DIVERGED:
@@ -65,7 +65,7 @@ def overflowed(run: Run) -> bool:
     return any(run.data.warning[int(kind)].number for kind in OVERFLOWS)
 
 
-def warnings_of(run: Run) -> list[Remark]:
+def warnings_of(run: Run) -> list[RunWarning]:
     """What MuJoCo warned of, once for each kind."""
     found = []
     for kind in WARNINGS:
@@ -73,7 +73,7 @@ def warnings_of(run: Run) -> list[Remark]:
         if one.number:
             text = mujoco.mju_warningText(int(kind), one.lastinfo)
             times = f" ({one.number} times)" if one.number > 1 else ""
-            found.append(Remark(float(run.data.time), "mujoco", " ".join(text.split()) + times))
+            found.append(RunWarning(float(run.data.time), "mujoco", " ".join(text.split()) + times))
     return found
 
 

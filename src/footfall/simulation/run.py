@@ -19,7 +19,7 @@ from footfall.contact.event_law import EventLaw
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
-from footfall.engine.dormand_prince import make_flow, painleve_remarks
+from footfall.engine.dormand_prince import make_flow, painleve_warnings
 from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
     make_constraints,
@@ -195,12 +195,12 @@ class Run:
             progress(self.total * self.simulation.dt)
         return recording
 
-    def _remarks(self) -> list[dict[str, Any]]:
-        """What the controller remarked, and when the law's forces did not exist."""
-        said = [remark._asdict() for remark in self.controls.remarks]
+    def _warnings(self) -> list[dict[str, Any]]:
+        """What the controller reported, and when the law's forces did not exist."""
+        said = [warning._asdict() for warning in self.controls.warnings]
         if self.simulation.law.event_driven:
-            said += [remark._asdict() for remark in painleve_remarks(self.flow)]
-        return said + [remark._asdict() for remark in warnings_of(self)]
+            said += [warning._asdict() for warning in painleve_warnings(self.flow)]
+        return said + [warning._asdict() for warning in warnings_of(self)]
 
     def recording(self, failure: Failure | None = None) -> Recording:
         """What was recorded so far."""
@@ -214,7 +214,7 @@ class Run:
             "seed": self.seed,
             "record_dt": sim.dt * self.record_every,
             "signals": units,
-            "remarks": self._remarks(),
+            "warnings": self._warnings(),
             "wall_time": getattr(self, "wall_time", None),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": {

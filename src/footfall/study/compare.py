@@ -85,13 +85,13 @@ class Comparison:
         rows: one per law, in the order asked for.
         recordings: by the rows' names; a law that failed before its first sample has none.
         audits: of each recording.
-        remarks: what a reader should know of how it was run.
+        warnings: what a reader should know of how it was run.
     """
 
     rows: tuple[ComparisonRow, ...]
     recordings: Mapping[str, Recording]
     audits: Mapping[str, Audit] = field(repr=False)
-    remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __getitem__(self, law: str) -> ComparisonRow:
         return {row.law: row for row in self.rows}[law]
@@ -117,7 +117,7 @@ class Comparison:
         parts = [text_table(head, lines, right=(2, 3, 4, 5, 6, 7, 9))]
         if self.audits:
             parts.append("Audit, worst of each:\n" + audit_table(self.audits))
-        summary = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.remarks)
+        summary = [f"{row.law}: {row.why}" for row in self.rows if row.why] + list(self.warnings)
         return "\n\n".join([*parts, "\n".join(summary)] if summary else parts)
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class Comparison:
         """What JSON can hold; None for numbers that are not known."""
         rows = [{key: _plain(value) for key, value in asdict(row).items()} for row in self.rows]
         audits = {label: one.to_dict() for label, one in self.audits.items()}
-        return {"rows": rows, "audits": audits, "remarks": list(self.remarks)}
+        return {"rows": rows, "audits": audits, "warnings": list(self.warnings)}
 
     def _some(self) -> Mapping[str, Recording]:
         if not self.recordings:
@@ -173,7 +173,7 @@ def compare(
 
     ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a
     time, as many as there are cores if left out; with 1 everything runs in this process. So it does where a
-    controller, a ground or a law cannot be sent to another process (a function of a script or a notebook): a remark
+    controller, a ground or a law cannot be sent to another process (a function of a script or a notebook): a warning
     says so. All else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
@@ -188,11 +188,11 @@ def compare(
         "record_dt": record_dt,
     }
     tasks = {label: Task(robot, ground, law, duration, {"dt": dt}, options) for label, law in chosen.items()}
-    answers, remarks = _run(tasks, workers, progress)
+    answers, warnings = _run(tasks, workers, progress)
     recordings = {label: a.recording for label in tasks if (a := answers[label]).recording is not None}
     audits = {label: audit(rec) for label, rec in recordings.items()}
     rows = tuple(_row(label, answers[label], audits.get(label)) for label in tasks)
-    return Comparison(rows, recordings, audits, tuple(remarks))
+    return Comparison(rows, recordings, audits, tuple(warnings))
 
 
 def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
@@ -214,7 +214,7 @@ def _run(
 ) -> tuple[dict[str, Answer], list[str]]:
     count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
     answers: dict[str, Answer] = {}
-    remarks: list[str] = []
+    warnings: list[str] = []
 
     def note(label: str, answer: Answer) -> None:
         answers[label] = answer
@@ -229,7 +229,7 @@ def _run(
                 packed[label] = task.packed()
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 kept.setdefault(str(error), []).append(label)
-        remarks += [
+        warnings += [
             f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to "
             f"another ({why})"
             for why, labels in kept.items()
@@ -248,7 +248,7 @@ def _run(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return answers, remarks
+    return answers, warnings
 
 
 def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:

@@ -62,7 +62,7 @@ def recording_of(
         "seed": None,
         "record_dt": setup.dt * every,
         "signals": {**law.signals, **law.foot_signals},
-        "remarks": [],
+        "warnings": [],
         "wall_time": None,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {

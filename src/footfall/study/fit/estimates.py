@@ -23,7 +23,7 @@ class Estimate:
     value: float
     low: float
     high: float
-    remark: str
+    note: str
 
 
 def estimates(
@@ -34,14 +34,14 @@ def estimates(
     low, high = np.minimum(low, best), np.maximum(high, best)
     found = []
     for i, (name, own) in enumerate(ranges.items()):
-        remark = ""
+        note = ""
         if not fitted[i]:
-            remark = "the law's default, kept"
+            note = "the law's default, kept"
         elif high[i] - low[i] > UNKNOWN:
-            remark = "not identifiable from these data"
+            note = "not identifiable from these data"
         elif best[i] < AT_BOUND or best[i] > 1.0 - AT_BOUND:
-            remark = "at its bound"
-        found.append(Estimate(name, own.value(best[i]), own.value(low[i]), own.value(high[i]), remark))
+            note = "at its bound"
+        found.append(Estimate(name, own.value(best[i]), own.value(low[i]), own.value(high[i]), note))
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ def profiles(title: str, ranges: Mapping[str, Range], parameters: Sequence[Estim
             ax.set_xscale("log")
         ax.set_ylim(0.9 * losses.min(), max(top, 1.05 * losses.min()))
         ax.set_xlabel(name)
-        ax.set_title(one.remark, fontsize=8)
+        ax.set_title(one.note, fontsize=8)
     axes[0, 0].set_ylabel("loss")
     figure.suptitle(title)
     handles, labels = axes[0, 0].get_legend_handles_labels()

@@ -61,7 +61,7 @@ class Fit:
             "ground": self.ground.to_dict(),
             "robot": dict(self.robot),
             "parameters": {
-                one.name: {"value": one.value, "low": one.low, "high": one.high, "remark": one.remark}
+                one.name: {"value": one.value, "low": one.low, "high": one.high, "note": one.note}
                 for one in self.parameters
             },
             "correlation": self.correlation.tolist(),

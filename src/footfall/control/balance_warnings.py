@@ -1,4 +1,4 @@
-"""What a balance controller has to say of a run: wrenches, torques and references that cannot be had, and falls."""
+"""What a balance controller reports of a run: wrenches, torques and references that cannot be had, and falls."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ AT_REST, A_WHILE, FAR = 5e-3, 0.5, 5e-3
 ASK_EVERY = 0.05
 
 
-class BalanceRemarks:
-    """Looks on and remarks. ``weight`` (3,) is the force that carries the robot (N), ``limit`` its motors' (N m)."""
+class BalanceWarnings:
+    """Reports what balance control cannot have.
+
+    ``weight`` (3,) is the force that carries the robot (N), ``limit`` the torques of its motors (N m).
+    """
 
     def __init__(self, robot: Robot, weight: np.ndarray, limit: np.ndarray, question: ContactForces) -> None:
         self._watch = Watch()
-        self.remarks = self._watch.remarks
+        self.warnings = self._watch.warnings
         self._names = [robot.model.actuator(i).name for i in range(robot.model.nu)]
         self._weight, self._limit, self._question = weight, limit, question
         self._size = float(np.linalg.norm(weight))
@@ -38,16 +41,16 @@ class BalanceRemarks:
         self._height = height
 
     def falls(self, time: float, height: float) -> bool:
-        """Whether the robot has fallen, and the remark that it has."""
+        """Whether the robot has fallen, and the warning that it has."""
         if height >= FALLEN * self._height:
             return False
-        before = [remark for remark in self.remarks if remark.kind in ("infeasible", "unreachable")]
+        before = [warning for warning in self.warnings if warning.kind in ("infeasible", "unreachable")]
         cause = f"; {before[-1].kind} since {before[-1].time:.4g} s" if before else ""
         self._watch.note(time, "fallen", f"the centre of mass is {height:.3g} m high, motors off{cause}")
         return True
 
     def look(self, time: float, forces: ContactForces, torque: np.ndarray) -> None:
-        """Remark a wrench or a torque that cannot be had."""
+        """Report a wrench or a torque that cannot be had."""
         if not forces.solved:
             self._watch.see(time, "unsolved", 1.0, lambda: "the solver gave no contact forces, those before are kept")
         short, said = self._lack(forces)
@@ -69,7 +72,7 @@ class BalanceRemarks:
     def ask(
         self, time: float, wanted: np.ndarray, error: np.ndarray, speed: float, place: np.ndarray, frames: np.ndarray
     ) -> None:
-        """Remark a reference (3,) m at which the contacts could not carry the robot, or that it does not get to."""
+        """Report a reference (3,) m at which the contacts could not carry the robot, or that it does not get to."""
         if time >= self._next_question:
             self._next_question = time + ASK_EVERY
             still = np.concatenate([self._weight, np.zeros(3)])
