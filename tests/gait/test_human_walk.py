@@ -11,9 +11,9 @@ from footfall.control import HumanWalk
 from footfall.errors import ControllerError, RobotError
 from footfall.gait import human_walk, measured_walk
 from footfall.gait.human.body import body_of
-from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, Problem, fit_walk
+from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, WalkFit, fit_walk
 from footfall.gait.human.sideways import sideways
-from footfall.gait.human.soft import SoftProblem, fit_soft_walk
+from footfall.gait.human.soft import SoftWalkFit, fit_soft_walk
 from footfall.gait.human.walk import coordinates, inverse, soft_ground
 from footfall.measure import assistance
 from footfall.measure.stance_forces import stance_forces
@@ -31,7 +31,7 @@ def robot(request):
 
 @pytest.fixture(scope="module")
 def problem():
-    return Problem(body_of(ff.load_robot("hanavan", planar=True)), measured_walk())
+    return WalkFit(body_of(ff.load_robot("hanavan", planar=True)), measured_walk())
 
 
 @pytest.fixture(scope="module")
@@ -129,14 +129,14 @@ def test_forces_asked_for_are_near_the_measured_ones(problem, walk):
 
 
 def test_a_taller_man_walks_faster_as_in_dynamic_similarity(problem, walk):
-    tall = fit_walk(Problem(body_of(ff.load_robot("hanavan", planar=True, stature=2.1)), measured_walk()))
+    tall = fit_walk(WalkFit(body_of(ff.load_robot("hanavan", planar=True, stature=2.1)), measured_walk()))
     assert tall.stride_time == pytest.approx(1.2**0.5 * walk.stride_time, rel=1e-6)
     assert tall.speed == pytest.approx(1.2**0.5 * walk.speed, rel=0.01)  # masses do not scale with the stature alone
 
 
 def test_on_soft_ground_the_depth_of_the_feet_gives_the_force(problem, walk):
     robot, law = ff.load_robot("hanavan", planar=True), ff.law("hunt-crossley")
-    soft = SoftProblem(problem.body, measured_walk(), soft_ground(robot, law, 1e-4))
+    soft = SoftWalkFit(problem.body, measured_walk(), soft_ground(robot, law, 1e-4))
     found = fit_soft_walk(soft, walk)
     own, _ = soft.loads(soft.unknowns(found))
     weight = problem.body.weight
