@@ -59,11 +59,6 @@ class AuditRow:
     meaning: str
     when: float
 
-    @property
-    def value(self) -> float:
-        """The worst, by the name that tables ask for."""
-        return self.worst
-
 
 @dataclass(frozen=True)
 class Audit:

@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.aside import written_aside
+from footfall.measure import Audit
 from footfall.record import Record
 from footfall.show.frames import labels_of, make_scene
 from footfall.show.page_plots import page_plots
 from footfall.show.replay import most_frames, replay_data
-from footfall.show.tables import audit_rows, audit_table, facts_table, key_figures, summary_table
+from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, summary_table
 from footfall.version import __version__
 
 SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "app.js")
@@ -34,14 +34,12 @@ def write_report(
     *,
     title: str | None = None,
     labels: Sequence[str] | None = None,
-    audit: Sequence[Any] | None = None,
+    audit: Sequence[Audit] | None = None,
 ) -> Path:
     """Write a report of a recording, or of several to be compared, and give back its path.
 
-    ``labels`` name the recordings (their laws if left out). ``audit`` holds what an audit says of each
-    recording: for each a table of rows (name, value, unit, verdict, meaning), as tuples, mappings or objects;
-    for a single recording the table alone will do. Left out, ``footfall.measure.audit`` is asked if there is
-    one; an empty list leaves the section out.
+    ``labels`` name the recordings (their laws if left out). ``audit`` holds the audit of each
+    recording; left out, they are made, and an empty list leaves the section out.
 
     Example:
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
@@ -54,7 +52,7 @@ def write_report(
     if len(names) != len(runs):
         raise RecordingError(f"{len(names)} labels were given for {len(runs)} recordings")
     target = Path(path).expanduser()
-    text = render_report(runs, names, title or _title(runs), audit_rows(runs, audit))
+    text = render_report(runs, names, title or _title(runs), audits_of(runs, audit))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(target) as part:
@@ -64,7 +62,7 @@ def write_report(
     return target
 
 
-def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, audits: Sequence[Sequence[Any]]) -> str:
+def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, audits: Sequence[Audit]) -> str:
     """The report as text; see ``write_report``."""
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels)}
@@ -75,7 +73,7 @@ def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, aud
             "title": escape(title),
             "lead": escape(_lead(runs)),
             "failures": _failures(runs, labels),
-            "figures": key_figures(runs[0], audits[0] if audits else ()) if len(runs) == 1 else "",
+            "figures": key_figures(runs[0], audits[0] if audits else None) if len(runs) == 1 else "",
             "tables": "\n".join(filter(None, tables)),
             "version": escape(__version__),
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from footfall import measure
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
-from footfall.measure import summarise
+from footfall.measure import Audit, AuditRow, summarise
 from footfall.record import Push, Record
 
 #: How the names in ``Recording.summary`` end, and the unit that means.
@@ -83,7 +83,7 @@ def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
     return f"{own} ({number(summary[relative], UNITS['_bw'])})"
 
 
-def key_figures(rec: Record, audit: Sequence[VerdictRow] = ()) -> str:
+def key_figures(rec: Record, audit: Audit | None = None) -> str:
     """The few numbers that a reader looks for first."""
     summary = summarise(rec)
     ended = "ended early" if rec.failure else "fell over" if summary["fell"] else "stayed up"
@@ -92,13 +92,13 @@ def key_figures(rec: Record, audit: Sequence[VerdictRow] = ()) -> str:
         if key in summary:
             name, unit = _name_and_unit(key)
             chosen.append((name.capitalize(), _cell(summary[key], unit, digits=3)))
-    if audit:
-        failed = sum(row.good is False for row in audit)
-        told = f'<span class="verdict bad">{failed} of {len(audit)} fail</span>'
-        unknown = sum(row.word == "not known" for row in audit)
+    if audit is not None:
+        failed = sum(row.verdict == "fail" for row in audit.rows)
+        verdict = f'<span class="verdict bad">{failed} of {len(audit.rows)} fail</span>'
+        unknown = sum(row.verdict == "not known" for row in audit.rows)
         if unknown and not failed:
-            told = f'<span class="verdict">{unknown} of {len(audit)} not known</span>'
-        chosen.append(("Audit", told if failed or unknown else '<span class="verdict good">passed</span>'))
+            verdict = f'<span class="verdict">{unknown} of {len(audit.rows)} not known</span>'
+        chosen.append(("Audit", verdict if failed or unknown else '<span class="verdict good">passed</span>'))
     cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen)
     return f'<dl class="figures">{cells}</dl>'
 
@@ -197,73 +197,21 @@ def _computed(rec: Record) -> str:
 # ---- the audit -------------------------------------------------------------------------------------------------
 
 
-class VerdictRow(NamedTuple):
-    """One line of an audit: a number, whether it is good, and what that means."""
-
-    name: str
-    value: float | str
-    unit: str
-    verdict: str | bool
-    meaning: str
-
-    @property
-    def good(self) -> bool | None:
-        """Whether the verdict is favourable; None where it is neither."""
-        if isinstance(self.verdict, bool):
-            return self.verdict
-        word = self.verdict.strip().lower()
-        if word in ("ok", "good", "pass", "passed", "holds", "yes", "true"):
-            return True
-        return False if word in ("bad", "fail", "failed", "violated", "no", "false") else None
-
-    @property
-    def word(self) -> str:
-        return ("passed" if self.verdict else "failed") if isinstance(self.verdict, bool) else self.verdict
+def audits_of(runs: Sequence[Record], given: Sequence[Audit] | None) -> list[Audit]:
+    """The audit of each recording: those that were given, or made now; none of them if none shall be shown."""
+    found = [measure.audit(rec) for rec in runs] if given is None else list(given)
+    if found and len(found) != len(runs):
+        raise RecordingError(f"{len(found)} audits were given for {len(runs)} recordings")
+    return found
 
 
-def audit_rows(runs: Sequence[Record], given: Sequence[Any] | None) -> list[list[VerdictRow]]:
-    """One list of rows for each recording, from what the caller gave or what ``footfall.measure.audit`` says."""
-    if given is None:
-        audit = getattr(measure, "audit", None)
-        if not callable(audit):
-            return []
-        tables = [audit(rec) for rec in runs]
-    elif len(given) == 0:
-        return []
-    else:
-        alone = len(runs) == 1 and not (len(given) == 1 and _is_table(given[0]))
-        tables = [given] if alone else list(given)
-    if len(tables) != len(runs):
-        raise RecordingError(f"{len(tables)} audits were given for {len(runs)} recordings")
-    return [[_row(row) for row in getattr(entry, "rows", entry)] for entry in tables]
-
-
-def _is_table(entry: Any) -> bool:
-    """Whether this is a table of rows, and not a row."""
-    if hasattr(entry, "rows"):
-        return True
-    return (
-        isinstance(entry, list | tuple)
-        and not hasattr(entry, "name")
-        and not any(isinstance(item, str) for item in entry)
-    )
-
-
-def _row(row: Any) -> VerdictRow:
-    if isinstance(row, tuple | list) and not hasattr(row, "name"):
-        return VerdictRow(*row)
-    if isinstance(row, Mapping):
-        return VerdictRow(*(row[field] for field in VerdictRow._fields))
-    return VerdictRow(*(getattr(row, field) for field in VerdictRow._fields))
-
-
-def audit_table(audits: Sequence[Sequence[VerdictRow]], labels: Sequence[str]) -> str:
+def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:
     """The audit, with what each row means; of several recordings a column each."""
-    if not audits or not any(audits):
+    if not audits:
         return ""
     head = ["", *(map(escape, labels) if len(audits) > 1 else ["found", "verdict"]), "what it means"]
     rows = []
-    known = [{row.name: row for row in audit} for audit in audits]
+    known = [{row.name: row for row in audit.rows} for audit in audits]
     for name in dict.fromkeys(name for audit in known for name in audit):
         found = [audit.get(name) for audit in known]
         meaning = next(row.meaning for row in found if row is not None)
@@ -272,12 +220,12 @@ def audit_table(audits: Sequence[Sequence[VerdictRow]], labels: Sequence[str]) -
             if row is None:
                 cells.append("–")
                 continue
-            value = _cell(row.value, row.unit)
+            value = _cell(row.worst, row.unit)
             cells += [value, _verdict(row)] if len(audits) == 1 else [f"{value}<br>{_verdict(row)}"]
         rows.append([escape(name), *cells, escape(meaning)])
     return table("Audit", head, rows, wide=True)
 
 
-def _verdict(row: VerdictRow) -> str:
-    kind = {True: " good", False: " bad", None: ""}[row.good]
-    return f'<span class="verdict{kind}">{escape(row.word)}</span>'
+def _verdict(row: AuditRow) -> str:
+    kind = {"pass": " good", "fail": " bad"}.get(row.verdict, "")
+    return f'<span class="verdict{kind}">{escape(row.verdict)}</span>'
