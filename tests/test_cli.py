@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import math
 import os
@@ -638,3 +639,41 @@ def test_new_files_work_as_they_are(capsys):
     assert "is there already; give another name" in capsys.readouterr().err
     assert main(["new", "law", "../x"]) == 2
     assert "is no name" in one_line(capsys.readouterr().err)
+
+
+# ---- bars ------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
+    from footfall.cli.output import progress_bar, sentences_bar
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("ball", 5.0, "s") as move:
+        move(1.2345e-3)
+        move(2.5)
+    with progress_bar("sweep", 2000, "cases") as move:
+        move(1000)
+    with sentences_bar("paper") as tell:
+        tell("the third figure [bold]")
+    shown = screen.getvalue()
+    assert "2.50 / 5 s" in shown
+    assert "1000 / 2000 cases" in shown
+    assert "the third figure [bold]" in shown
+    assert "e-0" not in shown
+
+
+def test_where_there_is_no_terminal_sentences_are_lines(capsys):
+    from footfall.cli.output import progress_bar, sentences_bar
+
+    with progress_bar("ball", 5.0, "s") as move:
+        assert move is None
+    with sentences_bar("paper") as tell:
+        tell("the third figure")
+    assert capsys.readouterr().err == "footfall: the third figure\n"

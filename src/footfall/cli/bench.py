@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, say
+from footfall.cli.output import print_json, print_table, sentences_bar
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,11 @@ class Command:
 
         found = []
         effort = QUICK if self.quick else Effort()
-        for figure in robot_speeds(self.robots, effort, say) if self.robots else bench(effort, say):
-            if self.json:
-                print_json(asdict(figure))
-            found.append(figure)
+        with sentences_bar("bench") as told:
+            for figure in robot_speeds(self.robots, effort, told) if self.robots else bench(effort, told):
+                if self.json:
+                    print_json(asdict(figure))
+                found.append(figure)
         if self.json:
             return 0
         speeds = [one for one in found if isinstance(one, LawSpeed)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.options import with_options
-from footfall.cli.output import print_facts, print_json, print_table, say, seconds
+from footfall.cli.output import print_facts, print_json, print_table, seconds, sentences_bar
 from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Command(RobotChoice):
             friction=self.friction,
             sole_margin=self.sole_margin,
         )
-        found = find_gait(robot, constraints, cache=self.cache, fresh=self.fresh, progress=say)
+        with sentences_bar(f"{robot.name}: looking for the gait") as progress:
+            found = find_gait(robot, constraints, cache=self.cache, fresh=self.fresh, progress=progress)
         guess = guess_of(robot, found.gait)
         step, first = examine(robot, found.gait), examine(robot, guess)
         rows, before = judge(robot, found.gait, constraints, step), judge(robot, guess, constraints, first)

@@ -93,11 +93,27 @@ def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    amount = TextColumn(f"{{task.completed:.4g}} / {{task.total:.4g}} {unit}")
+    digits = ".2f" if unit == "s" else ".0f"  # seconds of simulated time, or things that are counted
+    amount = TextColumn(f"{{task.completed:{digits}}} / {{task.total:g}} {unit}")
     columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+@contextmanager
+def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr for work of unknown length, which shows the last sentence; lines where it is no terminal."""
+    if not sys.stderr.isatty():
+        yield say
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda sentence: bar.update(task, description=sentence)
 
 
 def length(metres: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, print_table, say
+from footfall.cli.output import print_facts, print_json, print_table, sentences_bar
 from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Command:
         if self.name == "all":
             return self._all()
         wanted = [one.strip() for one in (self.only or "").split(",") if one.strip()]
-        result = run_paper(self.name, wanted, out=self.out or Path("runs") / self.name, progress=say)
+        with sentences_bar(self.name) as progress:
+            result = run_paper(self.name, wanted, out=self.out or Path("runs") / self.name, progress=progress)
         if self.json:
             print_json(result.to_dict())
         else:
@@ -64,7 +65,8 @@ class Command:
         if self.only is not None:
             raise UsageError("--only goes with one paper, not with all")
         out = self.out or Path("runs")
-        found = [run_paper(name, out=out / name, progress=say) for name in papers()]
+        with sentences_bar("all papers") as progress:
+            found = [run_paper(name, out=out / name, progress=progress) for name in papers()]
         if self.json:
             print_json([result.to_dict() for result in found])
         else:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from footfall.cli.output import print_json, say
+from footfall.cli.output import print_json, say, sentences_bar
 from footfall.cli.robot_choice import RobotChoice
 
 
@@ -36,14 +36,15 @@ class Command(RobotChoice):
     def run(self) -> int:
         from footfall.study.testing_points import enough_points
 
-        enough = enough_points(
-            self.chosen_robot(),
-            roughness=self.roughness,
-            law=self.law,
-            tolerance=self.tolerance,
-            load=self.load,
-            layout=self.layout,
-        )
+        with sentences_bar("pressing soles on waves"):
+            enough = enough_points(
+                self.chosen_robot(),
+                roughness=self.roughness,
+                law=self.law,
+                tolerance=self.tolerance,
+                load=self.load,
+                layout=self.layout,
+            )
         if self.plot is not None:
             from footfall.show.plots import save_plot
 
