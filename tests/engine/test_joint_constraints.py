@@ -204,3 +204,67 @@ def test_on_the_ground_constraints_are_those_of_mujocos_solver_under_the_laws_fo
 def test_models_without_such_rows_have_none():
     rows = make_joint_rows(ff.load_robot("ball").model)
     assert rows.kind.size == 0
+
+
+@on_real_robots
+def test_under_law_mujoco_real_robots_fly_as_by_mujocos_own_step(name):
+    """Servos, friction, limits, loops, damping and contacts between bodies: 0.2 s of lively flight."""
+    robot = real(name)
+    sim = ff.Simulation(robot, law="mujoco")
+    qpos = robot.home + 3.0 * (np.arange(robot.model.nq) == 2)
+    qvel = 2.0 * np.random.default_rng(0).normal(size=robot.model.nv)
+    rec = sim.run(0.2, qpos=qpos, qvel=qvel)
+    data = mujoco.MjData(sim.scene.model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
+    for _ in range(200):
+        mujoco.mj_step(sim.scene.model, data)
+    assert np.abs(rec.qpos[-1] - qpos).max() > 0.05
+    np.testing.assert_allclose(rec.qpos[-1], data.qpos, atol=1e-12)
+
+
+def step_on_points(run: reference.Run, data: mujoco.MjData) -> None:
+    """MuJoCo's own step with a contact for every point of ours that touches."""
+    model, robot = run.model, run.simulation.robot
+    mujoco.mj_fwdPosition(model, data)
+    for p in np.flatnonzero(run.contacts.gap <= run.simulation.law.margin):
+        contact = mujoco.MjContact()
+        gap, at = run.contacts.gap[p], run.points.position[p]
+        contact.dist, contact.dim, contact.frame[:] = gap, 3, [0, 0, 1, 1, 0, 0, 0, 1, 0]
+        contact.frame[:] = np.roll(run.contacts.frame[p], 1, axis=0).ravel()
+        contact.pos[:] = at - 0.5 * gap * run.contacts.frame[p, 2]
+        contact.friction[:] = [run.contacts.dynamic_friction[p]] * 2 + [0.005, 1e-4, 1e-4]
+        contact.solref[:], contact.solimp[:] = run.simulation.law.solref, run.simulation.law.solimp
+        contact.includemargin, contact.efc_address, contact.exclude = 0.0, -1, 0
+        contact.geom[:] = [0, np.flatnonzero(model.geom_bodyid == robot.point_body[p])[0]]
+        contact.flex[:], contact.elem[:], contact.vert[:] = -1, -1, -1
+        assert mujoco.mj_addContact(model, data, contact) == 0
+    mujoco.mj_makeConstraint(model, data)
+    mujoco.mj_island(model, data)
+    mujoco.mj_projectConstraint(model, data)
+    mujoco.mj_transmission(model, data)
+    mujoco.mj_fwdVelocity(model, data)
+    mujoco.mj_fwdActuation(model, data)
+    mujoco.mj_fwdAcceleration(model, data)
+    mujoco.mj_fwdConstraint(model, data)
+    mujoco.mj_Euler(model, data)
+
+
+@on_real_robots
+def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
+    """The same contacts in MuJoCo's own functions, called one by one: 50 ms of landing."""
+    robot = real(name)
+    sim = ff.Simulation(robot, law="mujoco")
+    qpos = sim.place() - 2e-3 * (np.arange(robot.model.nq) == 2)
+    qvel = np.zeros(robot.model.nv)
+    qvel[2] = -0.3
+    run = reference.Run(
+        sim, 0.05, controller=None, qpos=qpos, qvel=qvel, control_dt=None, record_dt=None, pushes=(), seed=None
+    )
+    data = mujoco.MjData(run.model)
+    data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
+    loads = []
+    while run.advance(1):
+        loads.append(reference.in_world(run, run.points.force)[:, 2].sum())
+        step_on_points(run, data)
+        np.testing.assert_allclose(run.data.qpos, data.qpos, atol=1e-9)
+    assert max(loads) > 0.5 * robot.weight
