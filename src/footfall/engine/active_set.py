@@ -19,6 +19,8 @@ EQUALITY, FRICTION, LIMIT = 0, 1, 3
 ROUNDS = 100
 #: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
+#: Rounds after which a law starts from its last answer, and share of a line below which the search along it stalls.
+FEW, STALLED = 3, 1e-6
 #: Halvings in the search for the least cost along a line.
 HALVINGS = 40
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import cold, engine_part
-from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
+from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
@@ -119,6 +119,8 @@ def rows_agree(world, constraints, turn):
     if wrong == 0:
         return True
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
+    if share < STALLED:  # the law is not monotone here: there is no cost to lower
+        share = 1.0
     for j in range(at.size):
         if turn == 0:
             at[j], needed[j] = world.qacc[j], world.qfrc_constraint[j]
@@ -155,7 +157,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         if shared.number[0] > 0:
             eliminate_rows(world, shared, world.qacc)
         if asked:
-            if turn > 0:
+            if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
                 restore_memory(points, scratch)
             status = coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
         finish_solve(world, world.qacc)
