@@ -182,8 +182,10 @@ class Distributed(OnElasticLayer, CoupledLaw):
 
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
     mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot
-    carries, the dampings less where the step would make them unstable. ``criterion`` is ``"foot"``, sliding begins for
-    all points of a foot when its resultant leaves the static cone, or ``"point"``, each by itself.
+    carries, and ``kn`` to a smaller robot's size: the same sole, as thick as the robot is large, gives way with the
+    square of its size, but 1 mm at least. The dampings are less where the step would make them unstable.
+    ``criterion`` is ``"foot"``, sliding begins for all points of a foot when its resultant leaves the static cone, or
+    ``"point"``, each by itself.
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
     holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.
@@ -212,6 +214,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
 
     #: Load of one of the paper's 36 points when its robot stands, N.
     PAPER_LOAD = 75.0 * 9.81 / 36.0
+    #: Height of its centre of mass, m: Hanavan's model of a man of 75 kg and 1.75 m.
+    PAPER_HEIGHT = 0.9734
 
     def __post_init__(self) -> None:
         check_positive(self, "kn", "kt", "mut")
@@ -233,7 +237,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting.load)
+        kn = self.stiffness(setting.load, setting.height)
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -247,11 +251,19 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(self, load: float) -> float:
-        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
+    def stiffness(self, load: float, height: float = PAPER_HEIGHT) -> float:
+        """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived.
+
+        ``height`` (m) of the centre of mass is the robot's size.
+        """
         if self.rest_penetration is not None:
             return load / self.rest_penetration**self.alpha
-        return self.kn if self.kn is not None else 9950.0 * load / self.PAPER_LOAD
+        if self.kn is not None:
+            return self.kn
+        papers = 9950.0 * load / self.PAPER_LOAD
+        depth = (load / papers) ** (1.0 / self.alpha)
+        smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
+        return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

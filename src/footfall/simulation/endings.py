@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.contact.base import PointLaw
+from footfall.contact.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import events, recovery, step
 from footfall.engine.tape import CONCERNED, END, STEP
@@ -93,7 +94,7 @@ def _divergence(run: Run, at: float) -> Failure:
     sim = run.simulation
     dof = int(run.outcome[CONCERNED])
     joint = sim.robot.dof_name(dof)
-    advice = f"try dt <= {_round_down(sim.dt / 2)} s for {sim.law}"
+    advice = f"try dt <= {round_down(sim.dt / 2)} s for {sim.law}"
     value = float(run.data.qacc[dof])
     size = "not a number" if np.isnan(value) else f"beyond {step.RUNAWAY:.0e}"
     fault = _fault_of_law(run)
@@ -135,9 +136,3 @@ def _no_ground(run: Run, at: float) -> str:
         f"the ground has no height or no friction (NaN) under contact point {int(run.outcome[CONCERNED])} near "
         f"x = {where[0]:.4g} m, y = {where[1]:.4g} m, met at t = {at:.6g} s"
     )
-
-
-def _round_down(value: float) -> str:
-    """One significant digit, not above the value."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return f"{np.floor(value / power + 1e-9) * power:.0e}".replace("e-0", "e-")

@@ -16,6 +16,7 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
+from footfall.contact.stable_step import warn_of_long_steps
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
@@ -121,6 +122,8 @@ class Run:
             values = np.array([float(v) for v in resolved])
             if isinstance(law, PointLaw) and is_foreign(law.kernel):
                 try_out(law.kernel, law.name, law.memory_size, resolved)
+            if euler:
+                warn_of_long_steps(law, sim.setting)
         self.laws = step.Laws(point, coupled, values)
         self.interrupts = Interrupts()
         seen = Seen(self.data, self.points, self.contacts)
