@@ -243,9 +243,11 @@ class AccelerationComplementarity(EventLaw):
     it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
     what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy.
 
-    Limitations: joint limits and contacts of other bodies are MuJoCo's soft ones, whose changes are no events; a period
-    ``dt`` in which they are at work is one step of law time-stepping. A foot that starts inside the ground stays as
-    deep as it is. Where a sliding point comes over an edge of the ground its force changes within a step.
+    Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
+    from the state, integrated without events of their own; only equalities take part in impacts. A period ``dt`` in
+    which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. A foot
+    that starts inside the ground stays as deep as it is. Where a sliding point comes over an edge of the ground its
+    force changes within a step.
     """
 
     restitution: float = 0.0

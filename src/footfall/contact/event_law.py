@@ -51,7 +51,7 @@ class EventLaw(CoupledLaw):
     impact: ClassVar[Callable[..., Any]]
 
     def in_steps(self) -> CoupledLaw:
-        """The law of time steps for periods in which MuJoCo's own constraints are at work: limits, other bodies.
+        """The law of time steps for periods in which contacts change again and again.
 
         It may use the law's own columns of the memory, and its scratch space.
         """
