@@ -13,22 +13,22 @@ from footfall.contact.stable_step import longest_stable_step
 from footfall.errors import FootfallWarning
 
 
-@pytest.mark.parametrize("robot", ["ball", "spatial-biped"])
-def test_a_robot_rests_in_the_step_that_is_named_and_rings_in_a_longer_one(robot):
-    """The bound is that of the stiffest motion of all points at once: a third beyond it springs feed the motion."""
-    robot = ff.load_robot(robot)
+def test_a_robot_rests_in_the_step_that_is_named_and_rings_in_a_longer_one():
+    """The bound is that of the stiffest motion of all points at once; half as much again feeds it."""
+    robot = ff.load_robot("spatial-biped")
     law = ff.law("spring-damper", k=robot.weight / 8 / 1e-5, c=5.0)
-    controller = "posture" if robot.model.nu else None
     longest = longest_stable_step(law, ff.Simulation(robot, law=law, dt=0.01).setting)
-    worst = []
-    for share in (0.95, 1.35):
+    start = np.zeros(robot.model.nv)
+    start[2] = -1e-3
+    speed = []
+    for share in (0.95, 1.5):
         sim = ff.Simulation(robot, law=law, dt=share * longest)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rec = sim.run(2000 * sim.dt, controller=controller)
-        worst.append(np.abs(rec.force[-200:, :, 2].sum(axis=1) / robot.weight - 1.0).max())
-    assert worst[0] < 1e-3
-    assert worst[1] > 0.05 or rec.failure is not None
+            rec = sim.run(2000 * sim.dt, controller="posture", qpos=sim.place(), qvel=start)
+        speed.append(np.abs(rec.qvel[-200:]).max())
+    assert speed[0] < 0.5e-3  # it came to rest: at first it fell with 1e-3
+    assert speed[1] > 0.05
 
 
 def test_a_run_in_too_long_steps_is_warned_of_with_the_step_that_would_do():
