@@ -73,18 +73,18 @@ def _default(option: dict[str, Any]) -> str:
 
 
 def _show_all(found: list[type[Law]], *, long: bool, json: bool) -> None:
-    told = [describe(law) for law in found]
+    described = [describe(law) for law in found]
     if json:
-        print_json(told)
+        print_json(described)
         return
     if not long:
         about = [without_markup((inspect.getdoc(law) or "").partition("\n")[0]) for law in found]
-        rows = [[one["name"], SEES[one["kind"]], what] for one, what in zip(told, about, strict=True)]
+        rows = [[one["name"], SEES[one["kind"]], what] for one, what in zip(described, about, strict=True)]
         print_table(("law", "sees", "what it is"), rows, one_line=True)
         print("footfall laws NAME or --long says more; footfall run ROBOT --law NAME uses one.")
         return
     rows = []
-    for one in told:
+    for one in described:
         options = [f"{o['name']} = {_default(o)}" + (f": {o['note']}" if o["note"] else "") for o in one["options"]]
         rows.append([one["name"], one["kind"], one["citation"], "\n".join(options) + "\n"])
     print_table(("law", "kind", "source", "options = defaults: unit and meaning"), rows)
@@ -94,19 +94,19 @@ def _show_all(found: list[type[Law]], *, long: bool, json: bool) -> None:
 def _show_one(law: type[Law], *, json: bool) -> None:
     module = sys.modules.get(law.__module__)
     texts = [inspect.getdoc(module) or "" if module and law.__module__ != "types" else "", inspect.getdoc(law) or ""]
-    told = describe(law)
+    described = describe(law)
     if json:
-        print_json(told | {"documentation": "\n\n".join(filter(None, texts))})
+        print_json(described | {"documentation": "\n\n".join(filter(None, texts))})
         return
     kinds = {
         "point": "point law: sees one contact point at a time",
         "coupled": "coupled law: sees all contact points together",
         "native": "MuJoCo's own solver",
     }
-    print_facts({"kind": kinds[told["kind"]], "source": law.citation}, title=law.name)
+    print_facts({"kind": kinds[described["kind"]], "source": law.citation}, title=law.name)
     print()
     for text in filter(None, texts):
         print_text(text)
-    if told["options"]:
+    if described["options"]:
         columns = ("option", "type", "default", "unit and meaning")
-        print_table(columns, [[o["name"], o["type"], _default(o), o["note"]] for o in told["options"]])
+        print_table(columns, [[o["name"], o["type"], _default(o), o["note"]] for o in described["options"]])

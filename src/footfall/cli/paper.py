@@ -83,7 +83,7 @@ def _list(*, json: bool) -> None:
 
     found = [paper(name) for name in papers()]
     if json:
-        told = [
+        listed = [
             {
                 "name": one.name,
                 "citation": one.citation,
@@ -94,7 +94,7 @@ def _list(*, json: bool) -> None:
             }
             for one in found
         ]
-        print_json(told)
+        print_json(listed)
         return
     rows = [
         [

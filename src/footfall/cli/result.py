@@ -115,7 +115,7 @@ def save(rec: Recording, folder: str | Path) -> Path:
 
 
 def default_folder(rec: Recording) -> Path:
-    """Where a recording goes that nobody named a place for."""
+    """Where a recording goes that was given no place."""
     return Path("runs") / f"{rec.robot.name}-{rec.law.name}"
 
 

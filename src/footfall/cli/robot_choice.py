@@ -25,7 +25,7 @@ class RobotOptions:
     """the pose to stand in: a keyframe's name, all numbers of qpos (m and rad) as in 0,0,1,..., or joints as in
     knee=0.3,hip=-0.1 (left out: the keyframe home or stand, else the first)"""
     feet: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=BODY")] = ()
-    """which bodies are feet, where the collision geometry does not tell"""
+    """which bodies are feet, where the collision geometry does not show it"""
     points: Annotated[str, tyro.conf.arg(metavar="vertices|NXxNY|N")] = "vertices"
     """contact points of each sole: its vertices, a grid as in 4x6, or a number on its outline"""
     actuators: Literal["as-is", "motor"] = "as-is"

@@ -50,19 +50,20 @@ def _brief(robot: Robot) -> dict[str, Any]:
 
 
 def _show_all(found: list[Robot], *, long: bool, json: bool) -> None:
-    told = [_brief(robot) for robot in found]
+    described = [_brief(robot) for robot in found]
     if json:
-        print_json(told)
+        print_json(described)
         return
     if not long:
         rows = [
-            [str(one["name"]), str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]] for one in told
+            [str(one["name"]), str(one["degrees_of_freedom"]), f"{one['mass_kg']:g}", one["summary"]]
+            for one in described
         ]
         print_table(("robot", "DoF>", "kg>", "what it is"), rows, one_line=True)
         print("footfall robots NAME or --long says more; footfall run NAME simulates one.")
         return
     columns = ("robot", "DoF>", "actuators>", "points>", "mass, kg>", "what it is")
-    print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in told])
+    print_table(columns, [[f"{v:g}" if isinstance(v, float) else str(v) for v in one.values()] for one in described])
     print("footfall robots NAME says more; footfall run NAME simulates one.")
 
 

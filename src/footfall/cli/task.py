@@ -59,7 +59,7 @@ class Setting(RobotChoice):
 class Task(Setting):
     """A setting, what happens in it, and where the recording goes."""
 
-    #: s, of a task whose duration nobody says.
+    #: s, of a task that is given no duration.
     usual_duration: ClassVar[float] = 5.0
 
     duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None

@@ -118,7 +118,7 @@ def hertz_gains(
 
 
 class SpringLaw(Protocol):
-    """What a law of springs and dampers can tell about itself."""
+    """A law of springs and dampers, with the formula of its normal force."""
 
     def stiffness(self, load: float) -> float: ...
 

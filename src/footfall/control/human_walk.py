@@ -22,7 +22,7 @@ class HumanWalk:
 
     Without ``law`` the motion is that on hard ground; given a law of springs and dampers (and the step ``dt`` in s that
     its defaults depend on), the feet sink into the ground as their load wants it. How much the motors on the pelvis
-    helped, :func:`footfall.measure.assistance` tells.
+    helped, :func:`footfall.measure.assistance` measures.
 
     Limitations: made for level ground; on stones of a centimetre or so it stays up.
     """

@@ -365,11 +365,11 @@ class Walking:
         self.watch.note(t, "fallen", f"fell in {phase}, trunk tilted {tilt:.2f} rad, mass {height:.2f} m high{why}")
 
     def _tell(self, dcm: np.ndarray) -> None:
-        told = self.signals
-        told["com"].values[:] = self.body.com
-        told["dcm"].values[:] = dcm
-        told["dcm_reference"].values[:] = self.dcm_reference
-        told["cop_reference"].values[:] = self.wanted_pressure
+        signals = self.signals
+        signals["com"].values[:] = self.body.com
+        signals["dcm"].values[:] = dcm
+        signals["dcm_reference"].values[:] = self.dcm_reference
+        signals["cop_reference"].values[:] = self.wanted_pressure
         if self.swing is not None:
-            told["swing_reference"].values[:] = self.swing.x.position, self.swing.y.position, self.swing.z.position
-        told["phase"].values[0] = self.step + (0.5 if self.swing is not None else 0.0)
+            signals["swing_reference"].values[:] = self.swing.x.position, self.swing.y.position, self.swing.z.position
+        signals["phase"].values[0] = self.step + (0.5 if self.swing is not None else 0.0)

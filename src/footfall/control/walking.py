@@ -64,10 +64,10 @@ class Walk:
             raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
 
     def __str__(self) -> str:
-        told = [f"{one.name}={getattr(self, one.name):g}" for one in fields(self) if self._told(one.name)]
-        return f"walk({', '.join(told)})"
+        given = [f"{one.name}={getattr(self, one.name):g}" for one in fields(self) if self._is_given(one.name)]
+        return f"walk({', '.join(given)})"
 
-    def _told(self, name: str) -> bool:
+    def _is_given(self, name: str) -> bool:
         return name in ("speed", "steps") or getattr(self, name) != getattr(Walk, name)
 
     @property

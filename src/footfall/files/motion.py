@@ -134,7 +134,7 @@ def _read_storage(path: Path) -> Measured:
 
 
 def _storage_unit(name: str, degrees: bool) -> str:
-    """What a column of OpenSim's is in; its names tell."""
+    """What a column of OpenSim's is in; its name says it."""
     if re.search(r"force_?v[xyz]$|_f[xyz]$", name):
         return "n"
     if re.search(r"force_?p[xyz]$|_t[xyz]$|_p[xyz]$", name):
@@ -162,8 +162,8 @@ def _read_trc(path: Path) -> Measured:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if not lines or not lines[0].startswith("PathFileType"):
         raise ValueError("it does not begin with PathFileType")
-    told = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
-    scale, unit = _scale(told["Units"].strip())
+    header = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
+    scale, unit = _scale(header["Units"].strip())
     names = [name.strip() for name in lines[3].split("\t")[2:] if name.strip()]
     rows = [line.split("\t") for line in lines[5:] if line.strip()]
     if not rows:

@@ -91,8 +91,8 @@ def _unfiltered(lines: np.ndarray, pixel: int) -> np.ndarray:
 
 def _sequential(kind: int, given: np.ndarray, above: np.ndarray, row: np.ndarray, pixel: int) -> None:
     """The filters Average and Paeth, each byte of which needs the one before."""
-    told, up, made = given.tolist(), above.tolist(), [0] * len(row)
-    for i, value in enumerate(told):
+    stored, up, made = given.tolist(), above.tolist(), [0] * len(row)
+    for i, value in enumerate(stored):
         a = made[i - pixel] if i >= pixel else 0
         b = up[i]
         if kind == 3:

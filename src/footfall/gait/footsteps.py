@@ -1,7 +1,7 @@
 """Footsteps: where the feet of a biped go, one after the other.
 
-A step is told from the foot that stands, not from a place in the world: so a robot that was pushed goes on from where
-it is. Poses are (x, y, yaw) in m and rad.
+A step is given relative to the foot that stands, not to a place in the world: so a robot that was pushed goes on from
+where it is. Poses are (x, y, yaw) in m and rad.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ class Optimum:
 
 
 def optimise(robot: Robot, constraints: Constraints, progress: Progress | None = None) -> Optimum:
-    """Find the walk of least torque that meets the constraints; ``progress`` is told how it goes."""
-    tell = progress or (lambda sentence: None)
+    """Find the walk of least torque that meets the constraints; ``progress`` is called with sentences."""
+    report = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs = find_legs(robot)
     problem = _Problem(robot, constraints)
@@ -61,12 +61,12 @@ def optimise(robot: Robot, constraints: Constraints, progress: Progress | None =
     failures = []
     for part in starts:
         guess = first_guess(robot, legs, constraints.speed, part * height)
-        tell(f"from steps of {guess.step_length:.3f} m, J = {examine(robot, guess).cost:.5g} N2 m2 s")
+        report(f"from steps of {guess.step_length:.3f} m, J = {examine(robot, guess).cost:.5g} N2 m2 s")
         try:
-            cost, gait = problem.solve(guess, tell)
+            cost, gait = problem.solve(guess, report)
         except RuntimeError as error:
             failures.append(str(error).strip().splitlines()[-1])
-            tell(f"nothing found from there: {failures[-1]}")
+            report(f"nothing found from there: {failures[-1]}")
             continue
         found.append((cost, gait, guess))
     if not found:
@@ -75,7 +75,7 @@ def optimise(robot: Robot, constraints: Constraints, progress: Progress | None =
             "ask for another speed, less clearance, or a harder landing"
         )
     cost, gait, guess = min(found, key=lambda one: one[0])
-    tell(f"J = {cost:.5g} N2 m2 s, after {clock.perf_counter() - began:.1f} s")
+    report(f"J = {cost:.5g} N2 m2 s, after {clock.perf_counter() - began:.1f} s")
     return Optimum(gait, guess)
 
 
@@ -167,7 +167,7 @@ class _Problem:
         opti.subject_to(leaving @ self.after >= 0)
         opti.subject_to(opti.bounded(-constraints.landing_speed, rate[1], 0))
 
-    def solve(self, guess: PolynomialGait, tell: Progress) -> tuple[float, PolynomialGait]:
+    def solve(self, guess: PolynomialGait, report: Progress) -> tuple[float, PolynomialGait]:
         """The nearest optimum and its cost; ``RuntimeError`` if Ipopt finds none."""
         opti = self.opti
         start, end = guess.at(0.0), guess.at(guess.step_duration)
@@ -182,11 +182,11 @@ class _Problem:
         ):
             opti.set_initial(unknown, value)
 
-        def report(iteration: int) -> None:
+        def every_ten(iteration: int) -> None:
             if iteration % 10 == 0:
-                tell(f"iteration {iteration}: J = {float(opti.debug.value(self.cost)):.5g} N2 m2 s")
+                report(f"iteration {iteration}: J = {float(opti.debug.value(self.cost)):.5g} N2 m2 s")
 
-        opti.callback(report)
+        opti.callback(every_ten)
         found = opti.solve()
         q0, v0, vT, T = (np.asarray(found.value(one)) for one in (self.q0, self.v0, self.vT, self.T))
         coefficients = np.array(cubics(q0, swapped(q0), v0, vT, float(T)))

@@ -158,7 +158,7 @@ def seen(
     source: Source,
     note: str = "",
 ) -> Claim:
-    """A claim that was judged by a rule, which ``why`` tells."""
+    """A claim that was judged by a rule, which ``why`` states."""
     ours = ours if isinstance(ours, str) else float(ours)
     return Claim(
         source=source,

@@ -56,7 +56,7 @@ def perform(
 ) -> PaperResult:
     """Run a paper's experiments and judge its claims; draw into the folder ``out`` if one is given.
 
-    ``figures`` names the experiments or figures wanted. ``progress`` is told what is being done.
+    ``figures`` names the experiments or figures wanted. ``progress`` is called with what is being done.
     """
     claims: list[Claim] = []
     drawn: dict[str, Path] = {}

@@ -178,7 +178,7 @@ def extent(scenes: Sequence[Scene]) -> float:
 
 
 def labels_of(recordings: Sequence[Record]) -> list[str]:
-    """A short name for each recording that tells it from the others: its law if the laws differ."""
+    """A short name for each recording that sets it apart from the others: its law if the laws differ."""
     laws = [rec.law.name for rec in recordings]
     if len(set(laws)) == len(laws):
         return laws

@@ -1,4 +1,4 @@
-"""The report: one HTML file that tells a run or a comparison, with plots and a 3D replay that share one time.
+"""The report: one HTML file about a run or a comparison, with plots and a 3D replay that share one time.
 
 The page is complete in itself and asks for nothing outside. Its 3D replay is drawn by the page's own small
 renderer rather than by viser's export: so plots and replay share one clock, several robots stand side by

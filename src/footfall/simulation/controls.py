@@ -1,4 +1,4 @@
-"""Who sets the controls of a run: nobody, a compiled controller, or a Python function called from compiled code."""
+"""What sets the controls of a run: nothing, a compiled controller, or a Python function called from compiled code."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Controls(NamedTuple):
     """A controller made ready for the compiled loop."""
 
     name: str
-    kind: int  # 0 nobody, 1 a Python function, 2 a compiled one
+    kind: int  # 0 none, 1 a Python function, 2 a compiled one
     control: step.Control
     callback: Callback
     signals: Mapping[str, Signal] = MappingProxyType({})
     warnings: Sequence[RunWarning] = ()
 
-    def tell(self, place: np.ndarray) -> None:
+    def write_signals(self, place: np.ndarray) -> None:
         """Copy the controller's signals to ``place``, one after the other, after each of its calls."""
         if self.signals:
             self.callback.after = lambda: np.concatenate([s.values.ravel() for s in self.signals.values()], out=place)
@@ -121,7 +121,7 @@ def make_controls(
     seen: Seen,
     interrupts: Interrupts,
 ) -> Controls:
-    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or nobody."""
+    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or None."""
     silent = Callback(lambda time: None, interrupts)
     nothing = np.zeros(1)
     if controller is None:

@@ -131,7 +131,7 @@ class Run:
         told = len(law.signals) + len(robot.feet) * len(law.foot_signals)
         told_in_all = told + sum(signal.values.size for signal in self.controls.signals.values())
         self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
-        self.controls.tell(self.scratch.signals[told:])
+        self.controls.write_signals(self.scratch.signals[told:])
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
         plan = step.Plan(
             dt=dt,

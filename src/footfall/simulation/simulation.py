@@ -44,7 +44,7 @@ class Simulation(Setup):
 
         Starts from ``qpos`` (nq,) and ``qvel`` (nv,), home on the ground and at rest if left out. ``controller`` is a
         function ``(t, state) -> controls``, a compiled one such as :class:`footfall.control.Posture` (or its name,
-        ``"posture"``), or nobody: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
+        ``"posture"``), or None: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
         multiples of ``dt``, equal to it if left out; between two samples forces are recorded as their mean and peak.
         ``pushes`` is one or several. ``progress`` is called now and then with the simulated time. ``seed`` is only
         noted in the recording.

@@ -74,7 +74,7 @@ def largest_push(
     without a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
     The size of ``push`` is the first try; each law begins where the one before ended.
 
-    Limitations: bisection takes it that whoever falls under a push falls under every larger one.
+    Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
     """
     first = math.sqrt(sum(x * x for x in (*push.force, *push.torque)))
     if first == 0.0 or (any(push.force) and any(push.torque)):

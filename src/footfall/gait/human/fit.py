@@ -205,7 +205,7 @@ class WalkFit:
         return np.concatenate(rows, axis=-1)
 
     def standing(self, unknowns: np.ndarray, curves: dict[str, Curve], seen: Looked) -> list[np.ndarray]:
-        """The part of the residual that tells how feet stand: where they should, and able to give what is asked."""
+        """The part of the residual for how feet stand: where they should, and able to give what is asked."""
         body, phase, foot = self.body, self.phase, unknowns[..., -1, None]
         rows = [(seen.force.imag / body.weight - self.force.imag) / FORCE]
         on_heel, on_toe = phase < HEEL_OFF, (phase > FLAT) & (phase < TOE_OFF)

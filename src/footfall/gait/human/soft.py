@@ -1,4 +1,4 @@
-"""The fit of the human walk for ground that gives way: there the depth of the feet tells the force.
+"""The fit of the human walk for ground that gives way: there the force follows from the depth of the feet.
 
 Under a law of springs and dampers a foot carries what its points are pressed in for. So the feet are no longer asked to
 stand at height zero, but to sink as deep as gives, by the law's own formula, the measured force on each foot, and

@@ -56,18 +56,24 @@ def judge_laws(data: Walks) -> list[Claim]:
     for name, rec in data.recordings.items():
         steps, fell = len(touch_downs(rec)), has_fallen(rec) or rec.failure is not None
         off = float(np.degrees(np.sqrt((error(rec) ** 2).mean())))
-        told = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
+        outcome = f"{'falls' if fell else f'{steps} steps'}, joints off by {off:.2g}° (rms)"
         statement = f"The walk under {name}"
         if name in WALKS:
             walks = not fell and steps >= STEPS - 1
             claims.append(
                 seen(
-                    "section6", statement, "not tried", told, holds=walks, why="ten steps without a fall", source="ours"
+                    "section6",
+                    statement,
+                    "not tried",
+                    outcome,
+                    holds=walks,
+                    why="ten steps without a fall",
+                    source="ours",
                 )
             )
         else:
             claims.append(
-                unlike("section6", statement, "not tried", told, note=too_soft(data.gait, rec), source="ours")
+                unlike("section6", statement, "not tried", outcome, note=too_soft(data.gait, rec), source="ours")
             )
     return claims
 

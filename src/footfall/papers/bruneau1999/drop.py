@@ -72,7 +72,7 @@ def touch_down(robot: Robot, dt: float, duration: float) -> np.ndarray:
 
 
 def largest_change(robot: Robot, dt: float) -> float:
-    """Largest change of the total force in a step (N), but for the rise, of which t^beta tells."""
+    """Largest change of the total force in a step (N), but for the rise as t^beta."""
     return float(np.abs(np.diff(touch_down(robot, dt, 0.05)[round(RISE / dt) :])).max())
 
 

@@ -53,7 +53,7 @@ def run_support() -> Support:
 
 
 def _moment_error(rec: Recording) -> tuple[float, float]:
-    """Largest difference between the points' moment (41) about the centre of mass and the one the spin tells, N m."""
+    """Largest difference between the points' moment (41) about the centre of mass and that of the spin, N m."""
     inertia = rec.robot.model.body_inertia[1]
     turn = np.zeros((len(rec), 9))
     for row, quat in zip(turn, rec.qpos[:, 3:7], strict=True):
@@ -61,9 +61,9 @@ def _moment_error(rec: Recording) -> tuple[float, float]:
     rotation = turn.reshape(-1, 3, 3)
     summed = np.cross(rec.position - rec.qpos[:, None, :3], rec.force).sum(axis=1)
     spin = rec.qvel[:, 3:6]  # in the body's frame
-    told = inertia * np.diff(spin, axis=0) / rec.dt + np.cross(spin, inertia * spin)[:-1]
-    told = np.einsum("tij,tj->ti", rotation[:-1], told)
-    return float(np.abs(told - summed[:-1]).max()), float(np.abs(summed).max())
+    needed = inertia * np.diff(spin, axis=0) / rec.dt + np.cross(spin, inertia * spin)[:-1]
+    needed = np.einsum("tij,tj->ti", rotation[:-1], needed)
+    return float(np.abs(needed - summed[:-1]).max()), float(np.abs(summed).max())
 
 
 def judge_support(data: Support) -> list[Claim]:

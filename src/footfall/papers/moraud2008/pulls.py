@@ -54,7 +54,7 @@ def run_pulls() -> Pulls:
 
 
 def _measured(rec: Recording, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """What a force plate of 1 N resolution would have told."""
+    """What a force plate of 1 N resolution would have measured."""
     force = rec.total_force + rng.uniform(-0.5, 0.5, rec.total_force.shape) * NOISE
     speed = np.abs(rec.velocity[:, :, 0]).max(axis=1)
     return {"time": rec.time, "normal": force[:, 2], "tangential": -force[:, 0], "speed": speed}

@@ -51,7 +51,7 @@ def judge_lateral(data: Lateral) -> list[Claim]:
     times = {law: recovery(one, end) for law, one in data.paper.items()}
     slowest = max(times, key=lambda law: times[law])
     real = {law: float(one.force[..., 2][one.time >= START].min()) for law, one in data.harder.items()}
-    told = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
+    values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
     under = f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s, as we read 'recovers'"
     floor = min(float(commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
     return [
@@ -144,8 +144,8 @@ def judge_lateral(data: Lateral) -> list[Claim]:
         unlike(
             "fig8",
             f"The forces that the ground then gives ({HARDER:g} N): lowest vertical force of a point by law, N",
-            "not told",
-            told,
+            "not given",
+            values_by_law,
             note="The limit binds what is asked for. Joint torques make feet give these forces only as far as nothing "
             "accelerates; a law that is soft, or a foot that tips, gives less, down to none",
             source="ours",

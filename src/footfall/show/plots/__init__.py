@@ -142,7 +142,7 @@ def _matplotlib() -> Any:
     except ImportError as error:
         raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
     if "IPython" in sys.modules:
-        import matplotlib.pyplot  # tells notebooks how to show a figure
+        import matplotlib.pyplot  # lets notebooks show a figure
     return matplotlib
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: A ratio of forces needs a normal force of this part of the robot's weight to mean something.
 PRESSED = 1e-3
-#: More points than this are told apart by shade, and not named.
+#: More points than this differ in shade, and not named.
 NAMED = 7
 
 Values = Callable[["Record"], np.ndarray]
