@@ -74,23 +74,31 @@ def impedance(solimp, distance):
 
 @inlined
 def evaluate_joint_rows(world, rows):
-    """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold."""
+    """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold.
+
+    Gives how many rows may act.
+    """
+    near = 0
     for i in range(rows.kind.size):
         speed = rows.sign[i] * world.qvel[rows.dof[i]]
         if rows.kind[i] == FRICTION:  # its inertia is constant
             rows.reference[i] = -rows.gains[i, 1] * speed
+            near += 1
             continue
         distance = rows.sign[i] * (world.qpos[rows.address[i]] - rows.bound[i])
         if rows.kind[i] == LIMIT and distance >= rows.margin[i]:
-            rows.inertia[i] = 0.0
-            rows.state[i] = OPEN
+            if rows.inertia[i] != 0.0:  # a GPU reads faster than it writes
+                rows.inertia[i] = 0.0
+                rows.state[i] = OPEN
             continue
+        near += 1
         if rows.inertia[i] == 0.0:
             rows.state[i] = HOLDS
         distance -= rows.margin[i]
         share = impedance(rows.solimp[i], distance)
         rows.inertia[i] = 1.0 / max(TINY, (1.0 - share) * rows.weight[i] / share)
         rows.reference[i] = -rows.gains[i, 1] * speed - rows.gains[i, 0] * share * distance
+    return near
 
 
 @inlined

@@ -41,7 +41,7 @@ def cone_floats(points: int) -> int:
 
 
 def newton_floats(points: int) -> int:
-    """Floats of scratch space that :func:`newton_alone` needs."""
+    """Floats of scratch space that :func:`cone_newton` and the best impulses need."""
     n = 3 * points
     return n * (2 * n + 9)
 
@@ -237,22 +237,6 @@ def solve_cone(w, free, target, friction, impulse, warm, enough, budget, work, m
             left -= newton * steps
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left
-
-
-@kernel
-def newton_alone(w, free, target, friction, impulse, warm, enough, budget, work, marks):
-    """The same without pyramids to begin with: little code and space, for GPUs. It fails more often."""
-    n = 3 * friction.size
-    newton = newton_cost(n)
-    limit = affordable(budget, newton, NEAR)
-    error, iterations = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, work[n:])
-    if error > ACCEPTED:
-        if not warm:
-            for i in range(n):
-                impulse[i // 3, i % 3] = 0.0
-        error, steps = soften(w, free, target, friction, impulse, enough, budget - newton * iterations, work)
-        iterations += steps
-    return error <= max(enough, ACCEPTED), iterations, budget - newton * iterations
 
 
 @inlined

@@ -118,6 +118,7 @@ class Space(NamedTuple):
     work: Any  # (rows, 6K)
     marks: Any
     signals: Any
+    row_near: Any  # (1,)
     row_reference: Any  # (R,) m/s2 or rad/s2, acceleration that a joint's constraint leads to
     row_force: Any  # (R,)
     row_diagonal: Any  # (nv,)
@@ -134,7 +135,7 @@ class Space(NamedTuple):
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
-INTEGERS |= {"held_mode", "kept_mode", "row_state"}
+INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near"}
 #: What lies together also on a GPU, for it is cut into matrices of many shapes.
 WHOLE = {"work"}
 
@@ -177,6 +178,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs
     bodies = bodies_shapes(model, tree_count(tree))
     own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
     own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode", "held_mode"), (count,))
+    own |= {"row_near": (1,)}
     own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(

@@ -28,8 +28,9 @@ from footfall.engine.worlds.step import (
     point_step,
 )
 from footfall.errors import SimulationError
+from footfall.solve.contact_lean import solve_lean
+from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
-from footfall.solve.newton_on_cone import newton_alone, solve_cone
 
 #: Lanes that work together, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536
@@ -59,7 +60,7 @@ def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
 
 
 #: What stands in for big solvers that are seldom reached: they would take minutes to compile and most of the memory.
-LEAN = {solve_cone: newton_alone, solve_with_facets: no_facets}
+LEAN = {solve_from_guess: solve_lean, solve_with_facets: no_facets}
 
 
 def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> Any:

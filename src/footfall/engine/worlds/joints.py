@@ -23,7 +23,7 @@ from footfall.solve.dense import copy
 def factor_with_rows(one, dt):
     """Fold the constraints that hold into the inertia, and factor it."""
     joint_inertia(one.tree, one.bodies, dt)
-    if one.joints.kind.size > 0:
+    if one.near[0] > 0:
         fold_joint_rows(one.joints)
         add_to_diagonal(one.tree, one.bodies, one.joints.added)
     factor(one.tree, one.bodies)
@@ -34,7 +34,7 @@ def half_solved_push(one):
     """All generalised forces but those of contacts, with those of the constraints' states, half solved, to ``qacc``."""
     world = one.world
     copy(world.qacc, world.qfrc_smooth)
-    if one.joints.kind.size > 0:
+    if one.near[0] > 0:
         for j in range(world.qacc.size):
             world.qacc[j] += one.joints.push[j]
     half_solve(world, world.qacc)
@@ -46,7 +46,7 @@ def constrained_step(one, dt):
     for turn in range(ROUNDS):
         half_solved_push(one)
         finish_solve(one.world, one.world.qacc)
-        if one.joints.kind.size == 0 or joint_rows_agree(one, turn, dt):
+        if one.near[0] == 0 or joint_rows_agree(one, turn, dt):
             return 0
     return 1
 

@@ -100,6 +100,7 @@ class OneWorld(NamedTuple):
     contacts: Any
     scratch: Any
     joints: Any
+    near: Any  # (1,) constraints of joints that may act
     line: Line
 
 
@@ -156,7 +157,7 @@ def operator_step(one, functions, values, plan):
             status = ask(functions.coupled, points, contacts, scratch, values, plan.dt)
             add_half_solved_forces(points, contacts, scratch.half, world.qacc)
         finish_solve(world, world.qacc)
-        if one.joints.kind.size == 0 or joint_rows_agree(one, turn, plan.dt):
+        if one.near[0] == 0 or joint_rows_agree(one, turn, plan.dt):
             return status
     return 1
 
@@ -316,13 +317,14 @@ def one_world(robot, given, state, space):
         contacts_of(robot.soles, given, state, space),
         scratch_of(space),
         joints_of(robot.joints, state, space),
+        space.row_near,
         Line(space.row_acceleration, space.row_needed, space.row_direction),
     )
 
 
 @engine_part
-def evaluate(one, given, state, plan, functions):
-    """Everything that follows from the state, up to ``qacc``. Gives how it ended."""
+def evaluate(one, given, state, plan, functions, weigh):
+    """Everything that follows from the state, up to ``qacc``, and its energy if ``weigh``. Gives how it ended."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
     bad = locate(
@@ -342,9 +344,10 @@ def evaluate(one, given, state, plan, functions):
         if failed != 0:
             outcome[CONCERNED] = failed
             return STOPPED
-    tally_energy(tree, bodies, state.tally)
+    if weigh:
+        tally_energy(tree, bodies, state.tally)
     composite_inertia(tree, bodies)
-    evaluate_joint_rows(one.world, one.joints)
+    one.near[0] = evaluate_joint_rows(one.world, one.joints)
     factor_with_rows(one, plan.dt)
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
@@ -371,7 +374,7 @@ def advance_world(robot, given, state, space, tape, recorded, plan, functions, s
             return
         step, sample = state.step[0], before + i
         outcome[STEP] = step
-        end = evaluate(one, given, state, plan, functions)
+        end = evaluate(one, given, state, plan, functions, i == steps - 1)
         outcome[END] = end
         if recorded:
             if sample == 0:
