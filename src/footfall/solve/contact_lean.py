@@ -29,7 +29,7 @@ from footfall.solve.newton_on_cone import ACCEPTED, EAGER, NEAR, SOFT, SOFT_STEP
 
 @kernel
 def newton_lean(w, free, target, friction, impulse, warm, work):
-    """Newton, then on softened problems, as :func:`footfall.solve.newton_on_cone.solve_cone`. Gives whether it is solved."""
+    """Newton, then on softened problems; see :mod:`footfall.solve.newton_on_cone`. Gives whether it is solved."""
     n = 3 * friction.size
     best, room, lowest = work[:n], work[n:], math.inf
     for turn in range(len(SOFT) + 1):
@@ -63,9 +63,7 @@ def solve_few(contacts, step, still, free, target, missing, kind, force, end, wo
     count, slack = choose_few(contacts, free, target, chosen), still + slowest_motion(contacts, free, target)
     for turn in range(JOININGS):
         few = chosen[:count]
-        w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(
-            contacts, step, free, target, few, work
-        )
+        w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, few, work)
         for i in range(few.size):
             coefficient[i] = contacts.dynamic_friction[few[i]]
             for k in range(3):
