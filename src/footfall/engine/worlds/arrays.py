@@ -222,7 +222,7 @@ def picker(kind: type, *, world_last: bool) -> Any:
     shared = kind is Given
 
     def index(name: str) -> str:
-        axis = "-1" if world_last else "0"
+        axis = f"arrays.{name}.ndim - 1" if world_last else "0"
         at = f"min(w, arrays.{name}.shape[{axis}] - 1)" if shared else "w"
         return f"..., {at}" if world_last and name not in WHOLE else at
 

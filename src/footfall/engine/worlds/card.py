@@ -7,6 +7,7 @@ only. The world is the last index of every array, but of the law's scratch space
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import mujoco
@@ -37,6 +38,17 @@ BLOCK, LANES = 64, 65536
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 
+#: Numba's module, once there is a card: global, for its simulator to replace.
+cuda: Any = None
+
+
+def find_cuda() -> Any:
+    """Numba's CUDA with a GPU to use."""
+    global cuda
+    cuda = checked_cuda()
+    return cuda
+
+
 pick_given = picker(Given, world_last=True)
 pick_state = picker(State, world_last=True)
 pick_space = picker(Space, world_last=True)
@@ -63,13 +75,14 @@ def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
 LEAN = {solve_from_guess: solve_lean, solve_with_facets: no_facets}
 
 
-def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> Any:
+@cache
+def build(law: type[Law], surface: Any, control: Any, *, single: bool) -> Any:
     """The kernel that steps worlds under one law, over one kind of ground, with one controller."""
     own_step = operator_step if getattr(law, "operator", False) else motion_step if law.coupled else point_step
     device = Device(single=single, replaced={law_step: own_step, **LEAN})
     advance = device.function(advance_world)
-    point = device.function(law.pointer() if isinstance(law, PointLaw) else idle_point)
-    coupled = device.function(law.pointer() if isinstance(law, CoupledLaw) else idle_coupled)
+    point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
+    coupled = device.function(law.pointer() if issubclass(law, CoupledLaw) else idle_coupled)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(pick_space), device.function(pick_tape)
@@ -91,7 +104,8 @@ def build(cuda: Any, law: Law, surface: Any, control: Any, *, single: bool) -> A
     return entry
 
 
-def build_setter(cuda: Any) -> Any:
+@cache
+def build_setter() -> Any:
     @cuda.jit
     def set_rows(target, source, which):
         """Write ``source`` (n, 1 or W) to the worlds of ``which`` (W,) in ``target`` (n, W)."""
@@ -116,7 +130,7 @@ class Card:
         *,
         single: bool,
     ) -> None:
-        self.cuda, self.single = checked_cuda(), single
+        self.cuda, self.single = find_cuda(), single
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
@@ -126,8 +140,8 @@ class Card:
         self.space = Space(**self._zeros(shapes[1], self.lanes))
         self.given: Any = None
         self.nobody = self.cuda.to_device(np.full(count, -1))
-        self.entries: dict[Any, Any] = {}
-        self.setter = build_setter(self.cuda)
+        self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
+        self.setter = build_setter()
 
     def _check_memory(self, shapes: tuple[Shapes, Shapes]) -> None:
         """Refuse more worlds than fit, and say how many do."""
@@ -173,9 +187,12 @@ class Card:
     def _world_first(self, array: Any) -> Any:
         if not hasattr(array, "gpu_data"):  # the simulator's arrays are NumPy's
             return np.moveaxis(array._ary, -1, 0)
+        return self._view(array, (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1]))
+
+    @staticmethod
+    def _view(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
         from numba.cuda.cudadrv.devicearray import DeviceNDArray
 
-        shape, strides = (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1])
         return DeviceNDArray(shape=shape, strides=strides, dtype=array.dtype, gpu_data=array.gpu_data)
 
     def host(self, name: str) -> np.ndarray:
@@ -199,15 +216,13 @@ class Card:
         """Set the controls, (nu,) or (W, nu), from NumPy or from the device."""
         if hasattr(ctrl, "__cuda_array_interface__"):
             given = self.cuda.as_cuda_array(ctrl)
-            if given.shape != (count, width):
-                raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({count}, {width})")
-            self.array("ctrl").copy_to_device(given)
-            return
-        host = np.asarray(ctrl, dtype=self.real)
-        if host.shape not in ((width,), (count, width)):
-            raise SimulationError(f"ctrl has shape {host.shape}, but it must be ({width},) or ({count}, {width})")
-        source = np.ascontiguousarray(host.reshape(-1, width).T)
-        self._set(self.state.ctrl, self.cuda.to_device(source), self.cuda.to_device(np.ones(count, dtype=bool)))
+            source = self._view(given, given.shape[::-1], given.strides[::-1])
+        else:
+            given = np.asarray(ctrl, dtype=self.real)
+            source = self.cuda.to_device(np.ascontiguousarray(given.reshape(-1, width).T))
+        if given.shape not in ((width,), (count, width)):
+            raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
+        self._set(self.state.ctrl, source, self.everybody)
 
     def make_tape(self, model: mujoco.MjModel, worlds: int, samples: int, points: int, signals: int) -> Tape:
         """Room for the recordings of ``worlds`` worlds."""
@@ -221,8 +236,7 @@ class Card:
     def advance(self, plan: Plan, controller: Any, steps: int, tape: Tape, recorded: Sequence[int]) -> None:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
         control = idle_control if controller is None else controller.pointer()
-        if control not in self.entries:
-            self.entries[control] = build(self.cuda, self.law, self.surface, control, single=self.single)
+        entry = build(type(self.law), self.surface, control, single=self.single)
         chosen = self.nobody
         if recorded:
             rows = np.full(self.count, -1)
@@ -231,7 +245,7 @@ class Card:
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         arrays = (self.robot, self.given, self.state, self.space, tape, chosen, own)
-        launch = self.entries[control][-(-self.lanes // BLOCK), BLOCK]
+        launch = entry[-(-self.lanes // BLOCK), BLOCK]
         launch(*arrays, (steps, 0, 0))
         if recorded:
             kept = [array.copy_to_host() for array in self.state]

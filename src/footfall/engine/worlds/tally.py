@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import inlined
 from footfall.engine.dynamics.inertia import momentum
 from footfall.engine.worlds.arrays import COP, ENERGY, IMPULSE, PEAK, SLIP, WORK
@@ -30,7 +32,8 @@ def tally_contacts(points, contacts, dt, tally):
     tally[PEAK] = max(tally[PEAK], total)
     tally[SLIP] += slip
     tally[WORK] += work
-    tally[COP], tally[COP + 1], tally[COP + 2] = x / total, y / total, z / total
+    share = 1.0 / total if total > 0.0 else math.nan
+    tally[COP], tally[COP + 1], tally[COP + 2] = share * x, share * y, share * z
 
 
 @inlined

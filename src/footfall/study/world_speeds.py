@@ -1,0 +1,148 @@
+"""How fast many worlds are: steps per second against worlds and law, beside MuJoCo's own batch on the same robot.
+
+Each figure twice: of worlds that stand, and of *restless* ones, with random targets of their servos at 50 Hz, random
+pushes, falls and resets. A batch that is fast only while nothing happens is not fast.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import FootfallError
+from footfall.record import Push
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+from footfall.simulation.worlds import Worlds
+
+#: Steps between two choices of controls: 50 Hz at 1 ms.
+STEPS = 20
+#: Laws that are measured unless others are named.
+LAWS = ("spring-damper", "hunt-crossley", "distributed", "linearizing-penalty", "time-stepping", "constraint-selection")
+#: rad or m, standard deviation of the servos' targets, and the size of pushes as a share of the weight.
+NOISE, PUSH = 0.1, 0.3
+
+
+@dataclass(frozen=True)
+class WorldSpeed:
+    """Steps per second of all worlds together."""
+
+    law: str
+    device: str
+    precision: str
+    worlds: int
+    standing: float
+    restless: float
+    unsolved: float  # share of the restless steps
+    resets: int
+
+
+def world_speeds(
+    counts: Sequence[int],
+    laws: Sequence[str] = LAWS,
+    *,
+    device: str = "cpu",
+    precisions: Sequence[str] = ("double",),
+    rounds: int = 5,
+    threads: int | None = None,
+    robot: Robot | None = None,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> Iterator[WorldSpeed]:
+    """Measure every law and every number of worlds; what is not offered is left out with a sentence."""
+    own = load_robot("spatial-biped", actuators="position") if robot is None else robot
+    for law in laws:
+        sim = Simulation(own, law=law)
+        for precision in precisions:
+            for count in counts:
+                try:
+                    yield _measured(sim, count, device, precision, rounds, threads)
+                except FootfallError as error:
+                    say(f"{law}, {precision}, {count} worlds: {error}")
+
+
+def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: int, threads: int | None) -> WorldSpeed:
+    rng = np.random.default_rng(0)
+    body = sim.robot.model.body(int(sim.robot.model.jnt_bodyid[0])).name
+    force = PUSH * sim.robot.weight
+    pushes = [
+        [
+            Push(body, (force * np.cos(a), force * np.sin(a), 0.0), start=float(start), duration=0.1)
+            for a, start in zip(rng.uniform(0, 2 * np.pi, 2), rng.uniform(0, 1, 2), strict=True)
+        ]
+        for _ in range(min(count, 256))
+    ]
+    worlds = Worlds(sim, count, device=device, precision=precision, threads=threads)
+    home = sim.robot.home_ctrl
+    worlds.step(home, n=STEPS)
+    standing = best_rate(lambda: worlds.step(n=STEPS), count, rounds)
+    worlds.push([pushes[i % len(pushes)] for i in range(count)])
+    worlds.reset()
+    noise = rng.normal(scale=NOISE, size=(8, count, len(home)))
+    resets = 0
+
+    def restless(turn: int) -> None:
+        nonlocal resets
+        worlds.step(home + noise[turn % len(noise)], n=STEPS)
+        ended = worlds.status != 0
+        if ended.any():
+            resets += int(ended.sum())
+            worlds.reset(ended)
+
+    turns = 25 if device == "cpu" and count < 4096 else 10 * rounds
+    restless(0)
+    begin = time.perf_counter()
+    for turn in range(turns):
+        restless(turn)
+    rate = count * STEPS * turns / (time.perf_counter() - begin)
+    unsolved = float(worlds.unsolved.sum()) / (count * STEPS * (turns + 1))
+    return WorldSpeed(sim.law.name, device, precision, count, standing, rate, unsolved, resets)
+
+
+def best_rate(step: Callable[[], Any], count: int, rounds: int) -> float:
+    """Steps per second in the best of some rounds: noise only ever adds time."""
+    best = np.inf
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        step()
+        best = min(best, time.perf_counter() - begin)
+    return count * STEPS / best
+
+
+def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, threads: int | None = None) -> float:
+    """Steps per second of ``mujoco.rollout``, MuJoCo's threaded batch, standing on the same robot."""
+    from mujoco import rollout
+
+    from footfall.engine.worlds.threads import cores
+    from footfall.study.bench import mujoco_scene
+
+    own = load_robot("spatial-biped", actuators="position") if robot is None else robot
+    model, data = mujoco_scene(own)
+    size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    state = np.zeros((count, size))
+    one = np.zeros(size)
+    mujoco.mj_getState(model, data, one, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    state[:] = one
+    team = [mujoco.MjData(model) for _ in range(threads or cores())]
+    control = np.tile(own.home_ctrl, (count, STEPS, 1))
+    with rollout.Rollout(nthread=len(team)) as pool:
+
+        def step() -> None:
+            nonlocal state
+            states, _ = pool.rollout(model, team, state, control, nstep=STEPS)
+            state = np.ascontiguousarray(states[:, -1])
+
+        step()
+        return best_rate(step, count, rounds)
+
+
+def machine() -> str:
+    """What was measured on."""
+    from footfall.engine.worlds.threads import cores
+
+    return f"{platform.machine()}, {cores()} processors, {platform.system()} {platform.release()}"

@@ -1,0 +1,86 @@
+"""The CUDA path in Numba's simulator, which runs kernels as plain Python, and on a GPU where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import footfall as ff
+
+pytest.importorskip("numba_cuda")
+
+PROGRAM = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+law, precision, simulated = sys.argv[1], sys.argv[2], sys.argv[3] == "simulated"
+robot, count, steps = ("brick", 2, 4) if simulated else ("spatial-biped", 64, 1000)
+sim = ff.Simulation(robot, law=law)
+rng = np.random.default_rng(0)
+qpos = np.repeat(sim.place()[None], count, axis=0)
+qpos[:, 2] += rng.uniform(0.0, 0.01, count) * np.arange(count)
+qvel = np.zeros((count, sim.robot.model.nv))
+qvel[:, 0] = 0.3 * simulated
+controller = None if simulated else "posture"
+worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, **options)
+          for device, options in (("cpu", {}), ("cuda", {"precision": precision}))]
+recordings = [one.run(steps * sim.dt, controller=controller, record=[1])[1] for one in worlds]
+cpu, gpu = worlds
+worst = {"qpos": float(np.abs(gpu._engine.host("qpos") - cpu.qpos).max())}
+worst["recording"] = float(np.abs(recordings[0].qpos - recordings[1].qpos).max())
+worst["force"] = float(cpu.force[:, :, 2].sum(axis=1).min())
+gpu.reset(np.arange(count) == 0)
+worst["reset"] = float(np.abs(gpu._engine.host("qpos")[0] - qpos[0]).max())
+worst["kept"] = float(np.abs(gpu._engine.host("qpos")[1] - cpu.qpos[1]).max())
+worst["unsolved"] = int(gpu.unsolved.sum())
+print(json.dumps(worst))
+"""
+
+
+def compared(law: str, precision: str, *, simulated: bool) -> dict[str, float]:
+    """Largest differences between the same worlds on a CPU and on a GPU, or in the simulator."""
+    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {})
+    kind = "simulated" if simulated else "real"
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, law, precision, kind]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law):
+    found = compared(law, "double", simulated=True)
+    assert found["force"] > 1.0  # they stand on the ground, some of them
+    assert max(found["qpos"], found["recording"], found["kept"]) < 1e-9
+    assert found["reset"] == 0.0 and found["unsolved"] == 0
+
+
+def test_single_precision_keeps_what_it_can():
+    found = compared("spring-damper", "single", simulated=True)
+    # A millionth of lengths of a tenth of a metre and of speeds of a metre per second, a few times.
+    assert 0.0 < found["qpos"] < 1e-6
+
+
+def has_gpu() -> bool:
+    from footfall.compiled.gpu import cuda
+
+    return bool(cuda().is_available())
+
+
+@pytest.mark.skipif(not has_gpu(), reason="there is no GPU here")
+@pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping"])
+def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
+    found = compared(law, "double", simulated=False)
+    assert max(found["qpos"], found["recording"]) < 0.8e-6
+
+
+def test_without_a_gpu_a_sentence_says_so():
+    if has_gpu():
+        pytest.skip("there is one")
+    with pytest.raises(ff.FootfallError, match="needs an NVIDIA GPU"):
+        ff.Worlds(ff.Simulation("brick", law="spring-damper"), 2, device="cuda")
