@@ -33,7 +33,7 @@ recordings = [one.run(steps * sim.dt, controller=controller, record=[1])[1] for 
 cpu, gpu = worlds
 worst = {"qpos": float(np.abs(gpu._engine.host("qpos") - cpu.qpos).max())}
 worst["recording"] = float(np.abs(recordings[0].qpos - recordings[1].qpos).max())
-worst["force"] = float(cpu.force[:, :, 2].sum(axis=1).min())
+worst["force"] = float(cpu.force[:, :, 2].sum(axis=1).max())
 gpu.reset(np.arange(count) == 0)
 worst["reset"] = float(np.abs(gpu._engine.host("qpos")[0] - qpos[0]).max())
 worst["kept"] = float(np.abs(gpu._engine.host("qpos")[1] - cpu.qpos[1]).max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -24,12 +24,20 @@ class Command:
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf"""
+    worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
+    """many worlds at once: steps per second of so many, standing and restless, beside mujoco.rollout"""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """where those worlds are computed"""
+    laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...", help_behavior_hint="")] = ()
+    """the laws of those worlds, all that are offered if left out"""
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
     json: bool = False
     """print one JSON object per figure as it is measured"""
 
     def run(self) -> int:
+        if self.worlds:
+            return self.run_worlds()
         from footfall.study.bench import QUICK, Effort, LawSpeed, bench
         from footfall.study.bench_robots import robot_speeds
 
@@ -47,4 +55,25 @@ class Command:
         print_table(("robot", "law", "µs per step>", "x MuJoCo's steps per second>"), rows)
         others = [one for one in found if not isinstance(one, LawSpeed)]
         print_table(("figure", "value>", "unit"), [[one.figure, f"{one.value:.4g}", one.unit] for one in others])
+        return 0
+
+    def run_worlds(self) -> int:
+        """Many worlds at once, law by law."""
+        from footfall.study.world_speeds import LAWS, machine, rollout_speed, world_speeds
+
+        say(f"bench: many worlds at once on {machine()}")
+        rollout = {count: rollout_speed(count) for count in self.worlds} if self.device == "cpu" else {}
+        rows = []
+        precisions = ("double", "single") if self.device == "cuda" else ("double",)
+        for one in world_speeds(self.worlds, self.laws or LAWS, device=self.device, precisions=precisions, say=say):
+            beside = rollout.get(one.worlds)
+            ratio = None if beside is None else one.standing / beside
+            if self.json:
+                print_json(asdict(one) | {"mujoco_rollout": beside})
+            shown = "" if ratio is None else f"{ratio:.2f}"
+            speeds = [f"{one.standing:.3g}", f"{one.restless:.3g}", f"{one.unsolved:.1e}", shown]
+            rows.append([one.law, one.precision, str(one.worlds), *speeds])
+        if not self.json:
+            head = ("law", "precision", "worlds>", "steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
+            print_table(head, rows)
         return 0

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.contact_guess import GUESSES, all_held, hold_all, missing_accelerations, solve_by_guessing
+from footfall.solve.contact_guess import all_held, hold_all, missing_accelerations, solve_by_guessing
 from footfall.solve.contact_problem import conclude, rooms
 from footfall.solve.contact_search import (
     ENOUGH,
-    JOININGS,
     choose_few,
     join,
     move,
@@ -24,7 +23,13 @@ from footfall.solve.contact_search import (
 )
 from footfall.solve.delassus import dense_problem, hand_back
 from footfall.solve.friction_limits import to_contact_frames
-from footfall.solve.newton_on_cone import ACCEPTED, EAGER, NEAR, SOFT, SOFT_STEPS, TOLERANCE, cone_newton
+from footfall.solve.newton_on_cone import ACCEPTED, EAGER, TOLERANCE, cone_newton
+
+# Neighbouring lanes wait for the slowest of them, so a step may cost less here than on a core.
+#: Guesses, times that points may join, and steps of Newton and of each softened problem.
+GUESSES, JOININGS, NEAR, SOFT_STEPS = 12, 4, 10, 12
+#: Softness of one problem after the other.
+SOFT = (1e-4, 1e-5, 1e-6)
 
 
 @kernel

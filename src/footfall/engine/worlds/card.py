@@ -76,8 +76,8 @@ LEAN = {solve_from_guess: solve_lean, solve_with_facets: no_facets}
 
 
 @cache
-def build(law: type[Law], surface: Any, control: Any, *, single: bool) -> Any:
-    """The kernel that steps worlds under one law, over one kind of ground, with one controller."""
+def build(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
+    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller."""
     own_step = operator_step if getattr(law, "operator", False) else motion_step if law.coupled else point_step
     device = Device(single=single, replaced={law_step: own_step, **LEAN})
     advance = device.function(advance_world)
@@ -236,7 +236,8 @@ class Card:
     def advance(self, plan: Plan, controller: Any, steps: int, tape: Tape, recorded: Sequence[int]) -> None:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
         control = idle_control if controller is None else controller.pointer()
-        entry = build(type(self.law), self.surface, control, single=self.single)
+        kind: Any = type(self.law)  # whose options are numbers, not code
+        entry = build(kind, self.surface, control, single=self.single)
         chosen = self.nobody
         if recorded:
             rows = np.full(self.count, -1)
