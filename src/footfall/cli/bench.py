@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, sentences_bar
+from footfall.cli.output import print_json, print_table, say, sentences_bar
 
 
 @dataclass(frozen=True)
