@@ -268,3 +268,28 @@ def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
         step_on_points(run, data)
         np.testing.assert_allclose(run.data.qpos, data.qpos, atol=1e-9)
     assert max(loads) > 0.25 * robot.weight
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [name for name in ff.laws() if name != "mujoco"])
+@on_real_robots
+def test_real_robots_stand_are_pushed_and_land_with_every_sample_solved(name, law):
+    robot = real(name)
+    sim = ff.Simulation(robot, law=law)
+    controller = None if (robot.model.actuator_biastype != 0).any() else "posture"
+    duration = 0.1 if sim.law.event_driven else 0.8
+    high = sim.place() + 0.02 * (np.arange(robot.model.nq) == 2)
+    push = ff.Push(robot.model.body(1).name, force=(0.3 * robot.weight, 0.1 * robot.weight, 0.0), duration=0.1)
+    for start, pushes in ((None, ()), (None, (push,)), (high, ())):
+        rec = sim.run(duration, controller=controller, qpos=start, pushes=pushes)
+        assert rec.failure is None
+        assert not rec.status.any()
+        assert np.abs(rec.force).max() > 0.05 * robot.weight
+
+
+def test_cassie_stands_on_its_springs_and_loops():
+    """Held as if its springs were rigid it falls within 0.6 s, and with the gains of robots without springs in 2 s."""
+    robot = real("cassie")
+    rec = ff.Simulation(robot, law="spring-damper").run(3.0, controller="posture")
+    assert rec.qpos[:, 2].min() > 0.98 * rec.qpos[0, 2]
+    assert rec.force[-1000:, :, 2].sum(axis=1).mean() == pytest.approx(robot.weight, rel=0.02)
