@@ -41,7 +41,7 @@ test: lint chromium warm  ## every check and every test
 # Compiled once here, not once in every worker.
 .PHONY: warm
 warm: $(DEV)
-	$(BIN)/python -c "import footfall as ff; [ff.Simulation('ball', law=law).run(0.0) for law in ff.laws()]"
+	$(BIN)/footfall warm
 
 .PHONY: test-fast
 test-fast: warm  ## only the tests that take no time

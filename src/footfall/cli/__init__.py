@@ -37,6 +37,7 @@ COMMANDS = {
     "audit": "examine whether the forces of a recording are such as a ground can give",
     "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove",
     "paper": "run the experiments of a paper, claimed against measured",
+    "warm": "compile everything ahead, so that no later start waits",
     "bench": "measure the speed of every law against MuJoCo's own step",
     "new": "write a small working file to start from: a controller, a law, a study",
     "completion": "let the shell complete commands, options and names",

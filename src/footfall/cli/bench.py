@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
@@ -32,19 +33,27 @@ class Command:
     """the laws of those worlds, all that are offered if left out"""
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
+    cold: bool = False
+    """measure only the first start of each law with nothing compiled, from the process to its first step"""
     json: bool = False
     """print one JSON object per figure as it is measured"""
 
     def run(self) -> int:
         if self.worlds:
             return self.run_worlds()
-        from footfall.study.bench import QUICK, Effort, LawSpeed, bench
+        from footfall.contact import laws
+        from footfall.study.bench import QUICK, Effort, Figure, LawSpeed, bench, cold_starts
         from footfall.study.bench_robots import robot_speeds
 
-        found = []
+        found: list[LawSpeed | Figure] = []
+        figures: Iterator[LawSpeed | Figure]
         effort = QUICK if self.quick else Effort()
         with sentences_bar("bench") as told:
-            for figure in robot_speeds(self.robots, effort, told) if self.robots else bench(effort, told):
+            if self.cold:
+                figures = cold_starts(*laws())
+            else:
+                figures = robot_speeds(self.robots, effort, told) if self.robots else bench(effort, told)
+            for figure in figures:
                 if self.json:
                     print_json(asdict(figure))
                 found.append(figure)
@@ -52,7 +61,8 @@ class Command:
             return 0
         speeds = [one for one in found if isinstance(one, LawSpeed)]
         rows = [[one.robot, one.law, f"{one.us_per_step:.2f}", f"{one.ratio_to_mujoco:.2f}"] for one in speeds]
-        print_table(("robot", "law", "µs per step>", "x MuJoCo's steps per second>"), rows)
+        if rows:
+            print_table(("robot", "law", "µs per step>", "x MuJoCo's steps per second>"), rows)
         others = [one for one in found if not isinstance(one, LawSpeed)]
         print_table(("figure", "value>", "unit"), [[one.figure, f"{one.value:.4g}", one.unit] for one in others])
         return 0

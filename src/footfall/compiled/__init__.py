@@ -1,16 +1,17 @@
 """How Footfall turns Python functions into machine code.
 
-Four things are decided here, once: the compiler options of a *kernel* (a plain function over arrays that
-also runs, slowly, as ordinary Python); how kernels are compiled apart from their callers; that compiled code is
-kept on disk and thrown away when the kernel or anything it uses changes; and that the user is told when he waits
-for the compiler.
+Decided here, once: the compiler options of a *kernel* (a plain function over arrays that also runs, slowly, as ordinary
+Python); which kernels get machine code of their own and which only become part of their callers (``inline_only``);
+how tuples of arrays are handed over (``by_reference``); that compiled code is kept on disk (``cache``) until the kernel
+or anything it uses changes (``stamp``); and what is reported while it is compiled (``progress``).
 """
 
 from __future__ import annotations
 
+import _thread
+import ctypes
 import dis
 import inspect
-import sys
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
@@ -20,13 +21,18 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
-from numba.core import cgutils, event
+from numba.core import cgutils, types
 from numba.core.extending import _Intrinsic
+from numba.core.registry import CPUDispatcher
 
+from footfall.compiled.by_reference import ByReference, Reference
 from footfall.compiled.cache import KernelCache
-from footfall.compiled.stamp import flags_of, kernel_stamp, reached, used_values
+from footfall.compiled.inline_only import InlineOnly, InlineOnlyCache, KernelCompiler
+from footfall.compiled.stamp import flags_of, kernel_stamp, values_reached
 
 __all__ = [
+    "ByReference",
+    "Reference",
     "checked",
     "cold",
     "engine_part",
@@ -37,6 +43,7 @@ __all__ = [
     "kernel_stamp",
     "raises",
     "separate",
+    "separate_kernels",
 ]
 
 # Sums may be reordered and products fused, so that loops run on vectors. NaN and infinity are not assumed absent:
@@ -54,28 +61,13 @@ def _own_copy(function: Any) -> FunctionType:
     return copy
 
 
-def _keep_on_disk(compiled: Any, function: FunctionType) -> None:
-    compiled._cache = _LinkingCache(function, flags_of(compiled))
-
-
-class _LinkingCache(KernelCache):
-    """The cache, which also links the separate kernels that are called: their symbols must be there first."""
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        for part in reached(self._function):
-            for value in used_values(part).values():
-                if isinstance(value, Separate):
-                    value.link()
-        return super().load_overload(signature, context)
-
-
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function of arrays and numbers on first use: no interpreter, no GIL, no allocation, kept on disk."""
     return _compile(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """A kernel that becomes part of its caller: for small ones."""
+    """A kernel that becomes part of its caller: for small ones, and for parts of a large loop."""
     return _compile(function, forceinline=True)
 
 
@@ -90,25 +82,31 @@ def raises(function: Any) -> bool:
     return any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain))
 
 
-#: To be called from Python, a function of whole worlds needs more machine code than to do its work.
-_FOR_COMPILED_CODE_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
 def engine_part(function: Callable[..., Any]) -> Any:
-    """A part of the engine's loop: inlined, and for compiled code alone to call."""
-    return _compile(function, forceinline=True, **_FOR_COMPILED_CODE_ONLY)
+    """A part of the engine's loop: inlined."""
+    return _compile(function, forceinline=True)
 
 
 def cold(function: Callable[..., Any]) -> Any:
-    """A part of the engine's loop that is seldom reached: the same, but not inlined."""
-    return _compile(function, **_FOR_COMPILED_CODE_ONLY)
+    """A part of the engine's loop that is seldom reached: not inlined."""
+    return _compile(function)
 
 
 def _compile(function: Any, **flags: bool) -> Any:
-    function = _own_copy(function)
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FAST, _nrt=False, **flags)(function)
-    _keep_on_disk(compiled, function)
-    return compiled
+    if numba.config.DISABLE_JIT:
+        return function
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": FAST, "_nrt": False, **flags}
+
+    def ordinary() -> Any:
+        copy = _own_copy(function)
+        made = CPUDispatcher(copy, targetoptions=options, pipeline_class=KernelCompiler)
+        made._cache = KernelCache(copy, flags_of(made))
+        return made
+
+    copy = _own_copy(function)
+    made = InlineOnly(copy, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}, ordinary)
+    made._cache = InlineOnlyCache(copy, "intermediate " + flags_of(made))
+    return made
 
 
 def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
@@ -118,8 +116,9 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
 
     function = _own_copy(function)
     args, result = normalize_signature(signature)
-    pointer = CFunc(function, (args, result), {}, {"error_model": "numpy", "fastmath": FAST, "_nrt": False})
-    _keep_on_disk(pointer, function)
+    options = {"error_model": "numpy", "fastmath": FAST, "_nrt": False}
+    pointer: Any = CFunc(function, (args, result), {}, options, pipeline_class=KernelCompiler)
+    pointer._cache = KernelCache(function, flags_of(pointer))
     pointer.compile()
     return pointer
 
@@ -131,14 +130,20 @@ class Separate(_Intrinsic):  # type: ignore[misc]
     compiled again at every level. What is big and seldom called is better put apart.
     """
 
-    def __init__(self, function: FunctionType, signature: Callable[[], Any]) -> None:
-        self.py_func, self.signature = function, signature
+    def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
+        self.py_func, self.signature, self.rare = function, signature, rare
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._linked: Any = None
+        self._lock = threading.Lock()
+        self._find = ctypes.CFUNCTYPE(ctypes.c_size_t)(self._address)
+        llvm.add_symbol(self.symbol, ctypes.cast(self._find, ctypes.c_void_p).value)
 
         def definition(context: Any, *arguments: Any) -> Any:
             signature = self.signature()
-            return (signature, self._call) if arguments == signature.args else None
+            wanted, given = (
+                [getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (signature.args, arguments)
+            )
+            return (signature, self._call) if given == wanted else None
 
         own = inspect.signature(function)
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY)
@@ -149,31 +154,68 @@ class Separate(_Intrinsic):  # type: ignore[misc]
         """What its callers are compiled against."""
         return f"{self.symbol} {self.signature()}"
 
-    def link(self) -> None:
-        """Compile it, or fetch it from the disk, and make it known by its symbol."""
-        if self._linked is None:
-            self._linked = function_pointer(self.signature(), self.py_func)
-            llvm.add_symbol(self.symbol, self._linked.address)
+    def link(self) -> Any:
+        """Compile it, or fetch it from the disk."""
+        with self._lock:
+            if self._linked is None:
+                self._linked = function_pointer(self.signature(), self.py_func)
+        return self._linked
+
+    def _address(self) -> int:
+        """Where compiled code finds it, asked for when it is first called; Ctrl-C waits until that is known."""
+        interrupted = False
+        while True:
+            try:
+                address: int = self.link().address
+            except KeyboardInterrupt:
+                interrupted = True
+                continue
+            if interrupted:
+                _thread.interrupt_main()
+            return address
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)
 
     def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        self.link()
+        """Emit a call through an address that each caller keeps once it has asked for it."""
+        word = context.get_value_type(types.uintp)
+        kept = cgutils.add_global_variable(builder.module, word, f"{self.symbol}.address")
+        kept.linkage, kept.initializer = "internal", ir.Constant(word, 0)
+        place = cgutils.alloca_once_value(builder, builder.load_atomic(kept, "acquire", 8))
+        with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", builder.load(place), ir.Constant(word, 0))):
+            find = cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, []), self.symbol)
+            builder.store(builder.call(find, []), place)
+            builder.store_atomic(builder.load(place), kept, "release", 8)
         kinds = [context.get_value_type(kind) for kind in signature.args]
         kind = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, self.symbol), values)
+        return builder.call(builder.inttoptr(builder.load(place), kind.as_pointer()), values)
 
 
-def separate(signature: Callable[[], Any]) -> Callable[[Callable[..., Any]], Separate]:
-    """Compile a kernel apart from its callers; ``signature`` is asked for when it is needed."""
+def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Separate]:
+    """Compile a kernel apart from its callers; ``signature`` is asked for when it is needed.
+
+    One that is ``rare`` is not compiled before it is called; the others as soon as it is known that they will be.
+    """
 
     def put(function: Any) -> Separate:
-        made = Separate(function, signature)
+        made = Separate(function, signature, rare)
         made._register()
         return made
 
     return put
+
+
+def separate_kernels(function: Any) -> list[Separate]:
+    """The separate kernels that a function calls, directly or not."""
+    found: list[Separate] = []
+    waiting = [getattr(function, "py_func", function)]
+    while waiting:
+        for one in values_reached(waiting.pop()):
+            if isinstance(one, Separate) and one not in found:
+                found.append(one)
+                waiting.append(one.py_func)
+    return found
 
 
 def generated(source: str, name: str, namespace: dict[str, Any], home: FunctionType) -> FunctionType:
@@ -184,26 +226,3 @@ def generated(source: str, name: str, namespace: dict[str, Any], home: FunctionT
     function.__module__ = home.__module__
     function.__qualname__ = f"{home.__qualname__}.{name}"
     return function
-
-
-class _Announcer(event.Listener):
-    """Says once, on stderr, that compilation has begun."""
-
-    def __init__(self) -> None:
-        self.said = False
-        self.lock = threading.Lock()
-
-    def on_start(self, event: event.Event) -> None:
-        dispatcher = event.data.get("dispatcher") if isinstance(event.data, dict) else None
-        module = getattr(getattr(dispatcher, "py_func", None), "__module__", "") or ""
-        with self.lock:
-            if self.said or not module.startswith("footfall"):
-                return
-            self.said = True
-        print("footfall: compiling (once; kept for the next start) ...", file=sys.stderr, flush=True)
-
-    def on_end(self, event: event.Event) -> None:
-        pass
-
-
-event.register("numba:compile", _Announcer())

@@ -14,18 +14,21 @@ import platform
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import llvmlite
 import numba
-from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.types.containers import BaseNamedTuple, BaseTuple
 
 from footfall.cache_folder import cache_folder, only_ours
 from footfall.compiled.stamp import kernel_stamp
+from footfall.version import __version__
 
 HEADER = b"footfall compiled code 1\n"
 _SUFFIX = ".kernel"
@@ -82,7 +85,7 @@ class KernelCache(NullCache):
             if payload is None:
                 return None
             try:
-                _in_use[key] = CompileResultCacheImpl.rebuild(self, context, pickle.loads(payload))
+                _in_use[key] = self.rebuild(context, pickle.loads(payload))
             except Exception:  # a pickle of another make: what fails here is compiled again, whatever the reason
                 return None
         return _in_use[key]
@@ -99,30 +102,52 @@ class KernelCache(NullCache):
                 "set FOOTFALL_CACHE to one of your own"
             )
             return
-        payload = dumps(CompileResultCacheImpl.reduce(self, data))
+        payload = dumps(data._reduce())
         try:
             _write(self._path(folder, key), key, payload)
             _prune(folder)
         except OSError as error:
             say_once(f"compiled code cannot be kept in {folder}: {error.strerror or error}")
 
+    def rebuild(self, context: Any, parts: Any) -> Any:
+        """Compiled code from what was in its file."""
+        return CompileResult._rebuild(context, *parts)
+
     def _key(self, signature: Any, codegen: Any) -> str | None:
         stamp = self.stamp()
         if stamp is None:
             return None
-        made_by = (platform.python_version(), numba.__version__, llvmlite.__version__, codegen.magic_tuple())
+        versions = (platform.python_version(), numba.__version__, llvmlite.__version__, _own_version())
         args = getattr(signature, "args", signature)
-        parts = (stamp, self._flags, str(signature), _classes(args), made_by)
+        parts = (stamp, self._flags, str(signature), _classes(args), versions, codegen.magic_tuple())
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _path(self, folder: Path, key: str) -> Path:
-        return folder / f"{self._function.__name__.strip('<>')}-{key[:40]}{_SUFFIX}"
+        return folder / f"{self._name()}-{key[:24]}{_SUFFIX}"
+
+    def _name(self) -> str:
+        return f"{self._function.__name__.strip('<>')}-{(self.stamp() or '')[:16]}"
+
+    def kept(self) -> bool:
+        """Whether the function as it stands is on disk, for some types."""
+        folder = self.cache_path
+        return folder is not None and any(folder.glob(f"{self._name()}-*{_SUFFIX}"))
+
+
+@cache
+def _own_version() -> str:
+    """A hash of this package's files: they decide as well what code is made of a kernel."""
+    digest = hashlib.sha256(__version__.encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _classes(kinds: Any) -> list[str]:
     """The modules of the named tuples among argument types: a pickle finds them by module, types by name alone."""
     found = []
     for kind in kinds:
+        kind = getattr(kind, "tuple_type", kind)
         if isinstance(kind, BaseNamedTuple):
             found.append(kind.instance_class.__module__)
         if isinstance(kind, BaseTuple):

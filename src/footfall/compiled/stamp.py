@@ -41,13 +41,22 @@ def kernel_stamp(function: FunctionType, *, modules: bool = False) -> str | None
     return digest.hexdigest()
 
 
-def reached(function: FunctionType) -> list[FunctionType]:
-    """A function and all that it calls, directly or not, as far as they can be known; not beyond separate kernels."""
-    found = []
+def values_reached(function: FunctionType) -> list[Any]:
+    """What a function and all that it calls refer to, as far as that can be known."""
+    found: list[Any] = []
     with contextlib.suppress(_Unknowable):
         for one, _ in _parts(function):
-            found.append(one)
+            found += _used_values(one).values()
     return found
+
+
+def count_reached(function: FunctionType) -> int:
+    """How many functions a function calls, directly or not, and itself; separate kernels are not counted."""
+    count = 0
+    with contextlib.suppress(_Unknowable):
+        for _ in _parts(function):
+            count += 1
+    return max(1, count)
 
 
 def _parts(function: FunctionType) -> Iterator[tuple[FunctionType, bytes]]:
@@ -67,7 +76,7 @@ def _own_part(function: FunctionType) -> tuple[bytes, list[FunctionType]]:
     digest = hashlib.sha256()
     inner: list[FunctionType] = []
     digest.update(_text(function.__code__))
-    for name, value in used_values(function).items():
+    for name, value in _used_values(function).items():
         digest.update(f"{name} = {_described(value, inner)}\n".encode())
     digest.update(_described(function.__defaults__, inner).encode())
     return digest.digest(), inner
@@ -80,7 +89,7 @@ def flags_of(compiled: Any) -> str:
     return " ".join([*sorted(name for name, chosen in options.items() if chosen is True), *fast])
 
 
-def used_values(function: FunctionType) -> dict[str, Any]:
+def _used_values(function: FunctionType) -> dict[str, Any]:
     """The globals and the variables of enclosing functions that a function may read, by name."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))

@@ -102,6 +102,11 @@ class Law:
         """
         return 0.0
 
+    @classmethod
+    def kernels(cls) -> list[Callable[..., Any]]:
+        """The plain functions that are compiled for it."""
+        return [getattr(cls, name) for name in ("kernel", "impact") if hasattr(cls, name)]
+
     def options(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 

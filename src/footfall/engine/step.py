@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from numba import types
 
 from footfall.compiled import cold, engine_part, kernel
 from footfall.engine.bridge import (
@@ -174,6 +177,11 @@ def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outc
         return end
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
     return runaway(world, outcome)
+
+
+def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Parts of the loop that the compiler comes to late, with the types that they take, from those of the loop."""
+    return {forces_and_acceleration: (*kinds[:6], types.boolean)}
 
 
 @cold

@@ -14,6 +14,7 @@ import mujoco
 import numba
 import numpy as np
 
+from footfall.compiled import ByReference
 from footfall.contact.base import CoupledLaw, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import warn_of_long_steps
@@ -42,6 +43,7 @@ from footfall.simulation.controls import (
     own_rate,
 )
 from footfall.simulation.endings import conclude, interrupted, overflowed, warnings_of
+from footfall.simulation.first_start import share_work, start_helper
 from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
@@ -90,6 +92,7 @@ class Run:
     ) -> None:
         sim = self.simulation = simulation
         robot, law, dt = sim.robot, sim.law, sim.dt
+        helper = start_helper(*((events.advance, "events") if law.event_driven else (step.advance, "step")))
         model = self.model = sim.scene.model
         self.total = step_count(duration, dt)
         check_controller(controller)
@@ -168,17 +171,20 @@ class Run:
         self.tape = make_tape(model, samples, robot.point_count, told_in_all)
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.step = 0
+        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
+        self._place = tuple(ByReference(part) for part in parts)
+        if isinstance(law, EventLaw):
+            self._place += (ByReference(self.rough), ByReference(self.flow), law.impact_pointer())
+        self._tape = ByReference(self.tape)
+        if helper is not None:
+            share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        law, tape = self.simulation.law, (self.tape, self.step, last, self.outcome)
-        place = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
         set_limit(self.scratch.clock, seconds)
-        if isinstance(law, EventLaw):
-            events.advance(*place, self.rough, self.flow, law.impact_pointer(), *tape)
-        else:
-            step.advance(*place, *tape)
+        loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
+        loop(*self._place, self._tape, self.step, last, self.outcome)
         self.step = int(self.outcome[NEXT])
         return bool(self.outcome[END] == step.DONE and self.step <= self.total)
 

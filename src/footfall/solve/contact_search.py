@@ -231,7 +231,7 @@ def newton_on_few(contacts, step, free, target, chosen, warm, budget, force, wor
     return found, iterations, left
 
 
-@separate(solver_signature)
+@separate(solver_signature, rare=True)
 def solve_by_few(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Forces (contact frames) from those that ``end`` keeps in its last columns. Gives whether they solve the problem,
     and how many steps, pivots, sweeps and guesses it took.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import inlined
+from footfall.compiled import Reference, inlined
 
 OPEN, STICK, SLIDE = 0, 1, 2
 MODES = ("open", "stick", "slide")
@@ -49,7 +49,7 @@ def coupled_signature() -> Any:
     dims = {"frame": 3} | dict.fromkeys(lists, 1)
     fields = [array(kinds.get(name, float64), dims.get(name, 2)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)
-    contacts = types.NamedTuple(fields, Contacts)
+    contacts = Reference(types.NamedTuple(fields, Contacts))
     integers = array(int64, 1)
     return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector, vector)
 

@@ -98,7 +98,7 @@ def faceted_signature() -> Any:
     return problem_signature().return_type(contacts, step, still, memory, force, mode, int64, work, marks)
 
 
-@separate(faceted_signature)
+@separate(faceted_signature, rare=True)
 def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 

@@ -17,7 +17,7 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import kernel
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
 
@@ -42,7 +42,7 @@ def spread(contacts, kind, force, work):
         spread_over_rows(contacts, kind, force, False, force, work)
 
 
-@inlined
+@kernel
 def spread_over_flat_feet(contacts, force, work):
     """The common case: every foot that touches feels all six motions. False, with nothing done, where one does not."""
     n = contacts.mobility.shape[0]
@@ -88,7 +88,7 @@ def spread_over_flat_feet(contacts, force, work):
     return True
 
 
-@inlined
+@kernel
 def inverse_moment(contacts, b, out):
     """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
     xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -112,7 +112,7 @@ def inverse_moment(contacts, b, out):
     return True
 
 
-@inlined
+@kernel
 def divide(moment, near, x):
     """Replace x by (W^T W)^-1 x for one flat foot."""
     p, q, r = x[3], x[4], x[5]
@@ -121,7 +121,7 @@ def divide(moment, near, x):
         x[3 + k] = moment[k, 0] * p + moment[k, 1] * q + moment[k, 2] * r
 
 
-@inlined
+@kernel
 def resultant(contacts, b, force, x):
     """W^T f for one foot, into x: force and moment about the centroid of its near points."""
     for k in range(6):
@@ -220,7 +220,7 @@ def spread_over_rows(contacts, kind, friction, braked, force, work):
     return True
 
 
-@inlined
+@kernel
 def feel(contacts, kind, b, force, gram, roots, w, pull):
     """C of one foot, into ``roots``, and W^T a of the accelerations in ``force``, into ``pull``. Gives the rank."""
     for k in range(6):
@@ -242,7 +242,7 @@ def feel(contacts, kind, b, force, gram, roots, w, pull):
     return pivoted_cholesky(gram, 6, TOLERANCE, roots)
 
 
-@inlined
+@kernel
 def add_braking(contacts, kind, b, friction, rank, t, w, acting):
     """Add to A of one foot what the friction of its sliding points does: the sum of ``mu d (w T)``."""
     for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -286,7 +286,7 @@ def write_reduced(contacts, left, right, start, w, out):
                     out[first + k, column + m] = value
 
 
-@inlined
+@kernel
 def solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, half):
     """Replace x by y of ``C^T L A y = x``; False if there is none."""
     columns = int(start[contacts.near.size - 1])

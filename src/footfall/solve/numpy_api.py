@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.compiled import ByReference
 from footfall.errors import SolveError
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
 from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
@@ -65,14 +66,14 @@ def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = No
     return ContactProblem(matrix, velocity.reshape(points, 3), mu, least, impulse)
 
 
-def _contacts(given: ContactProblem) -> Contacts:
+def _contacts(given: ContactProblem) -> ByReference:
     """The same problem as laws see it: every point on a body of its own, which it moves by its own three rows of W."""
     count = len(given.friction)
     mobility = np.zeros((count, 6, count, 6))
     mobility[:, :3, :, :3] = given.W.reshape(count, 3, count, 3)
     numbers = np.arange(count + 1)
     nothing = np.zeros((count, 3))
-    return Contacts(
+    seen = Contacts(
         number=np.array([count]),
         points=numbers[:-1].copy(),
         body=numbers[:-1].copy(),
@@ -89,6 +90,7 @@ def _contacts(given: ContactProblem) -> Contacts:
         static_friction=given.friction,
         dynamic_friction=given.friction,
     )
+    return ByReference(seen)
 
 
 def cone_residual(W: Any, free: Any, friction: Any, impulse: Any, *, target: Any = 0.0) -> float:

@@ -241,9 +241,10 @@ def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dic
 
 # ---- processes of their own ----------------------------------------------------------------------------------
 
+DEFAULT_LAW = "linearizing-penalty"  # of `Simulation`
 FIRST_STEP = """
-import footfall
-footfall.Simulation("spatial-biped").run(1e-3, controller="posture")
+import sys, footfall
+footfall.Simulation("spatial-biped", law=sys.argv[1]).run(1e-3, controller="posture")
 """
 
 STANDARD_RUN = """
@@ -264,10 +265,16 @@ def import_time(effort: Effort) -> Figure:
 def first_step_times(effort: Effort) -> Iterator[Figure]:
     """From the start of a process to the end of its first step: nothing compiled yet, and everything."""
     if effort.cold_start:
+        yield from cold_starts(DEFAULT_LAW)
+    _wall(FIRST_STEP, DEFAULT_LAW)
+    yield Figure("first step, warm", min(_wall(FIRST_STEP, DEFAULT_LAW) for _ in range(effort.processes)), "s")
+
+
+def cold_starts(*laws: str) -> Iterator[Figure]:
+    """From the start of a process to the end of its first step with nothing compiled, for each law."""
+    for law in laws:
         with tempfile.TemporaryDirectory() as folder:
-            yield Figure("first step, cold", _wall(FIRST_STEP, NUMBA_CACHE_DIR=folder), "s")
-    _wall(FIRST_STEP)
-    yield Figure("first step, warm", min(_wall(FIRST_STEP) for _ in range(effort.processes)), "s")
+            yield Figure(f"first step, cold, {law}", _wall(FIRST_STEP, law, FOOTFALL_CACHE=folder), "s")
 
 
 def peak_memory() -> Figure:
@@ -275,18 +282,20 @@ def peak_memory() -> Figure:
     return Figure("peak memory of a 5 s run", float(_python(STANDARD_RUN).split()[-1]), "MiB")
 
 
-def _wall(code: str, **environment: str) -> float:
+def _wall(code: str, *arguments: str, **environment: str) -> float:
     begin = time.perf_counter()
-    _python(code, **environment)
+    _python(code, *arguments, **environment)
     return time.perf_counter() - begin
 
 
-def _python(code: str, **environment: str) -> str:
+def _python(code: str, *arguments: str, **environment: str) -> str:
     """What a new Python process prints that can import this very package."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     env = os.environ | {"PYTHONPATH": path} | environment
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=env, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise FootfallError(f"bench: a process failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
     return done.stdout

@@ -1,0 +1,158 @@
+"""Tuples of arrays handed to compiled code as one pointer.
+
+By value, a named tuple becomes one argument for each size and stride of each of its arrays, in every function that it
+passes through: hundreds, and most of the intermediate code only packs and unpacks them. By reference it is laid out in
+memory once and travels as its address. Kernels do not know the difference, as both kinds have the same attributes;
+where tuples must travel by value, on a GPU for one, the same source is compiled for them as they are.
+
+The layout is that of Numba's data model on 64-bit machines: words of eight bytes throughout.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import typeof
+from numba.core import cgutils, types
+from numba.core.imputils import lower_cast, lower_getattr_generic
+from numba.core.typeconv import Conversion
+from numba.core.types.containers import BaseNamedTuple
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, models, register_model, unbox
+
+
+class Reference(types.Type):
+    """The address of a named tuple of type ``tuple_type`` that does not change while compiled code reads it."""
+
+    def __init__(self, tuple_type: Any) -> None:
+        self.tuple_type = tuple_type
+        # Symbols carry the names of types: a digest keeps them short.
+        made_of = hashlib.sha256(f"{tuple_type.instance_class.__module__} {tuple_type}".encode()).hexdigest()[:12]
+        super().__init__(name=f"{tuple_type.instance_class.__name__}_at_{made_of}")
+
+    def can_convert_from(self, context: Any, other: Any) -> Any:
+        """A tuple by value becomes a reference where a function of fixed types takes one."""
+        return Conversion.safe if other == self.tuple_type else None
+
+
+@register_model(Reference)
+class _Pointer(models.PrimitiveModel):
+    """An address, to Numba's back end."""
+
+    def __init__(self, manager: Any, reference: Reference) -> None:
+        super().__init__(manager, reference, manager[reference.tuple_type].get_data_type().as_pointer())
+
+
+@infer_getattr
+class _Attributes(AttributeTemplate):
+    key = Reference
+
+    def generic_resolve(self, reference: Reference, attribute: str) -> Any:
+        """The type of a field; that of a tuple in the tuple is a reference again."""
+        if attribute not in reference.tuple_type.fields:
+            return None
+        kind = _field(reference, attribute)[1]
+        return Reference(kind) if isinstance(kind, BaseNamedTuple) else kind
+
+
+def _field(reference: Reference, attribute: str) -> tuple[int, Any]:
+    number = reference.tuple_type.fields.index(attribute)
+    return number, reference.tuple_type.types[number]
+
+
+@lower_getattr_generic(Reference)
+def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
+    number, kind = _field(reference, attribute)
+    place = cgutils.gep_inbounds(builder, pointer, 0, number)
+    if isinstance(kind, BaseNamedTuple):
+        return place
+    model = context.data_model_manager[kind]
+    return model.from_data(builder, _load(builder, place, model.get_data_type()))
+
+
+def _load(builder: Any, place: Any, kind: Any) -> Any:
+    """Read a value word by word, each marked as never changing, so that it is read once and not in every turn."""
+    if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
+        word = builder.load(place)
+        word.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return word
+    parts = kind.elements if isinstance(kind, ir.LiteralStructType) else [kind.element] * kind.count
+    value = ir.Constant(kind, ir.Undefined)
+    for number, part in enumerate(parts):
+        at = cgutils.gep_inbounds(builder, place, 0, number)
+        value = builder.insert_value(value, _load(builder, at, part), number)
+    return value
+
+
+@lower_cast(BaseNamedTuple, Reference)
+def _put_down(context: Any, builder: Any, by_value: Any, reference: Reference, value: Any) -> Any:
+    """Lay a tuple out on the stack. Its reader is never inlined here, so that nothing is read before it is written."""
+    model = context.data_model_manager[by_value]
+    place = cgutils.alloca_once(builder, model.get_data_type())
+    builder.store(model.as_data(builder, value), place)
+    return place
+
+
+class ByReference:
+    """A named tuple laid out in memory, to be handed to compiled code; plain Python reads its fields as they are.
+
+    What it holds is fixed when it is made: arrays may change, not which arrays they are.
+    """
+
+    __slots__ = ("_named", "_numba_type_", "_words", "address")
+
+    def __init__(self, named: Any) -> None:
+        words: list[int] = []
+        self._numba_type_ = _reference(_lay_out(named, words), named)
+        self._named = named  # keeps the arrays
+        self._words = np.array(words, dtype=np.uint64)
+        self.address: int = self._words.ctypes.data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._named, name)
+
+
+_references: dict[Any, Reference] = {}
+
+
+def _reference(key: Any, named: Any) -> Reference:
+    """The type of a tuple whose fields are of kinds ``key``: finding out takes Numba longer than a run of ten steps."""
+    found = _references.get(key)
+    if found is None:
+        found = _references[key] = Reference(typeof(named))
+    return found
+
+
+def _lay_out(value: Any, words: list[int]) -> Any:
+    """Append a value's words; gives what its type follows from."""
+    if isinstance(value, np.ndarray):
+        shape, strides = value.shape, value.strides
+        words += (0, 0, value.size, value.itemsize, value.__array_interface__["data"][0], *shape)
+        words += [stride & _WORD for stride in strides]
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if isinstance(value, tuple):
+        return type(value), *[_lay_out(one, words) for one in value]
+    if isinstance(value, float):
+        words.append(int(np.float64(value).view(np.uint64)))
+        return float
+    if isinstance(value, int) and not isinstance(value, bool):
+        words.append(value & _WORD)
+        return int
+    address = value.__wrapper_address__() if hasattr(value, "__wrapper_address__") else value.address
+    words += (address, 0, 0)
+    return typeof(value)
+
+
+_WORD = 2**64 - 1
+
+
+@unbox(Reference)
+def _unbox(kind: Any, handle: Any, c: Any) -> Any:
+    number = c.pyapi.object_getattr_string(handle, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(c.builder.bitcast(address, c.context.get_value_type(kind)))

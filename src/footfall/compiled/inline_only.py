@@ -1,0 +1,135 @@
+"""Kernels that only become part of their callers: typed and lowered, but not turned into machine code of their own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.registry import CPUDispatcher
+
+from footfall.compiled.cache import KernelCache
+from footfall.compiled.known_types import known_types
+from footfall.compiled.progress import compiling
+
+
+class _Library(JITCodeLibrary):
+    """Intermediate code that callers link in."""
+
+    optimised = False
+
+    def finalize(self) -> None:
+        """Link in what is called, and optimise what stays a function; of the others their caller takes care."""
+        self._raise_if_finalized()
+        seen = set()
+        for library in self._linking_libraries:
+            if library not in seen:
+                seen.add(library)
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        if self.optimised:
+            self._optimize_final_module()
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """There is no machine code."""
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, bytes]:
+        """What is kept on disk: the intermediate code."""
+        return self.name, self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def read(cls, codegen: Any, name: str, code: bytes) -> _Library:
+        """A library from the disk."""
+        library = cls(codegen, name)
+        library._final_module = library._shared_module = llvm.parse_bitcode(code)
+        library._finalize_dynamic_globals()
+        library._finalized = True
+        return library
+
+    @property
+    def codegen(self) -> Any:
+        """The code generator, for which this function has no environment either."""
+        return _Quiet(self._codegen)
+
+
+class _Quiet:
+    """A code generator that has nothing to set up."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """No machine code, no environment."""
+
+
+class KernelCompiler(Compiler):
+    """Numba's ordinary way of compiling, which remembers what it has found out before."""
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile a Python function."""
+        with compiling(function), known_types():
+            return super().compile_extra(function)
+
+
+class _InlineOnlyCompiler(KernelCompiler):
+    """The same, into a library that stays intermediate code."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The usual one."""
+        state = self.state
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.optimised = not state.flags.forceinline
+        return [DefaultPassBuilder.define_nopython_pipeline(state)]
+
+
+class InlineOnlyCache(KernelCache):
+    """The files of such kernels."""
+
+    def rebuild(self, context: Any, parts: Any) -> Any:
+        """As ``CompileResult._rebuild``, without machine code."""
+        names = ("fndesc", "environment", "signature", "objectmode", "lifted", "type_annotation", "reload_init")
+        code, *others, environments = parts
+        known = dict(zip(names, others, strict=True))
+        for start in known["reload_init"]:
+            start()
+        library = _Library.read(context.codegen(), *code)
+        return CompileResult(
+            target_context=context,
+            typing_context=context.typing_context,
+            library=library,
+            entry_point=context.get_executable(library, known["fndesc"], known["environment"]),
+            typing_error=None,
+            call_helper=None,
+            metadata=None,
+            referenced_envs=environments,
+            **known,
+        )
+
+
+class InlineOnly(CPUDispatcher):
+    """A kernel for compiled code to call; called from Python, it is compiled as an ordinary one."""
+
+    def __init__(self, function: Any, options: dict[str, Any], ordinary: Any) -> None:
+        super().__init__(py_func=function, targetoptions=options, pipeline_class=_InlineOnlyCompiler)
+        self._make_ordinary = ordinary
+
+    @cached_property
+    def ordinary(self) -> Any:
+        """The same with machine code of its own."""
+        return self._make_ordinary()
+
+    def kept(self) -> bool:
+        """Whether its machine code is on disk, for some types."""
+        kept: bool = self.ordinary._cache.kept()
+        return kept
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.ordinary(*arguments)
