@@ -12,7 +12,7 @@ import pytest
 import footfall as ff
 from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
-from footfall.gait.constraints import Constraints, judge
+from footfall.gait.constraints import GaitConstraints, judge
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.library import find_gait, guess_of, problem_key
@@ -110,7 +110,7 @@ def test_the_shipped_gait_meets_every_demand_and_takes_less_than_its_guess():
     found = find_gait(ROBOT)
     assert found.source == "library"
     step = examine(ROBOT, found.gait)
-    assert [row.name for row in judge(ROBOT, found.gait, Constraints(), step) if not row.met] == []
+    assert [row.name for row in judge(ROBOT, found.gait, GaitConstraints(), step) if not row.met] == []
     assert step.cost == pytest.approx(found.gait.info["cost"], rel=1e-9)
     guess = examine(ROBOT, guess_of(ROBOT, found.gait))
     assert step.cost < 0.1 * guess.cost
@@ -119,7 +119,7 @@ def test_the_shipped_gait_meets_every_demand_and_takes_less_than_its_guess():
 
 def test_a_demand_that_is_not_met_is_told():
     found = find_gait(ROBOT)
-    rows = judge(ROBOT, found.gait, Constraints(speed=0.6, clearance=0.05), examine(ROBOT, found.gait, 41))
+    rows = judge(ROBOT, found.gait, GaitConstraints(speed=0.6, clearance=0.05), examine(ROBOT, found.gait, 41))
     assert {row.name for row in rows if not row.met} == {"speed", "clearance of the swing foot beyond its profile"}
 
 
@@ -127,12 +127,12 @@ def test_a_demand_that_is_not_met_is_told():
 def test_impossible_demands_are_refused(wrong):
     name = next(iter(wrong))
     with pytest.raises(GaitError, match=f"{name} of a gait must be a"):
-        Constraints(**wrong)
+        GaitConstraints(**wrong)
 
 
 def test_a_margin_wider_than_the_sole_is_refused():
     with pytest.raises(GaitError, match="leaves no place"):
-        Constraints(sole_margin=0.1).sole(find_legs(ROBOT))
+        GaitConstraints(sole_margin=0.1).sole(find_legs(ROBOT))
 
 
 def test_other_robots_are_refused():
@@ -153,7 +153,7 @@ def test_steps_longer_than_the_legs_are_refused():
 def test_the_optimum_is_found_again_and_kept(casadi, tmp_path):
     """From one start only: the step length of the shipped gait given, the same cost must come out."""
     shipped = find_gait(ROBOT).gait
-    constraints = Constraints(step_length=shipped.step_length)
+    constraints = GaitConstraints(step_length=shipped.step_length)
     told: list[str] = []
     found = find_gait(ROBOT, constraints, cache=tmp_path, progress=told.append)
     assert found.source == "optimised"
@@ -166,10 +166,10 @@ def test_the_optimum_is_found_again_and_kept(casadi, tmp_path):
 
 
 def test_the_key_follows_the_mechanics_and_not_the_looks(monkeypatch, tmp_path):
-    key = problem_key(ROBOT, Constraints())
-    assert problem_key(ff.load_robot("planar-biped", mass=71.0), Constraints()) != key
-    assert problem_key(ROBOT, Constraints(speed=0.6)) != key
-    assert problem_key(ROBOT.with_points(5), Constraints()) == key  # the same heel and toe
+    key = problem_key(ROBOT, GaitConstraints())
+    assert problem_key(ff.load_robot("planar-biped", mass=71.0), GaitConstraints()) != key
+    assert problem_key(ROBOT, GaitConstraints(speed=0.6)) != key
+    assert problem_key(ROBOT.with_points(5), GaitConstraints()) == key  # the same heel and toe
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))
     assert cache_folder("gaits") == tmp_path / "gaits"
 
@@ -184,4 +184,4 @@ def test_without_casadi_one_sentence_says_what_to_install(monkeypatch, tmp_path)
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(GaitError, match=r'needs CasADi: pip install "footfall\[gait\]"'):
-        find_gait(ROBOT, Constraints(speed=0.45), cache=tmp_path)
+        find_gait(ROBOT, GaitConstraints(speed=0.45), cache=tmp_path)

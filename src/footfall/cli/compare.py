@@ -10,14 +10,14 @@ import tyro
 
 from footfall.cli.options import with_options
 from footfall.cli.output import length, print_json, print_table, progress_bar, say
-from footfall.cli.task import Task
+from footfall.cli.task import TaskOptions
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(Task):
+class Command(TaskOptions):
     """Run the same robot, ground, controller and push under several contact laws, each in a process of its own.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws

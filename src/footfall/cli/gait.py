@@ -14,7 +14,7 @@ from footfall.cli.output import print_facts, print_json, print_table, seconds, s
 from footfall.cli.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
-    from footfall.gait.constraints import Constraints, Row
+    from footfall.gait.constraints import GaitConstraints, Row
     from footfall.gait.library import Found
     from footfall.gait.step_check import Step
 
@@ -55,12 +55,12 @@ class Command(RobotChoice):
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.gait.constraints import Constraints, judge
+        from footfall.gait.constraints import GaitConstraints, judge
         from footfall.gait.library import find_gait, guess_of
         from footfall.gait.step_check import examine
 
         robot = self.chosen_robot()
-        constraints = Constraints(
+        constraints = GaitConstraints(
             speed=self.speed,
             step_length=self.step_length,
             clearance=self.clearance,
@@ -110,7 +110,7 @@ def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: S
 
 def _show(
     found: Found,
-    constraints: Constraints,
+    constraints: GaitConstraints,
     step: Step,
     first: float,
     rows: Sequence[Row],

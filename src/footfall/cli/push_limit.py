@@ -11,7 +11,7 @@ import tyro
 from footfall.cli.options import with_options
 from footfall.cli.output import print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
-from footfall.cli.task import Setting
+from footfall.cli.task import SettingOptions
 
 if TYPE_CHECKING:
     from footfall.study.largest_push import PushLimit
@@ -21,7 +21,7 @@ FIRST = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(Setting):
+class Command(SettingOptions):
     """Find the largest push that a robot survives under each contact law, by bisection.
 
     footfall push-limit spatial-biped

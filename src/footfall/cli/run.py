@@ -10,11 +10,11 @@ import tyro
 
 from footfall.cli.options import with_options
 from footfall.cli.result import conclude, simulate
-from footfall.cli.task import Task
+from footfall.cli.task import TaskOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(Task):
+class Command(TaskOptions):
     """Simulate a robot on a ground under a contact law.
 
     footfall run spatial-biped --controller walk --speed 0.4 --steps 10

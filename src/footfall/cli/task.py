@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting(RobotChoice):
+class SettingOptions(RobotChoice):
     """A robot on a ground, with a controller and a step."""
 
     ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
@@ -56,7 +56,7 @@ class Setting(RobotChoice):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task(Setting):
+class TaskOptions(SettingOptions):
     """A setting, what happens in it, and where the recording goes."""
 
     #: s, of a task that is given no duration.

@@ -38,10 +38,10 @@ class GaitWalk:
         return ComputedTorque(motion=self._motion(robot), kp=self.kp, kv=self.kv)
 
     def _motion(self, robot: Robot) -> PolynomialGait:
-        from footfall.gait.constraints import Constraints
+        from footfall.gait.constraints import GaitConstraints
         from footfall.gait.library import find_gait
         from footfall.gait.polynomial import load_gait
 
         if self.gait is not None:
             return load_gait(self.gait)
-        return find_gait(robot, Constraints(speed=self.speed)).gait
+        return find_gait(robot, GaitConstraints(speed=self.speed)).gait

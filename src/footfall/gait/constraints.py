@@ -22,7 +22,7 @@ ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Constraints:
+class GaitConstraints:
     """What is asked of a walk.
 
     Attributes:
@@ -81,7 +81,7 @@ class Row(NamedTuple):
     met: bool
 
 
-def judge(robot: Robot, gait: PolynomialGait, constraints: Constraints, step: Step) -> list[Row]:
+def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step: Step) -> list[Row]:
     """Every constraint, looked at in all samples of ``step``."""
     legs = find_legs(robot)
     heel, toe = constraints.sole(legs)

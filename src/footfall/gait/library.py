@@ -16,7 +16,7 @@ import numpy as np
 
 from footfall.cache_folder import cache_folder
 from footfall.errors import GaitError
-from footfall.gait.constraints import Constraints
+from footfall.gait.constraints import GaitConstraints
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.optimal import METHOD, Progress, optimise
@@ -38,7 +38,7 @@ class Found:
 
 def find_gait(
     robot: Robot,
-    constraints: Constraints | None = None,
+    constraints: GaitConstraints | None = None,
     *,
     cache: str | os.PathLike[str] | None = None,
     fresh: bool = False,
@@ -48,7 +48,7 @@ def find_gait(
 
     ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
     """
-    constraints = Constraints() if constraints is None else constraints
+    constraints = GaitConstraints() if constraints is None else constraints
     key = problem_key(robot, constraints)
     kept = Path(cache) if cache is not None else cache_folder("gaits")
     place = None if kept is None else kept / f"{robot.name}-{key[:16]}.json"
@@ -91,7 +91,7 @@ def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
     return [(source, gait) for source, gait in found if gait.info.get("problem") == key]
 
 
-def problem_key(robot: Robot, constraints: Constraints) -> str:
+def problem_key(robot: Robot, constraints: GaitConstraints) -> str:
     """A hash of everything that decides the optimum."""
     model = robot.model
     numbers = [

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.gait.constraints import Constraints
+from footfall.gait.constraints import GaitConstraints
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
 from footfall.gait.polynomial import PolynomialGait, cubics, swapped
@@ -49,7 +49,7 @@ class Optimum:
     guess: PolynomialGait
 
 
-def optimise(robot: Robot, constraints: Constraints, progress: Progress | None = None) -> Optimum:
+def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | None = None) -> Optimum:
     """Find the walk of least torque that meets the constraints; ``progress`` is called with sentences."""
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
@@ -82,7 +82,7 @@ def optimise(robot: Robot, constraints: Constraints, progress: Progress | None =
 class _Problem:
     """The nonlinear programme, built once and solved from several starts."""
 
-    def __init__(self, robot: Robot, constraints: Constraints) -> None:
+    def __init__(self, robot: Robot, constraints: GaitConstraints) -> None:
         ca = casadi()
         self.robot, self.constraints, self.legs = robot, constraints, find_legs(robot)
         self.model = StepModel(robot, self.legs)

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError
-from footfall.gait.constraints import Constraints
+from footfall.gait.constraints import GaitConstraints
 from footfall.gait.legs import Legs, find_legs
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STICKS = 9  # postures drawn
 
 
-def plot_step(robot: Robot, gait: PolynomialGait, constraints: Constraints) -> Figure:
+def plot_step(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints) -> Figure:
     """A matplotlib figure of one step."""
     try:
         import matplotlib

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.control.computed_torque import ComputedTorque
-from footfall.gait.constraints import Constraints, judge
+from footfall.gait.constraints import GaitConstraints, judge
 from footfall.gait.library import find_gait, guess_of
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
@@ -47,7 +47,7 @@ def walk(gait: PolynomialGait, law: Law | str, steps: int = STEPS, dt: float = 1
 
 
 def run_gait() -> Walked:
-    robot, constraints = load_robot("planar-biped"), Constraints(speed=0.5, friction=FRICTION)
+    robot, constraints = load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)
     found = find_gait(robot, constraints)
     step = examine(robot, found.gait)
     unmet = tuple(row.name for row in judge(robot, found.gait, constraints, step) if not row.met)

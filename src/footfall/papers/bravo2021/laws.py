@@ -11,7 +11,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import FootfallWarning
-from footfall.gait.constraints import Constraints
+from footfall.gait.constraints import GaitConstraints
 from footfall.gait.library import find_gait
 from footfall.gait.polynomial import PolynomialGait
 from footfall.measure import has_fallen
@@ -41,7 +41,7 @@ class Walks:
 
 
 def run_laws() -> Walks:
-    gait = find_gait(load_robot("planar-biped"), Constraints(speed=0.5, friction=FRICTION)).gait
+    gait = find_gait(load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)).gait
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)
         return Walks(gait, {name: walk(gait, _law(name, options)) for name, options in (WALKS | TOO_SOFT).items()})
