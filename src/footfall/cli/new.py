@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -103,7 +104,7 @@ class Command:
         from footfall.errors import FootfallError
         from footfall.files.aside import written_aside
 
-        if not NAME.fullmatch(self.name):
+        if not NAME.fullmatch(self.name) or iskeyword(self.name):
             raise UsageError(f"'{self.name}' is no name: begin with a letter, go on with letters, digits, - and _")
         template, ending = TEMPLATES[self.what]
         function = self.name.replace("-", "_")

@@ -31,14 +31,14 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
 
     chosen: dict[str, type] = {}
     if hasattr(command, "ground"):
-        kind, known = _typed(args, "--ground") or "plane", ground_options()
+        kind, known = _typed(args, "--ground", "plane"), ground_options()
         if kind not in known:
             raise UsageError(f"no ground is called '{kind}': {did_you_mean(kind, known)}")
         chosen["ground"] = known[kind]
     default_law = getattr(command, "law", None)
     if default_law is not None:  # a comparison has several laws, and none here
-        chosen["law"] = law_class(_typed(args, "--law") or default_law)
-    controller = _typed(args, "--controller") or "none"
+        chosen["law"] = law_class(_typed(args, "--law", default_law))
+    controller = _typed(args, "--controller", "none")
     if controller != "none" and hasattr(command, "controller_options"):
         chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:
@@ -57,14 +57,14 @@ def changed(options: Any) -> dict[str, Any]:
     return {name: value for name, (value, default) in values.items() if value is not default}
 
 
-def _typed(args: Sequence[str], option: str) -> str | None:
+def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
     """The value given to an option, before anything else is known of the arguments."""
     for i, arg in enumerate(args):
         if arg.startswith(f"{option}="):
             return arg.partition("=")[2]
         if arg == option and i + 1 < len(args):
             return args[i + 1]
-    return None
+    return otherwise
 
 
 def _typeable(controller: type, taken: set[str]) -> type:

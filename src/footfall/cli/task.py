@@ -11,6 +11,7 @@ import tyro
 from footfall.cli.options import changed
 from footfall.cli.push import parse_push
 from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +91,8 @@ class TaskOptions(SettingOptions):
         from footfall.ground import Ground
         from footfall.standing import place
 
+        if not self.drop >= 0.0:
+            raise UsageError(f"--drop {self.drop:g}: a robot starts above the ground, at a height >= 0 m")
         if not (self.align or self.drop):
             return None
         qpos = place(robot, ground, (0.0, 0.0), align=self.align)

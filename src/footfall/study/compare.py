@@ -22,7 +22,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.errors import FootfallError, LawError
+from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.ground import Ground
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
@@ -213,6 +213,8 @@ def _run(
     tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
 ) -> tuple[dict[str, Answer], list[str]]:
     count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
+    if count < 1:
+        raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
     answers: dict[str, Answer] = {}
     warnings: list[str] = []
 
