@@ -260,6 +260,15 @@ def commands():
     return [one for one in dict.fromkeys(one.replace(" --laws all", "") for one in found) if " " in one.strip()]
 
 
+def test_pages_name_commands_that_exist():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for word in re.findall(r"^footfall ([a-z][\w-]*)", text, flags=re.M) + re.findall(
+            r"`footfall ([a-z][\w-]*)", text
+        ):
+            assert word in COMMANDS, f"{page.name}: footfall {word}"
+
+
 def marked():
     for one in commands():
         slow = any(one.startswith(begin) for begin in SLOW)

@@ -20,7 +20,7 @@ from footfall.errors import FootfallError, FootfallWarning, did_you_mean
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
-    "demo": "let the biped walk five steps, tell what happened",
+    "demo": "let the biped walk five steps and report what happened",
     "run": "simulate a robot on a ground under a contact law",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _dispatch(args)
         except SystemExit as leave:  # tyro's way out of --help and of wrong options
             return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
-        except BrokenPipeError:  # `footfall laws | head`: nobody reads on, and Python shall not complain at exit
+        except BrokenPipeError:  # `footfall laws | head`: the reader has gone, and Python shall not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         except (FootfallError, KeyboardInterrupt) as error:

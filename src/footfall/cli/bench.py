@@ -48,11 +48,11 @@ class Command:
         found: list[LawSpeed | Figure] = []
         figures: Iterator[LawSpeed | Figure]
         effort = QUICK if self.quick else Effort()
-        with sentences_bar("bench") as told:
+        with sentences_bar("bench") as report:
             if self.cold:
                 figures = cold_starts(*laws())
             else:
-                figures = robot_speeds(self.robots, effort, told) if self.robots else bench(effort, told)
+                figures = robot_speeds(self.robots, effort, report) if self.robots else bench(effort, report)
             for figure in figures:
                 if self.json:
                     print_json(asdict(figure))

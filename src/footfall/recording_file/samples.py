@@ -60,8 +60,8 @@ def read_samples(
         raise RecordingError(f"the samples '{path}' are damaged: their times do not follow each other")
     if mode.size and not (mode.min() >= MODES[0] and mode.max() <= MODES[1]):
         raise RecordingError(f"the samples '{path}' are damaged: a mode is none of 0, 1, 2")
-    told = {name: arrays.pop(SIGNAL + name) for name in signals}
-    return arrays, told
+    measured = {name: arrays.pop(SIGNAL + name) for name in signals}
+    return arrays, measured
 
 
 def file_digest(path: Path) -> str:
@@ -88,8 +88,8 @@ def _table(path: Path) -> Any:
         # One file, not a dataset: a directory called "key=value" is no partition.
         return pq.read_table(path, page_checksum_verification=True, partitioning=None).combine_chunks()
     except (pa.ArrowException, OSError, MemoryError) as error:
-        told = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RecordingError(f"the samples '{path}' are damaged: {told}") from error
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
 
 
 def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
