@@ -25,6 +25,8 @@ from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
 #: Times the problem is solved while points that begin to slide change from static to dynamic friction.
 ROUNDS = 4
+#: Part of a point's mobility below which a direction has none: rounding.
+IDLE = 1e-12
 
 
 @inlined
@@ -61,6 +63,30 @@ def solve_by_pivoting(contacts, step, still, memory, free, target, missing, forc
 
 
 @inlined
+def take_off_idle_friction(w, impulse):
+    """Leave out friction along directions in which no force moves anything, as those that a planar robot's rails bear:
+    it is not determined, and none is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
+    """
+    for i in range(impulse.shape[0]):
+        k = 3 * i
+        a, b, c = w[k, k], w[k, k + 1], w[k + 1, k + 1]
+        none = IDLE * max(a, c, w[k + 2, k + 2])
+        half, root = 0.5 * (a + c), (0.25 * (a - c) ** 2 + b * b) ** 0.5
+        least = half - root
+        if least > none:
+            continue
+        if half + root <= none:
+            impulse[i, 0], impulse[i, 1] = 0.0, 0.0
+            continue
+        x, y = b, least - a  # the eigenvector of the least eigenvalue, from the longer of two columns
+        if x * x + y * y < b * b + (least - c) ** 2:
+            x, y = least - c, b
+        share = (x * impulse[i, 0] + y * impulse[i, 1]) / (x * x + y * y)
+        impulse[i, 0] -= share * x
+        impulse[i, 1] -= share * y
+
+
+@inlined
 def pivot_on_few(contacts, step, still, memory, free, target, missing, force, end, facets, chosen, budget, work, marks):
     """The same for the chosen points alone, and what is left of the budget."""
     w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, chosen, work)
@@ -75,6 +101,7 @@ def pivot_on_few(contacts, step, still, memory, free, target, missing, force, en
         status, pivots = solve_pyramid(w, dense_free, dense_target, coefficient, facets, most, impulse, rest, marks)
         iterations += pivots
         left = max(0.0, left - cost * pivots)
+        take_off_idle_friction(w, impulse)
         hand_back(contacts, chosen, impulse, force)
         to_world_frames(contacts, force, missing)
         end_motions(contacts, step, free, missing, end, work)
