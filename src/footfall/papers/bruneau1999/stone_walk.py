@@ -12,6 +12,7 @@ from footfall.ground import Ground
 from footfall.measure import Assistance, assistance
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC
+from footfall.papers.bruneau1999.stones import throughout
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
@@ -63,14 +64,13 @@ def run_stone_walk() -> StoneWalk:
     surface = RegularGridInterpolator((across, along), heights)
     over = rec.position[..., 2] - surface(rec.position[..., 1::-1])
     carries = np.linalg.norm(rec.force, axis=2) > 0.0
-    _, normal = ground.gap(rec.position)
     # A point that comes out faster than eq. (16) lets it is held by nothing: the damper would have to pull.
-    leaving = np.einsum("tpi,tpi->tp", rec.velocity, normal) > 0.0
+    leaving = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > 0.0
     return StoneWalk(
         rec=rec,
         over=over,
-        untouched=int(((over < -SURE) & ~carries & ~leaving).sum()),
-        wrong=int(((over > SURE) & carries).sum()),
+        untouched=int((throughout((over < -SURE) & ~leaving) & ~carries[:-1]).sum()),
+        wrong=int((throughout(over > SURE) & carries[:-1]).sum()),
         level=int(((rec.position[..., 2] < 0.0) != (over < 0.0)).sum()),
         help=assistance(rec),
     )

@@ -43,6 +43,11 @@ def field() -> tuple[np.ndarray, np.ndarray]:
     return axis, heights
 
 
+def throughout(condition: np.ndarray) -> np.ndarray:
+    """(T - 1, ...) whether something holds at both ends of an interval, over which a recorded force is the mean."""
+    return condition[:-1] & condition[1:]
+
+
 def run_stones() -> Stones:
     from scipy.interpolate import RegularGridInterpolator
 
@@ -55,14 +60,13 @@ def run_stones() -> Stones:
     surface = RegularGridInterpolator((axis, axis), heights)
     over = rec.position[..., 2] - surface(rec.position[..., 1::-1])
     carries = np.linalg.norm(rec.force, axis=2) > 0.0
-    _, normal = ground.gap(rec.position)
     # A point that comes out faster than eq. (16) lets it is held by nothing: the damper would have to pull.
-    leaving = np.einsum("tpi,tpi->tp", rec.velocity, normal) > 0.0
+    leaving = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > 0.0
     return Stones(
         rec=rec,
         over=over,
-        untouched=int(((over < -SURE) & ~carries & ~leaving).sum()),
-        wrong=int(((over > SURE) & carries).sum()),
+        untouched=int((throughout((over < -SURE) & ~leaving) & ~carries[:-1]).sum()),
+        wrong=int((throughout(over > SURE) & carries[:-1]).sum()),
     )
 
 
