@@ -57,7 +57,7 @@ def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = 
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 
     Converges quadratically from near, so a start from a similar problem saves most of the work. Where it does not
-    converge :func:`lemke` answers; ``iterations`` counts his pivots too. ``tolerance`` is that of the equations, as a
+    converge :func:`lemke` answers; ``iterations`` counts its pivots too. ``tolerance`` is that of the equations, as a
     share of the largest q.
     """
     M, q = _problem(M, q)
