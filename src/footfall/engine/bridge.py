@@ -7,6 +7,7 @@ kept on disk; model and data travel as the integers ``MjModel._address`` and ``M
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -80,6 +81,7 @@ def _dtype(kind: object) -> object:
     return np.dtype(np.uint64)
 
 
+@cache
 def struct_dtype(name: str) -> np.dtype:
     """The memory layout of one of MuJoCo's structs, ``"mjData"`` or ``"mjContact"``."""
     fields = structs.STRUCTS[name].fields
