@@ -144,6 +144,9 @@ def macroscopic_onset(contacts, memory, force, b):
         p = contacts.points[i]
         if memory[p, SLIDING] == 0.0:
             start_sliding(contacts, memory, p, force, limit / size)
+        else:  # it slides already, and with the others it is more than the foot can have
+            force[p, 0] *= limit / size
+            force[p, 1] *= limit / size
 
 
 def distributed(contacts, dt, memory, force, mode, work, marks, signals, parameters):
