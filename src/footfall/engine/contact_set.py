@@ -30,6 +30,8 @@ REBOUND = 1e-6
 SLOW = 1e-7
 #: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.
 DRIFT = 1e-12
+#: Normal speed of a point in contact, m/s, that no integration errs by: it has come over an edge of the ground.
+KINK = 1e-6
 #: Way along which the bend of the ground is measured, m.
 BEND = 1e-6
 
@@ -229,6 +231,17 @@ def off_course(points, contacts, flow):
             if points.radius[p] == 0.0:
                 for k in range(3):
                     worst = max(worst, abs(points.anchor[p, k] - points.position[p, k]))
+    return worst
+
+
+@engine_part
+def rising(contacts, flow):
+    """Largest normal speed of points in contact, up or down, m/s."""
+    worst = 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if flow.touching[p] == 1:
+            worst = max(worst, abs(contacts.velocity[p, 2]))
     return worst
 
 

@@ -25,6 +25,7 @@ from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
 from footfall.engine.contact_set import (
     DRIFT,
+    KINK,
     REBOUND,
     SLOW,
     TOUCH,
@@ -33,6 +34,7 @@ from footfall.engine.contact_set import (
     measure_turning,
     off_course,
     put_back,
+    rising,
     show_near,
     show_touching,
     strike,
@@ -332,13 +334,15 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 if flow.tally[EVENTS] > ENOUGH:
                     outcome[END] = STALLED
                     return
-            if hit or flash > 0.0 or straighten:
+            over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
+            if hit or flash > 0.0 or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, conditions.constraints, flow)
             hit, flash, straighten = False, 0.0, False
-            if gone >= dt - 1e-15:
+            if gone >= dt - 1e-15 and not over_edge:
                 break
             impacts = flow.tally[IMPACTS]
-            if flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt:
+            tired = flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt
+            if tired or over_edge:
                 steps = 0
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)

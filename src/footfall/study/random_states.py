@@ -218,9 +218,16 @@ def judge_forces(run: Run, rows: int) -> tuple[bool, bool]:
     normal = _normals(run, rows)
     load = np.einsum("tpi,tpi->tp", force, normal)
     friction = force - load[:, :, None] * normal
-    slides = (run.tape.mode[:rows] == 2) & (not sim.law.cone_of_foot)  # a foot's friction falls off little by little
+    slides = run.tape.mode[:rows] == 2
+    if sim.law.cone_of_foot or sim.law.event_driven:  # both frictions in one step: a transition, or a mean over events
+        slides = np.zeros_like(slides)
     limit = np.where(slides, sim.ground.dynamic_friction, sim.ground.static_friction) * np.maximum(load, 0.0)
-    slack = ROUNDING * np.linalg.norm(force, axis=2).max(axis=1, keepdims=True) + 1e-9
+    size = np.linalg.norm(force, axis=2)
+    slack = ROUNDING * size.max(axis=1, keepdims=True) + 1e-9
+    if sim.law.event_driven:  # a mean over the period, in which the point has moved and the normal turned
+        turned = np.linalg.norm(np.diff(normal, axis=0), axis=2)
+        turned = np.concatenate([turned, np.full_like(size[-1:], np.inf)])  # what comes after the last is not known
+        slack = slack + np.where(size > 0.0, (1.0 + sim.ground.static_friction) * turned * size, 0.0)
     pulls = bool((load < -slack).any())
     if sim.law.cone_of_foot:
         first = np.cumsum([0, *(len(foot.points) for foot in sim.robot.feet[:-1])])
