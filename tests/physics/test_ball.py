@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from bounds import below, close, near
 from physics.laws import GRAVITY, every_law, expected, log
 
 import footfall as ff
@@ -28,24 +29,24 @@ def test_restitution_and_deepest_point_are_those_of_the_closed_form(kp, kv):
     measured, deepest = float(rec.qvel[:, 2].max()), -float(rec.gap.min())
     log("linearizing-penalty", kp=kp, kv=kv, e=measured / restitution - 1.0, depth=deepest / depth - 1.0)
     # Semi-implicit Euler errs by dt kv / 2 = 0.13 % at kv = 250, and less at smaller gains.
-    assert measured == pytest.approx(restitution, rel=2e-3)
-    assert deepest == pytest.approx(depth, rel=2e-3)
-    assert rec.time[rec.gap[:, 0].argmin()] == pytest.approx(when, abs=2e-5)
+    near(measured, restitution, rel=2e-3)
+    near(deepest, depth, rel=2e-3)
+    near(rec.time[rec.gap[:, 0].argmin()], when, abs=2e-5)
 
 
 @pytest.mark.parametrize(("kp", "kv"), GAINS)
 def test_restitution_does_not_depend_on_mass(kp, kv):
     light, middle, heavy = (landed(kp, kv, mass, dt=1e-4, duration=0.4) for mass in (1e-3, 1.0, 100.0))
     for other in (light, heavy):
-        np.testing.assert_allclose(other.qpos[:, 2], middle.qpos[:, 2], atol=1e-12)
-        np.testing.assert_allclose(other.force / other.robot.mass, middle.force, atol=1e-9)
+        close(other.qpos[:, 2], middle.qpos[:, 2], atol=1e-12)
+        close(other.force / other.robot.mass, middle.force, atol=1e-9)
 
 
 @pytest.mark.parametrize(("kp", "kv"), GAINS)
 def test_touch_down_force_is_weight_and_the_jump_of_the_damper(kp, kv):
     """Weight and m kv v0, the gain applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2."""
     rec = landed(kp, kv, mass=2.0, duration=0.0)
-    assert rec.force[0, 0, 2] == pytest.approx(2.0 * (GRAVITY + kv), rel=0.51 * rec.dt * kv + 1e-12)
+    near(rec.force[0, 0, 2], 2.0 * (GRAVITY + kv), rel=0.51 * rec.dt * kv + 1e-12)
 
 
 @pytest.mark.parametrize("eps", [0.0, 1e-6, 1e-4])
@@ -57,8 +58,8 @@ def test_a_ball_that_came_to_rest_is_inside_the_ground_by_eps(eps, dt):
     rest = rec.slice(5.0)
     smallest = closed_form(500, 250)[1] * GRAVITY * dt
     log("linearizing-penalty", eps=eps, dt=dt, depth=-rest.gap.mean(), most=-rest.gap.min())
-    assert np.abs(-rest.gap - eps).max() < 1.1 * smallest + 1e-9
-    assert rest.force[:, 0, 2].mean() == pytest.approx(rec.robot.weight, rel=1e-3)
+    below(np.abs(-rest.gap - eps).max(), 1.1 * smallest + 1e-9)
+    near(rest.force[:, 0, 2].mean(), rec.robot.weight, rel=1e-3)
 
 
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
@@ -68,14 +69,14 @@ def test_no_false_impacts_where_eps_is_half_the_smallest_impacts_depth(dt):
     rec = ff.Simulation("ball", law=ff.law("linearizing-penalty", eps=eps), dt=dt).run(8.0, qvel=[0, 0, -0.3, 0, 0, 0])
     rest = rec.slice(7.0)
     assert (rest.mode == 1).all()
-    np.testing.assert_allclose(rest.force[:, 0, 2], rec.robot.weight, rtol=2e-2)
+    close(rest.force[:, 0, 2], rec.robot.weight, rtol=2e-2)
 
 
 @every_law
 def test_a_ball_at_rest_is_carried_by_its_weight(law):
     rec = ff.Simulation("ball", law=law).run(6.0)
     mean = rec.total_force[-1000:].mean(axis=0) / rec.robot.weight
-    np.testing.assert_allclose(mean, [0.0, 0.0, 1.0], atol=expected(law).weight)
+    close(mean, [0.0, 0.0, 1.0], atol=expected(law).weight)
 
 
 @every_law
@@ -84,8 +85,8 @@ def test_a_rolling_ball_keeps_rolling(law):
     sim = ff.Simulation("ball", law=law)
     rec = sim.run(2.0, qpos=settled(sim), qvel=[1.0, 0.5, 0.0, -5.0, 10.0, 0.0])
     end = rec.qvel[-1]
-    np.testing.assert_allclose(end[:2], [1.0, 0.5], rtol=1e-3)
-    np.testing.assert_allclose(rec.qpos[-1, :2] - rec.qpos[0, :2], [2.0, 1.0], rtol=1e-3)
+    close(end[:2], [1.0, 0.5], rtol=1e-3)
+    close(rec.qpos[-1, :2] - rec.qpos[0, :2], [2.0, 1.0], rtol=1e-3)
 
 
 @every_law
@@ -95,8 +96,8 @@ def test_a_sliding_ball_ends_rolling_at_five_sevenths(law):
     rec = sim.run(1.5, qpos=settled(sim), qvel=[2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     spin = np.linalg.norm(rec.qvel[-1, 3:])
     log(law, speed=rec.qvel[-1, 0] * 0.7 - 1.0, rolling=rec.qvel[-1, 0] - 0.1 * spin)
-    assert rec.qvel[-1, 0] == pytest.approx(2.0 * 5.0 / 7.0, rel=2e-3)  # what an Euler step of friction leaves over
-    assert 0.1 * spin == pytest.approx(rec.qvel[-1, 0], rel=1e-3)
+    near(rec.qvel[-1, 0], 2.0 * 5.0 / 7.0, rel=2e-3)  # what an Euler step of friction leaves over
+    near(0.1 * spin, rec.qvel[-1, 0], rel=1e-3)
 
 
 def settled(sim: ff.Simulation) -> np.ndarray:
@@ -115,7 +116,7 @@ def test_the_rest_penetration_asked_for_is_the_one_found(law, depth):
     for robot in ("ball", "brick"):
         sim = ff.Simulation(robot, law=ff.law(law, rest_penetration=depth), dt=1e-4)
         rec = sim.run(4.0, record_dt=1e-2)
-        np.testing.assert_allclose(-rec.gap[-1], depth, rtol=1e-2, err_msg=robot)
+        close(-rec.gap[-1], depth, rtol=1e-2, err_msg=robot)
 
 
 @pytest.mark.parametrize("law", SPRINGS)
@@ -130,7 +131,7 @@ def test_the_damping_ratio_asked_for_is_the_logarithmic_decrement_found(law, rat
     decrement = np.log(rest * 0.01 / swing[peaks[0]])
     found = decrement / math.hypot(2.0 * math.pi, decrement)
     log(law, asked=ratio, found=found)
-    assert found == pytest.approx(ratio, rel=2e-2)  # the swing, 1 % of the depth, and Euler's dt omega / 2 = 0.05 %
+    near(found, ratio, rel=2e-2)  # the swing, 1 % of the depth, and Euler's dt omega / 2 = 0.05 %
 
 
 def linear_swing(time: float, sim: ff.Simulation, start: float) -> float:
@@ -152,5 +153,5 @@ def test_an_integrator_converges_at_its_order_on_a_smooth_bounce(integrator, ord
         error.append(abs(-rec.gap[-1, 0] - linear_swing(0.1, sim, 1.5e-3)))
     found = math.log2(error[0] / error[1])
     log(integrator, order=found, error=error[1])
-    assert found == pytest.approx(order, abs=0.5)
-    assert error[1] < {"euler": 1e-4, "rk4": 1e-7}[integrator]
+    near(found, order, abs=0.5)
+    below(error[1], {"euler": 1e-4, "rk4": 1e-7}[integrator])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from bounds import below, close, near
 from physics.laws import DT, GRAVITY, coulombs, every_law, expected, log, rest_depth
 
 import footfall as ff
@@ -36,7 +37,7 @@ def test_a_brick_that_friction_holds_stays_where_it_is(law, points):
     drift = float(np.linalg.norm(way[-1] - way[start]))
     creep = 5.0 * sim.law.creep(math.tan(RAMP) / 0.5, sim.setting)
     log(law, drift=drift, creep_stated=creep, settling=float(np.linalg.norm(way[start])))
-    assert drift < given.drift + creep
+    below(drift, given.drift + creep)
     assert (rec.status == 0).all()
 
 
@@ -48,8 +49,8 @@ def test_a_sliding_brick_accelerates_by_what_friction_leaves_of_gravity(law, hea
     found = (speed[-1, 0] - speed[500, 0]) / 0.5
     closed = GRAVITY * (math.sin(RAMP) - 0.2 * math.cos(RAMP))
     log(law, acceleration=found / closed - 1.0, across=speed[-1, 1])
-    assert found == pytest.approx(closed, rel=expected(law).sliding)
-    assert abs(speed[-1, 1]) < expected(law).sliding
+    near(found, closed, rel=expected(law).sliding)
+    below(abs(speed[-1, 1]), expected(law).sliding)
     assert (rec.status == 0).all()
 
 
@@ -63,9 +64,9 @@ def test_a_thrown_brick_stops_after_v_squared_over_two_mu_g_in_the_direction_of_
     closed = 2.0**2 / (2.0 * 0.3 * GRAVITY)
     turned = math.degrees(math.remainder(math.atan2(way[1], way[0]) - angle, 2.0 * math.pi))
     log(law, way=float(np.linalg.norm(way)) / closed - 1.0, degrees=turned)
-    assert float(np.linalg.norm(way)) == pytest.approx(closed, rel=expected(law).stopping)
-    assert abs(turned) < expected(law).direction
-    assert np.abs(rec.qvel[-1, :2]).max() < 1e-3
+    near(float(np.linalg.norm(way)), closed, rel=expected(law).stopping)
+    below(abs(turned), expected(law).direction)
+    below(np.abs(rec.qvel[-1, :2]).max(), 1e-3)
 
 
 @pytest.mark.parametrize("heading", [0, 30, 77, 135, 200])
@@ -75,9 +76,9 @@ def test_mujocos_elliptic_cone_brakes_alike_in_all_directions(heading):
     sim = ff.Simulation("brick", ground=ff.Ground.plane(0.3), law=ff.law("mujoco", cone="elliptic"))
     rec = sim.run(1.2, qvel=[2.0 * math.cos(angle), 2.0 * math.sin(angle), 0, 0, 0, 0])
     way = rec.qpos[-1, :2] - rec.qpos[0, :2]
-    assert float(np.linalg.norm(way)) == pytest.approx(2.0**2 / (2.0 * 0.3 * GRAVITY), rel=5e-3)
+    near(float(np.linalg.norm(way)), 2.0**2 / (2.0 * 0.3 * GRAVITY), rel=5e-3)
     # Soft contact chatters under a light brick, and every jump turns it a little.
-    assert abs(math.degrees(math.remainder(math.atan2(way[1], way[0]) - angle, 2.0 * math.pi))) < 0.5
+    below(abs(math.degrees(math.remainder(math.atan2(way[1], way[0]) - angle, 2.0 * math.pi))), 0.5)
 
 
 @every_law
@@ -94,16 +95,16 @@ def test_static_friction_holds_what_dynamic_friction_lets_slide(law):
     sim, rec, way, _ = on_ramp(law, (0.8, 0.4), given.settling + 2.0, angle=slope)
     start = np.searchsorted(rec.time, given.settling - 1e-9)
     creep = 2.0 * sim.law.creep(0.5 / 0.8, sim.setting)
-    assert np.linalg.norm(way[-1] - way[start]) < given.drift + creep
+    below(np.linalg.norm(way[-1] - way[start]), given.drift + creep)
     _, _, _, speed = on_ramp(law, (0.8, 0.4), 1.0, angle=slope, speed=0.2)
     closed = GRAVITY * (math.sin(slope) - 0.4 * math.cos(slope))
-    assert (speed[-1, 0] - speed[500, 0]) / 0.5 == pytest.approx(closed, rel=given.sliding)
+    near((speed[-1, 0] - speed[500, 0]) / 0.5, closed, rel=given.sliding)
 
 
 @every_law
 def test_without_friction_a_brick_slides_as_on_ice(law):
     _, _, _, speed = on_ramp(law, 0.0, 1.0)
-    assert speed[-1, 0] == pytest.approx(GRAVITY * math.sin(RAMP), rel=expected(law).sliding)
+    near(speed[-1, 0], GRAVITY * math.sin(RAMP), rel=expected(law).sliding)
 
 
 @every_law
@@ -111,9 +112,9 @@ def test_without_friction_a_brick_slides_as_on_ice(law):
 def test_more_points_change_neither_load_nor_sliding(law, points):
     _, rec, _, speed = on_ramp(law, 0.2, 1.0, points=points)
     closed = GRAVITY * (math.sin(RAMP) - 0.2 * math.cos(RAMP))
-    assert (speed[-1, 0] - speed[500, 0]) / 0.5 == pytest.approx(closed, rel=expected(law).sliding)
+    near((speed[-1, 0] - speed[500, 0]) / 0.5, closed, rel=expected(law).sliding)
     load = rec.total_force[500:].mean(axis=0) @ rec.ground.frame([0, 0, 0])[2]
-    assert load == pytest.approx(rec.robot.weight * math.cos(RAMP), rel=expected(law).sliding)
+    near(load, rec.robot.weight * math.cos(RAMP), rel=expected(law).sliding)
     assert (rec.status == 0).all()
 
 
@@ -123,6 +124,6 @@ def test_below_the_switch_speed_a_brick_on_a_ramp_stops_as_exp_minus_kv_t():
     switch = GRAVITY / kv * (0.5 * math.cos(RAMP) - math.sin(RAMP))
     law = ff.law("linearizing-penalty", kv=kv)
     _, rec, _, speed = on_ramp(law, 0.5, 0.2, speed=0.9 * switch)
-    np.testing.assert_allclose(speed[:, 0], speed[0, 0] * np.exp(-kv * rec.time), atol=1e-6 * switch)
+    close(speed[:, 0], speed[0, 0] * np.exp(-kv * rec.time), atol=1e-6 * switch)
     _, rec, _, speed = on_ramp(law, 0.5, 0.2, speed=1.5 * switch)
     assert (rec.mode[0] == 2).all() and (rec.mode[-1] == 1).all()

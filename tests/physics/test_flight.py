@@ -7,6 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from bounds import below, close
 from physics.laws import every_law, log, mechanical_energy
 
 import footfall as ff
@@ -38,7 +39,7 @@ def test_linear_momentum_changes_by_weight_times_time(law):
     motion = ff.measure.momentum(rec)
     expected = motion.momentum[0] + rec.robot.mass * GRAVITY * rec.time[:, None]
     # Euler's steps in joint coordinates are not those of the centre of mass: an error of the order of the step.
-    np.testing.assert_allclose(motion.momentum, expected, atol=rec.robot.mass * 2e-3)
+    close(motion.momentum, expected, atol=rec.robot.mass * 2e-3)
 
 
 def halving(measure, integrator: str, coarse: float, robot: str = "spatial-biped") -> tuple[float, float]:
@@ -84,7 +85,7 @@ def test_what_flight_conserves_errs_by_the_integrators_order(quantity, robot, in
 def test_rk4_conserves_far_better_than_euler(quantity):
     _, euler = halving(CONSERVED[quantity], "euler", 1e-3)
     _, rk4 = halving(CONSERVED[quantity], "rk4", 1e-3)
-    assert rk4 < 1e-3 * euler
+    below(rk4, 1e-3 * euler)
 
 
 def test_a_spinning_brick_keeps_its_momentum_and_energy():
@@ -94,9 +95,9 @@ def test_a_spinning_brick_keeps_its_momentum_and_energy():
     angular = ff.measure.momentum(rec).angular_momentum
     size = np.linalg.norm(angular[0])
     # Semi-implicit Euler of a rotation: dt times the spin, 1e-4 * 9 /s, times some half second of it.
-    np.testing.assert_allclose(angular, np.broadcast_to(angular[0], angular.shape), atol=5e-3 * size)
+    close(angular, np.broadcast_to(angular[0], angular.shape), atol=5e-3 * size)
     energy = mechanical_energy(rec)
-    np.testing.assert_allclose(energy, energy[0], rtol=1e-3)
+    close(energy, energy[0], rtol=1e-3)
 
 
 def test_flight_is_the_same_whatever_the_law():
@@ -105,7 +106,7 @@ def test_flight_is_the_same_whatever_the_law():
     for law in ff.laws():
         if ff.law(law).event_driven:
             continue
-        np.testing.assert_allclose(thrown(1e-3, law=law).qpos, reference.qpos, atol=1e-13)
+        close(thrown(1e-3, law=law).qpos, reference.qpos, atol=1e-13)
 
 
 @pytest.mark.parametrize("law", [law for law in ff.laws() if ff.law(law).event_driven])
@@ -115,7 +116,7 @@ def test_an_integrator_with_a_tolerance_keeps_it_in_flight(law, robot, quantity)
     """Steps that err by 1e-9, relative, as long as they may be; rotations are integrated as quaternions."""
     rec = thrown(1e-2, law=law, name=robot)
     value = CONSERVED[quantity](rec)
-    assert np.abs(value - value[0]).max() < 1e-7 * rec.robot.mass
+    below(np.abs(value - value[0]).max(), 1e-7 * rec.robot.mass)
 
 
 def test_rk4_flies_as_mujocos_own_rk4():
@@ -126,4 +127,4 @@ def test_rk4_flies_as_mujocos_own_rk4():
     data.qpos[:], data.qvel[:] = rec.qpos[0], rec.qvel[0]
     for _ in range(200):
         mujoco.mj_step(model, data)
-    np.testing.assert_allclose(rec.qpos[-1], data.qpos, atol=1e-10)
+    close(rec.qpos[-1], data.qpos, atol=1e-10)

@@ -7,6 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from bounds import below, close, near
 from physics.laws import GRAVITY, log
 from physics.rigid import NEWTONS, exactness, newtons_laws
 
@@ -44,7 +45,7 @@ def test_the_nth_rebound_is_e_to_the_2n_of_the_height(law, restitution):
     for n, found in enumerate(heights, start=1):
         closed = HEIGHT * restitution ** (2 * n)
         log(law, e=restitution, bounce=n, error=found / closed - 1.0)
-        assert found == pytest.approx(closed, rel=n * exactness(law, rec.dt, speed * restitution**n, closed))
+        near(found, closed, rel=n * exactness(law, rec.dt, speed * restitution**n, closed))
     assert len(heights) == 3
 
 
@@ -60,15 +61,15 @@ def test_bounces_that_accumulate_end_at_rest_at_the_time_of_the_series(law, rest
     struck = float(rec.signals["impulse"].sum())
     found = struck / rec.robot.weight
     log(law, e=restitution, time=found / closed - 1.0, impacts=float(impacts.sum()))
-    assert found == pytest.approx(closed, rel=1e-6)
-    assert rec.time[last] == pytest.approx(closed, abs=2e-3)
+    near(found, closed, rel=1e-6)
+    near(rec.time[last], closed, abs=2e-3)
     assert impacts.sum() == pytest.approx(
         math.log(1e-6 / math.sqrt(2 * GRAVITY * HEIGHT)) / math.log(restitution), abs=1.5
     )
     rest = rec.slice(rec.time[last + 2])
-    assert not rest.qvel.any() or np.abs(rest.qvel).max() < 1e-12
-    np.testing.assert_allclose(rest.gap, 0.0, atol=1e-12)
-    np.testing.assert_allclose(rest.force[:, 0, 2], rec.robot.weight, rtol=1e-9)
+    below(not rest.qvel.any() or np.abs(rest.qvel).max(), 1e-12)
+    close(rest.gap, 0.0, atol=1e-12)
+    close(rest.force[:, 0, 2], rec.robot.weight, rtol=1e-9)
 
 
 @newtons_laws
@@ -82,20 +83,20 @@ def test_a_box_that_lands_flat_without_restitution_is_at_rest_at_once(law):
     landed = int(np.flatnonzero(rec.mode.any(axis=1))[0])
     two = slice(landed, landed + 2)
     after = rec.slice(rec.time[landed + (1 if ff.law(law).event_driven else 2)])
-    assert np.abs(after.qvel).max() < 1e-9
-    np.testing.assert_allclose(after.gap, 0.0, atol=1e-9)
-    np.testing.assert_allclose(after.qpos[:, 3:], np.broadcast_to([1.0, 0, 0, 0], (len(after), 4)), atol=1e-9)
+    below(np.abs(after.qvel).max(), 1e-9)
+    close(after.gap, 0.0, atol=1e-9)
+    close(after.qpos[:, 3:], np.broadcast_to([1.0, 0, 0, 0], (len(after), 4)), atol=1e-9)
     given = float(rec.force[two, :, 2].sum()) * rec.dt
-    assert given == pytest.approx(rec.robot.mass * (-rec.qvel[landed, 2] + 2.0 * GRAVITY * rec.dt), rel=1e-6)
-    np.testing.assert_allclose(rec.force[two, :, 2], np.broadcast_to(rec.force[two, :1, 2], (2, 4)), rtol=1e-6)
+    near(given, rec.robot.mass * (-rec.qvel[landed, 2] + 2.0 * GRAVITY * rec.dt), rel=1e-6)
+    close(rec.force[two, :, 2], np.broadcast_to(rec.force[two, :1, 2], (2, 4)), rtol=1e-6)
 
 
 @newtons_laws
 def test_a_box_that_lands_flat_bounces_flat(law):
     sim = ff.Simulation("brick", law=ff.law(law, restitution=0.5), dt=1e-4)
     rec = sim.run(0.25, qpos=sim.place() + 0.1 * np.eye(7)[2])
-    assert np.abs(rec.qvel[:, 3:]).max() < 1e-9
-    assert apex(rec)[0] == pytest.approx(0.025, rel=exactness(law, rec.dt, 0.7, 0.025))
+    below(np.abs(rec.qvel[:, 3:]).max(), 1e-9)
+    near(apex(rec)[0], 0.025, rel=exactness(law, rec.dt, 0.7, 0.025))
 
 
 @pytest.mark.parametrize("law", EVENT_DRIVEN)
@@ -115,7 +116,7 @@ def test_no_impact_creates_energy(law, restitution, friction):
         rec = sim.run(0.3, qpos=qpos, qvel=[*rng.normal(size=2), -1.0, *(4.0 * rng.normal(size=3))])
         energy = ff.measure.energy(rec).mechanical
         assert rec.signals["impacts"].sum() > 0
-        assert np.diff(energy).max() < 1e-7 * (energy[0] - energy.min() + 1.0)
+        below(np.diff(energy).max(), 1e-7 * (energy[0] - energy.min() + 1.0))
 
 
 def test_laws_with_newtons_restitution_are_found():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bounds import below, close, near
 from physics.laws import DT, every_law, expected, log
 
 import footfall as ff
@@ -36,7 +37,7 @@ def test_the_ground_carries_the_weight_and_nothing_else(law, stood):
     force = rec.slice(SETTLED).total_force / rec.robot.weight
     log(law, weight=np.abs(force[:, 2] - 1.0).max(), sideways=np.abs(force[:, :2]).max())
     assert rec.failure is None and (rec.status == 0).all()
-    np.testing.assert_allclose(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
+    close(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
 
 
 @every_law
@@ -48,14 +49,14 @@ def test_feet_stay_where_they_were_set_down_but_for_the_laws_creep(law, stood):
     sim = ff.Simulation(rec.robot, law=rec.law, dt=rec.dt)
     bound = late.duration * rec.law.creep(float(ratio), sim.setting)
     log(law, drift=drift, creep_stated=bound, since_start=float(np.abs(rec.position[-1] - rec.position[0]).max()))
-    assert drift < expected(law).drift + bound
+    below(drift, expected(law).drift + bound)
 
 
 @every_law
 def test_the_robot_stands_still_and_upright(law, stood):
     rec = stood(law)
-    assert np.abs(rec.qvel[-1]).max() < 1e-5
-    np.testing.assert_allclose(rec.qpos[-1, 7:], rec.robot.home[7:], atol=0.02)
+    below(np.abs(rec.qvel[-1]).max(), 1e-5)
+    close(rec.qpos[-1, 7:], rec.robot.home[7:], atol=0.02)
 
 
 @every_law
@@ -68,11 +69,11 @@ def test_point_forces_pressure_centre_and_foot_wrench_agree(law, stood):
         arm = late.position[:, points] - late.cop[:, i, None]
         moment = np.cross(arm, late.force[:, points]).sum(axis=1)
         # Soles rest up to a micrometre out of level, over which friction has an arm.
-        np.testing.assert_allclose(moment[:, :2], 0.0, atol=1e-6 * rec.robot.weight)
+        close(moment[:, :2], 0.0, atol=1e-6 * rec.robot.weight)
         inside = late.cop[:, i, :2]
         assert (inside > late.position[:, points, :2].min(axis=1)).all()
         assert (inside < late.position[:, points, :2].max(axis=1)).all()
-        np.testing.assert_allclose(late.foot_force[:, i], late.force[:, points].sum(axis=1))
+        close(late.foot_force[:, i], late.force[:, points].sum(axis=1))
 
 
 @every_law
@@ -81,8 +82,8 @@ def test_the_pressure_centre_is_below_the_centre_of_mass(law, stood):
     late = stood(law).slice(SETTLED)
     com = ff.measure.momentum(late).com
     overall = np.einsum("tf,tfi->ti", late.foot_force[..., 2], late.cop) / late.total_force[:, 2:]
-    np.testing.assert_allclose(overall[:, :2], com[:, :2], atol=1e-5)
-    np.testing.assert_allclose(late.zmp[:, :2], overall[:, :2], atol=1e-5)
+    close(overall[:, :2], com[:, :2], atol=1e-5)
+    close(late.zmp[:, :2], overall[:, :2], atol=1e-5)
 
 
 @every_law
@@ -91,8 +92,8 @@ def test_the_planar_biped_stands(law):
     force = rec.slice(SETTLED).total_force / rec.robot.weight
     log(law, weight=np.abs(force[:, 2] - 1.0).max(), pitch=rec.qpos[-1, 2])
     assert rec.failure is None and (rec.status == 0).all()
-    assert abs(rec.qpos[-1, 2]) < 0.05
-    np.testing.assert_allclose(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
+    below(abs(rec.qpos[-1, 2]), 0.05)
+    close(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
 
 
 @every_law
@@ -100,7 +101,7 @@ def test_a_biped_on_a_grid_of_points_stands(law):
     rec = standing(ff.load_robot("spatial-biped").with_points((6, 3)), law)
     force = rec.slice(SETTLED).total_force / rec.robot.weight
     assert rec.failure is None and (rec.status == 0).all()
-    np.testing.assert_allclose(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
+    close(force, np.broadcast_to([0.0, 0.0, 1.0], force.shape), atol=expected(law).weight)
 
 
 @every_law
@@ -112,7 +113,7 @@ def test_a_biped_that_is_dropped_lands_and_stands(law, drop):
     log(law, mean=force[:, 2].mean() - 1.0, least=force[:, 2].min(), most=force[:, 2].max())
     assert rec.failure is None and (rec.status == 0).all()
     assert not ff.measure.has_fallen(rec)
-    assert force[:, 2].mean() == pytest.approx(1.0, abs=1e-2)
+    near(force[:, 2].mean(), 1.0, abs=1e-2)
 
 
 SPRINGS = [law for law in ff.laws() if "rest_penetration" in ff.law(law).options()]
@@ -122,10 +123,10 @@ SPRINGS = [law for law in ff.laws() if "rest_penetration" in ff.law(law).options
 def test_a_biped_sinks_in_by_the_rest_penetration_asked_for(law):
     rec = standing("spatial-biped", ff.law(law, rest_penetration=5e-4))
     # The mean: the robot's weight is not quite over the middle of its soles.
-    assert -rec.gap[-1].mean() == pytest.approx(5e-4, rel=1e-2)
+    near(-rec.gap[-1].mean(), 5e-4, rel=1e-2)
 
 
 def test_under_the_linearizing_penalty_a_biped_stands_on_the_ground_not_in_it():
     for eps in (0.0, 1e-6):
         rec = standing("spatial-biped", ff.law("linearizing-penalty", eps=eps))
-        np.testing.assert_allclose(-rec.gap[-1], eps, atol=1e-9)
+        close(-rec.gap[-1], eps, atol=1e-9)

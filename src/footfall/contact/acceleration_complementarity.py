@@ -245,9 +245,9 @@ class AccelerationComplementarity(EventLaw):
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
     from the state, integrated without events of their own; only equalities take part in impacts. A period ``dt`` in
-    which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. A foot
-    that starts inside the ground stays as deep as it is. Where a sliding point comes over an edge of the ground its
-    force changes within a step.
+    which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. So
+    is one in which a point in contact comes over an edge of the ground, as between the cells of a height field. A foot
+    that starts inside the ground stays as deep as it is.
     """
 
     restitution: float = 0.0

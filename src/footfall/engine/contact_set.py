@@ -31,7 +31,7 @@ SLOW = 1e-7
 #: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.
 DRIFT = 1e-12
 #: Normal speed of a point in contact, m/s, that no integration errs by: it has come over an edge of the ground.
-KINK = 1e-6
+KINK = 1e-7
 #: Way along which the bend of the ground is measured, m.
 BEND = 1e-6
 

@@ -18,6 +18,8 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.engine.step import DONE
+from footfall.engine.tape import END, SAMPLES
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
@@ -141,9 +143,9 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS) -> Outcome:
     slowest = _timed(run, steps)
     if slowest > SUSPECT:  # whatever else the machine does only ever adds time: the best of three counts
         slowest = min(slowest, *(_slowest_step(sim, start, steps) for _ in range(2)))
-    rows = int(run.outcome[1]) + 1
+    rows = int(run.outcome[SAMPLES])
     cone, pull = judge_forces(run, rows)
-    failed = bool(run.outcome[0] != 0)
+    failed = bool(run.outcome[END] != DONE)
     return Outcome(
         runs=1,
         steps=rows,
@@ -184,7 +186,7 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
     run, slowest = _begun(sim, start, steps), 0.0
     for _ in range(steps):
         slowest = max(slowest, _timed(run, 1))
-        if run.outcome[0] != 0:
+        if run.outcome[END] != DONE:
             break
     return slowest
 
@@ -215,7 +217,7 @@ def judge_forces(run: Run, rows: int) -> tuple[bool, bool]:
     force = run.tape.force[:rows]
     if sim.law.native or not force.any():
         return False, False
-    normal = _normals(run, rows)
+    normal = run.tape.normal[:rows]
     load = np.einsum("tpi,tpi->tp", force, normal)
     friction = force - load[:, :, None] * normal
     slides = run.tape.mode[:rows] == 2
@@ -233,20 +235,6 @@ def judge_forces(run: Run, rows: int) -> tuple[bool, bool]:
         first = np.cumsum([0, *(len(foot.points) for foot in sim.robot.feet[:-1])])
         friction, limit = np.add.reduceat(friction, first, axis=1), np.add.reduceat(limit, first, axis=1)
     return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
-
-
-def _normals(run: Run, rows: int) -> np.ndarray:
-    """(T, P, 3) the ground's normals that the engine used, those under the centres of round points."""
-    robot, ground = run.simulation.robot, run.simulation.ground
-    centre = run.tape.position[:rows].copy()
-    if robot.point_radius.any():
-        data = mujoco.MjData(robot.model)
-        for k in range(rows):
-            data.qpos[:] = run.tape.qpos[k]
-            mujoco.mj_kinematics(robot.model, data)
-            centre[k] = point_positions(robot, data)
-    _, normal = ground.gap(centre.reshape(-1, 3))
-    return normal.reshape(centre.shape)
 
 
 def random_states(

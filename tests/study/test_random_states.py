@@ -1,0 +1,105 @@
+"""Every law, robot and ground from random states: nothing diverges, pulls, leaves the cone or makes energy."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from bounds import below
+
+import footfall as ff
+from footfall.study.random_states import (
+    DT,
+    Outcome,
+    coulomb_laws,
+    judge_forces,
+    random_start,
+    random_states,
+    rough_grounds,
+    try_start,
+)
+from footfall.study.random_states import _begun as begun
+
+LAWS = coulomb_laws()
+#: Runs of each robot on each ground, and their steps; few of the law that integrates from event to event.
+RUNS, STEPS = 6, 30
+SLOW_RUNS, SLOW_STEPS = 1, 8
+#: Share of steps that may be unsolved: the work of a step is bounded, and then the status says so.
+UNSOLVED = 1e-3
+#: Work of the contact forces on a robot that started clear of the ground, of what it had to lose: in steps of 1 ms,
+#: springs that are hit at several m/s give back a little more than they took.
+ENERGY = 0.02
+
+
+@cache
+def robots() -> tuple[ff.Robot, ...]:
+    return tuple(ff.load_robot(name) for name in ff.robots())
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_from_any_state_a_law_answers_within_its_own_rules(name):
+    law = LAWS[name]
+    count, steps = (SLOW_RUNS, SLOW_STEPS) if law.event_driven else (RUNS, STEPS)
+    total = Outcome()
+    for case in random_states({name: law}, robots(), rough_grounds(), count, seed=1, steps=steps):
+        found = case.outcome
+        assert (found.diverged, found.cone, found.pull) == (0, 0, 0), case
+        total += found
+    assert total.runs == count * len(robots()) * len(rough_grounds())
+    assert total.steps >= steps * total.runs
+    assert total.unsolved <= UNSOLVED * total.steps, total
+    below(total.energy, ENERGY)
+
+
+def run_of_a_brick(law: str = "spring-damper"):
+    sim = ff.Simulation("brick", ground=ff.Ground.plane(0.5), law=law, dt=DT)
+    start = random_start(sim.robot, sim.ground, np.random.default_rng(3))
+    run = begun(sim, start, 20)
+    run.advance(21)
+    return run
+
+
+@pytest.mark.parametrize(("row", "expected"), [((0, 0, 1), (False, False)), ((0.6, 0, 1), (True, False))])
+def test_friction_beyond_the_cone_is_noticed(row, expected):
+    run = run_of_a_brick()
+    run.tape.force[:] = row
+    run.tape.mode[:] = 1
+    assert judge_forces(run, 20) == expected
+
+
+def test_a_force_that_pulls_is_noticed():
+    run = run_of_a_brick()
+    run.tape.force[5, 2] = (0.0, 0.0, -1.0)
+    assert judge_forces(run, 20)[1]
+
+
+def test_a_run_that_diverges_and_one_that_gains_energy_are_counted():
+    """Springs a thousand times as stiff as a step of 1 ms can bear."""
+    law = ff.law("spring-damper", k=1e8, c=0.0, kt=1.0, ct=0.0)
+    sim = ff.Simulation("brick", ground=ff.Ground.plane(0.5), law=law, dt=DT)
+    rng = np.random.default_rng(0)
+    starts = [random_start(sim.robot, sim.ground, rng) for _ in range(20)]
+    found = sum((try_start(sim, start) for start in starts), Outcome())
+    assert found.diverged > 0
+    assert found.energy > 1.0
+
+
+def test_all_laws_start_from_the_same_states():
+    laws = {name: LAWS[name] for name in ("spring-damper", "time-stepping")}
+    places = {"plane": ff.Ground.plane()}
+    cases = list(random_states(laws, [ff.load_robot("brick")], places, 3, seed=5))
+    again = list(random_states(laws, [ff.load_robot("brick")], places, 3, seed=5))
+    assert [case.law for case in cases] == list(laws)
+    assert [c.outcome.energy for c in cases] == [c.outcome.energy for c in again]
+
+
+def test_the_command_prints_a_row_for_every_law(capsys):
+    from footfall.cli import main
+
+    assert main(["stress", "1", "--laws", "spring-damper", "time-stepping", "--robots", "brick"]) == 0
+    printed = capsys.readouterr().out
+    for word in ("unsolved", "diverged", "cone", "pull", "energy", "slowest", "spring-damper", "time-stepping"):
+        assert word in printed
+    assert main(["stress", "0"]) == 1
+    assert "count = 0" in capsys.readouterr().err
