@@ -39,6 +39,8 @@ class Expected:
     stopping: float = 5e-3
     #: degrees, between the throw and the way.
     direction: float = 0.1
+    #: Whether its cone has facets, whose shape the two bounds above are.
+    facets: bool = False
     #: Whether static friction may be larger than dynamic.
     two_frictions: bool = True
     #: relative, of the sum of contact forces under a robot that stands.
@@ -69,11 +71,13 @@ EXCEPTIONS = {
     # Between two facets friction is weaker by up to 1 / cos(pi / 8) and off by up to pi / 8; a way turns less, since
     # what is off pushes the slip towards the next direction.
     "time-stepping, 8 facets": Expected(
-        stopping=1.0 / math.cos(math.pi / 8.0) - 1.0, direction=math.degrees(math.pi / 8.0), **_IN_TURN
+        facets=True, stopping=1.0 / math.cos(math.pi / 8.0) - 1.0, direction=math.degrees(math.pi / 8.0), **_IN_TURN
     ),
     # Soft friction creeps at a rate MuJoCo does not state, 1.8 mm/s here. The default friction pyramid lies inside the
     # cone: between its axes friction is smaller by up to sqrt(2), and does not oppose the motion. One coefficient.
-    "mujoco": Expected(drift=2e-2, sliding=3e-2, stopping=math.sqrt(2.0) - 1.0, direction=14.0, two_frictions=False),
+    "mujoco": Expected(
+        facets=True, drift=2e-2, sliding=3e-2, stopping=math.sqrt(2.0) - 1.0, direction=14.0, two_frictions=False
+    ),
 }
 
 

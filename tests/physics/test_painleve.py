@@ -60,7 +60,7 @@ def test_a_sliding_rod_is_pushed_by_the_force_that_keeps_its_tip_on_the_ground(l
 @pytest.mark.parametrize("friction", [1.4, 2.0, 3.0])
 def test_where_no_force_exists_an_impulse_ends_the_slip_and_the_recording_says_so(law, friction):
     """The impulse that stops the tip, -inv(G) v, lies in the cone: the tip sticks."""
-    below(mobility(LEAN)[1, 1], friction * -mobility(LEAN)[1, 0])  # the paradox
+    assert mobility(LEAN)[1, 1] < friction * -mobility(LEAN)[1, 0]  # the paradox
     rec = slid(law, friction, -1.0)
     impulse = -np.linalg.solve(mobility(LEAN), [-1.0, 0.0])
     inside = abs(impulse[0]) <= friction * impulse[1]
@@ -68,7 +68,7 @@ def test_where_no_force_exists_an_impulse_ends_the_slip_and_the_recording_says_s
     assert warning["time"] == 0.0 and warning["kind"] == "inconsistent" and "Painleve" in warning["message"]
     if inside:
         near(rec.signals["impulse"][0], impulse[1], rel=1e-6)
-        below(abs(rec.velocity[1, 0, 0]), 1e-9)
+        below(abs(rec.velocity[1, 0, 0]), 2e-9)  # twice what the law takes for no slip
     energy = ff.measure.energy(rec).mechanical
     log(law, impulse=float(rec.signals["impulse"][0]), left=float((energy[-1] - energy.min()) / np.ptp(energy)))
     assert rec.failure is None and np.diff(energy).max() < 1e-9

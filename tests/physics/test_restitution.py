@@ -45,7 +45,8 @@ def test_the_nth_rebound_is_e_to_the_2n_of_the_height(law, restitution):
     for n, found in enumerate(heights, start=1):
         closed = HEIGHT * restitution ** (2 * n)
         log(law, e=restitution, bounce=n, error=found / closed - 1.0)
-        near(found, closed, rel=n * exactness(law, rec.dt, speed * restitution**n, closed))
+        # It goes in by up to a step's way at the speed of its fall before it bounces, at each bounce.
+        near(found, closed, rel=n * exactness(law, rec.dt, speed * restitution ** (n - 1), closed))
     assert len(heights) == 3
 
 
@@ -67,7 +68,7 @@ def test_bounces_that_accumulate_end_at_rest_at_the_time_of_the_series(law, rest
         math.log(1e-6 / math.sqrt(2 * GRAVITY * HEIGHT)) / math.log(restitution), abs=1.5
     )
     rest = rec.slice(rec.time[last + 2])
-    below(not rest.qvel.any() or np.abs(rest.qvel).max(), 1e-12)
+    assert np.abs(rest.qvel).max(initial=0.0) < 1e-12
     close(rest.gap, 0.0, atol=1e-12)
     close(rest.force[:, 0, 2], rec.robot.weight, rtol=1e-9)
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
-from footfall.solve.contact_guess import MODE, all_held, end_motions, guess, hold_all, missing_accelerations
+from footfall.solve.contact_guess import (
+    MODE,
+    all_held,
+    end_motions,
+    guess,
+    hold_all,
+    missing_accelerations,
+    solve_by_guessing,
+)
 from footfall.solve.contact_problem import conclude, problem_signature, rooms
 from footfall.solve.contact_search import (
     BUDGET,
@@ -138,6 +146,10 @@ def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, 
     found = all_held(contacts, marks) and hold_all(
         contacts, still, memory, target, missing, marks, friction, force, end, work
     )
+    if not found and all_held(contacts, marks):  # feet that feel no more than some motions, as in a plane
+        found, _ = solve_by_guessing(
+            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, 1
+        )
     if found:
         to_contact_frames(contacts, force)
         found = within_facets(contacts, memory, force, facets)
