@@ -48,7 +48,7 @@ def test_from_any_state_a_law_answers_within_its_own_rules(name):
         assert found.diverged == 0 or law.native, case  # MuJoCo throws what starts deep inside a height field
         total += found
     assert total.runs == count * len(robots()) * len(rough_grounds())
-    assert total.steps >= steps * total.runs
+    assert law.native or total.steps >= steps * total.runs
     assert total.unsolved <= UNSOLVED * total.steps, total
     if not law.native:
         below(total.energy, ENERGY)
