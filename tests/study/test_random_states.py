@@ -76,6 +76,7 @@ def test_a_force_that_pulls_is_noticed():
     assert judge_forces(run, 20)[1]
 
 
+@pytest.mark.filterwarnings("ignore:spring-damper.* is unstable")
 def test_a_run_that_diverges_and_one_that_gains_energy_are_counted():
     """Springs a thousand times as stiff as a step of 1 ms can bear."""
     law = ff.law("spring-damper", k=1e8, c=0.0, kt=1.0, ct=0.0)
