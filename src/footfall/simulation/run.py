@@ -33,7 +33,7 @@ from footfall.engine.world import (
 )
 from footfall.record import Failure, Push
 from footfall.recording import Recording
-from footfall.simulation.checks import check_memory, multiple, push_list, step_count, vector
+from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
 from footfall.simulation.controls import (
     Controller,
     Seen,
@@ -47,6 +47,7 @@ from footfall.simulation.first_start import share_work, start_helper
 from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
+from footfall.simulation.state import State, set_state
 from footfall.solve.contacts import coupled_signature
 from footfall.version import __version__
 
@@ -89,15 +90,20 @@ class Run:
         record_dt: float | None,
         pushes: Push | Iterable[Push],
         seed: int | None,
+        start: State | None = None,
+        endless: bool = False,
+        recorded: bool = True,
     ) -> None:
         sim = self.simulation = simulation
         robot, law, dt = sim.robot, sim.law, sim.dt
         helper = start_helper(*((events.advance, "events") if law.event_driven else (step.advance, "step")))
         model = self.model = sim.scene.model
-        self.total = step_count(duration, dt)
+        steps = step_count(duration, dt)
+        self.first = 0 if start is None else start.step
+        self.total = MOST_STEPS if endless else self.first + steps
         check_controller(controller)
         control_every = own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
-        self.record_every = multiple("record_dt", record_dt, dt)
+        self.record_every = multiple("record_dt", record_dt, dt) if recorded else MOST_STEPS
         self.pushes, self.seed = push_list(pushes), seed
 
         if qpos is None and qvel is None:
@@ -166,18 +172,23 @@ class Run:
             numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
             self.rough = step.Laws(idle_point_law(), rough.pointer(), numbers)
             self.flow = make_flow(model, robot.point_count, dt, tolerance=law.tolerance, flat=flat, margin=rough.margin)
-        samples = self.total // self.record_every + 2  # a run that diverges leaves one more
+        samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, sample_bytes(model, robot.point_count, told_in_all), dt * self.record_every)
-        self.tape = make_tape(model, samples, robot.point_count, told_in_all)
+        self.set_tape(make_tape(model, samples, robot.point_count, told_in_all))
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.step = 0
         parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
         self._place = tuple(ByReference(part) for part in parts)
         if isinstance(law, EventLaw):
             self._place += (ByReference(self.rough), ByReference(self.flow), law.impact_pointer())
-        self._tape = ByReference(self.tape)
         if helper is not None:
             share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
+        if start is not None:
+            set_state(self, start)
+
+    def set_tape(self, tape: Tape) -> None:
+        """Record into these arrays from now on."""
+        self.tape, self._tape = tape, ByReference(tape)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""

@@ -8,11 +8,14 @@ import mujoco
 import numpy as np
 
 from footfall.errors import SimulationError
-from footfall.record import Push
+from footfall.record import Push, Record
 from footfall.recording import Recording
+from footfall.simulation.checks import step_count
 from footfall.simulation.controls import Controller
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
+from footfall.simulation.state import State
+from footfall.simulation.world import World
 
 
 class Simulation(Setup):
@@ -39,6 +42,7 @@ class Simulation(Setup):
         pushes: Push | Iterable[Push] = (),
         progress: Callable[[float], None] | None = None,
         seed: int | None = None,
+        start: State | None = None,
     ) -> Recording:
         """Simulate ``duration`` seconds and give back what happened.
 
@@ -47,7 +51,7 @@ class Simulation(Setup):
         ``"posture"``), or None: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
         multiples of ``dt``, equal to it if left out; between two samples forces are recorded as their mean and peak.
         ``pushes`` is one or several. ``progress`` is called now and then with the simulated time. ``seed`` is only
-        noted in the recording.
+        noted in the recording. ``start`` is a state of this simulation to go on from, bit for bit, with its time.
 
         A simulation that diverges ends with a warning and ``recording.failure`` set; what came before is there. A
         controller that fails raises :class:`ControllerError`, an error inside MuJoCo a :class:`SimulationError`, and
@@ -65,7 +69,35 @@ class Simulation(Setup):
                 record_dt=record_dt,
                 pushes=pushes,
                 seed=seed,
+                start=start,
             )
         except mujoco.FatalError as error:
             raise SimulationError(f"MuJoCo gave up before the first step: {' '.join(str(error).split())}") from error
         return run.finish(progress)
+
+    def start(
+        self,
+        *,
+        qpos: Sequence[float] | np.ndarray | None = None,
+        qvel: Sequence[float] | np.ndarray | None = None,
+        pushes: Push | Iterable[Push] = (),
+        record_dt: float | None = None,
+        recorded: bool = True,
+        seed: int | None = None,
+    ) -> World:
+        """One world to be stepped from Python: ``world.step(ctrl, n)``, ``world.state()``, ``world.record()``."""
+        return World(self, qpos=qpos, qvel=qvel, pushes=pushes, record_dt=record_dt, recorded=recorded, seed=seed)
+
+    def state(self, recording: Record, time: float) -> State:
+        """The state at ``time`` (s) of a recording of this simulation, with what law and joints remember.
+
+        It is found by simulating again from the recording's start with its controls, so every step must have been
+        recorded.
+        """
+        steps = step_count(time, self.dt)
+        if len(recording.time) < steps + 1 or not np.isclose(recording.time[steps], time, atol=0.5 * self.dt):
+            raise SimulationError(f"the recording does not hold every step up to t = {time:g} s")
+        world = self.start(qpos=recording.qpos[0], qvel=recording.qvel[0], pushes=recording.pushes, recorded=False)
+        for ctrl in recording.ctrl[:steps]:
+            world.step(ctrl)
+        return world.state()

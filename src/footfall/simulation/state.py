@@ -1,0 +1,90 @@
+"""Everything a world remembers at one instant, to go on from there bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.errors import SimulationError
+from footfall.simulation.setup import Setup
+
+#: What MuJoCo needs to continue: time, coordinates, activations, controls, applied forces, warm starts.
+MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+#: A :class:`footfall.simulation.run.Run`, which stands above.
+Run = Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class State:
+    """The state of a world between two steps: coordinates, activations and controls, and what the law and the
+    constraints remember of their contacts. Made by ``world.state()`` and :meth:`footfall.Simulation.state`.
+
+    Limitations: a controller that is a Python function keeps its own memory, which is not part of it.
+    """
+
+    robot: str
+    law: str
+    step: int  # steps taken since the start
+    dt: float  # s
+    mujoco: np.ndarray
+    arrays: dict[str, np.ndarray]
+
+    @property
+    def time(self) -> float:
+        """S since the start."""
+        return self.step * self.dt
+
+    def __repr__(self) -> str:
+        return f"State({self.robot}, {self.law}, t = {self.time:g} s)"
+
+
+def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
+    """All arrays of a run that one step leaves to the next, and a few more."""
+    rooms = {
+        "points": run.points,
+        "contacts": run.contacts,
+        "joints": run.conditions.constraints.joints,
+        "shared": run.conditions.constraints.shared,
+        "held": run.scratch.held,
+    }
+    if run.simulation.law.event_driven:
+        rooms["flow"] = run.flow
+    for room, values in rooms.items():
+        for name, value in values._asdict().items():
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                yield f"{room}.{name}", value
+    yield "signals", run.scratch.signals
+
+
+def state_of(run: Run) -> State:
+    """The state of a run between two steps."""
+    setup: Setup = run.simulation
+    numbers = np.zeros(mujoco.mj_stateSize(run.model, MUJOCO))
+    mujoco.mj_getState(run.model, run.data, numbers, MUJOCO)
+    arrays = {name: array.copy() for name, array in live_arrays(run)}
+    return State(setup.robot.name, str(setup.law), run.step, setup.dt, numbers, arrays)
+
+
+def set_state(run: Run, state: State) -> None:
+    """Put a run into a state of the same robot, under the same law with the same step."""
+    setup: Setup = run.simulation
+    own = (setup.robot.name, str(setup.law), setup.dt)
+    if own != (state.robot, state.law, state.dt):
+        raise SimulationError(
+            f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "
+            f"dt = {own[2]:g} s: start from its qpos and qvel instead"
+        )
+    live = dict(live_arrays(run))
+    if {name: array.shape for name, array in live.items()} != {n: a.shape for n, a in state.arrays.items()}:
+        raise SimulationError(
+            f"the state of {state.robot} has other contact points or constraints than this simulation"
+        )
+    mujoco.mj_setState(run.model, run.data, state.mujoco, MUJOCO)
+    for name, array in live.items():
+        array[...] = state.arrays[name]
+    run.step = state.step

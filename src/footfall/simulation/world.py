@@ -1,0 +1,136 @@
+"""One world, stepped from Python: for loops that are not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from footfall.engine import step
+from footfall.engine.tape import END, SAMPLES, make_tape
+from footfall.errors import SimulationError
+from footfall.record import Failure, Push
+from footfall.recording import Recording
+from footfall.simulation.checks import vector
+from footfall.simulation.endings import conclude
+from footfall.simulation.run import Run
+from footfall.simulation.setup import Setup
+from footfall.simulation.state import State, set_state, state_of
+
+#: Samples that a new world has room for; the room doubles when it is full.
+SAMPLES_AT_FIRST = 64
+
+
+class World:
+    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`.
+
+    ``record_dt`` (s) is the time between samples of :meth:`record`, every step if left out; with ``recorded=False``
+    nothing is kept.
+    """
+
+    def __init__(
+        self,
+        simulation: Setup,
+        *,
+        qpos: Sequence[float] | np.ndarray | None = None,
+        qvel: Sequence[float] | np.ndarray | None = None,
+        pushes: Push | Iterable[Push] = (),
+        record_dt: float | None = None,
+        recorded: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        given = dict(controller=None, control_dt=None, record_dt=record_dt, pushes=pushes, seed=seed)
+        self._run = Run(simulation, 0.0, qpos=qpos, qvel=qvel, endless=True, recorded=recorded, **given)  # type: ignore[arg-type]
+        self.simulation = simulation
+        self._recorded = recorded
+        self._failure: Failure | None = None
+        self._make_room(SAMPLES_AT_FIRST)
+
+    def __repr__(self) -> str:
+        return f"World({self.simulation!r}, t = {self.time:g} s)"
+
+    @property
+    def time(self) -> float:
+        """S since the start."""
+        return self._run.step * self.simulation.dt
+
+    @property
+    def qpos(self) -> np.ndarray:
+        """(nq,) coordinates, live."""
+        return self._run.data.qpos
+
+    @property
+    def qvel(self) -> np.ndarray:
+        """(nv,) velocities, live."""
+        return self._run.data.qvel
+
+    @property
+    def ctrl(self) -> np.ndarray:
+        """(nu,) controls, live."""
+        return self._run.data.ctrl
+
+    @property
+    def force(self) -> np.ndarray:
+        """(P, 3) N, contact forces of the last step, world frame."""
+        return self._run.scratch.held.force
+
+    @property
+    def mode(self) -> np.ndarray:
+        """(P,) of the last step: 0 open, 1 stick, 2 slide."""
+        return self._run.points.mode
+
+    @property
+    def status(self) -> int:
+        """0 going on, 1 diverged, and so on: see ``failure``."""
+        return int(self._run.outcome[END])
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the world ended, or ``None``."""
+        return self._failure
+
+    def step(self, ctrl: Any = None, n: int = 1) -> None:
+        """Take ``n`` steps with the controls ``ctrl`` (nu,), as they are if left out.
+
+        A world that diverges warns once, has its ``failure`` set and stays where it is.
+        """
+        run = self._run
+        if ctrl is not None:
+            run.data.ctrl[:] = vector("ctrl", ctrl, run.model.nu, self.simulation.robot.name)
+        if not (isinstance(n, int) and n >= 0):
+            raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
+        if self._failure is not None:
+            return
+        if self._recorded:
+            self._make_room(int(run.outcome[SAMPLES]) + n // run.record_every + 2)
+        run.advance(n)
+        if run.outcome[END] != step.DONE:
+            self._failure = conclude(run).failure
+
+    def state(self) -> State:
+        """Everything the world remembers now."""
+        return state_of(self._run)
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same simulation, bit for bit; what was recorded stays."""
+        set_state(self._run, state)
+        self._run.outcome[END] = step.DONE
+        self._failure = None
+
+    def record(self) -> Recording:
+        """What was recorded so far; the last sample is the beginning of the last step."""
+        if not self._recorded:
+            raise SimulationError("this world was started with recorded=False")
+        return self._run.recording(self._failure)
+
+    def _make_room(self, samples: int) -> None:
+        run = self._run
+        have = len(run.tape.time)
+        if have >= samples:
+            return
+        signals = run.tape.signals.shape[1]
+        bigger = make_tape(run.model, max(samples, 2 * have), self.simulation.robot.point_count, signals)
+        for new, old in zip(bigger, run.tape, strict=True):
+            new[:have] = old
+        run.set_tape(bigger)

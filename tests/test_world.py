@@ -1,0 +1,82 @@
+"""One world, stepped: the same as a run, and it goes on from any of its states bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import footfall as ff
+
+LAWS = ff.laws()
+
+
+def pushed(law: str) -> tuple[ff.Simulation, dict]:
+    """A brick that slides and tips on a slope."""
+    sim = ff.Simulation("brick", law=law, ground=ff.Ground.slope(0.2, friction=0.5))
+    return sim, dict(qpos=sim.place(align=True), qvel=[0.3, 0.1, 0, 0, 0, 0.5])
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_steps_are_the_run(law):
+    sim, start = pushed(law)
+    rec = sim.run(0.1, **start)
+    world = sim.start(**start)
+    world.step()
+    world.step(n=59)
+    world.step(n=40)
+    np.testing.assert_array_equal(world.qpos, rec.qpos[-1])
+    np.testing.assert_array_equal(world.record().qpos, rec.qpos[:-1])
+    assert world.time == pytest.approx(0.1) and world.status == 0
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_state_goes_on_bit_for_bit(law):
+    sim, start = pushed(law)
+    world = sim.start(**start)
+    world.step(n=50)
+    state = world.state()
+    world.step(n=50)
+    end = world.qpos.copy()
+    world.restore(state)
+    assert world.time == pytest.approx(0.05)
+    world.step(n=50)
+    np.testing.assert_array_equal(world.qpos, end)
+    other = sim.run(0.05, start=state)
+    np.testing.assert_array_equal(other.qpos[-1], end)
+    assert other.time[0] == pytest.approx(0.05) and len(other.time) == 51
+    again = sim.state(sim.run(0.1, **start), 0.05)
+    np.testing.assert_array_equal(sim.run(0.05, start=again).qpos[-1], end)
+
+
+def test_a_brick_at_rest_on_a_slope_does_not_jump_when_it_goes_on():
+    sim = ff.Simulation("brick", law="spring-damper", ground=ff.Ground.slope(0.3, friction=0.9))
+    world = sim.start(qpos=sim.place(align=True))
+    world.step(n=500)
+    state, before = world.state(), world.qpos.copy()
+    on = sim.run(0.1, start=state)
+    assert np.abs(on.qpos[:, :3] - before[:3]).max() < 1e-6  # the spring keeps its load
+    bare = sim.run(0.1, qpos=before, qvel=world.qvel)
+    assert np.abs(bare.qpos[:, :3] - before[:3]).max() > 1e-4  # without its anchors it must find it again
+
+
+def test_controls_act_and_a_failure_is_a_value():
+    sim = ff.Simulation("spatial-biped", law="spring-damper")
+    world = sim.start(recorded=False)
+    world.step(np.full(14, 3.0), n=10)
+    assert np.abs(world.qvel).max() > 0.01
+    world.qvel[8] = 1e9
+    with pytest.warns(ff.FootfallWarning, match="diverged"):
+        world.step(n=5)
+    assert world.status != 0 and world.failure is not None and world.failure.cause == "diverged"
+    world.step()  # nothing more happens
+
+
+def test_what_does_not_fit_is_refused():
+    sim, start = pushed("spring-damper")
+    state = sim.start(**start).state()
+    with pytest.raises(ff.FootfallError, match="does not fit"):
+        ff.Simulation("brick", law="hunt-crossley").run(0.1, start=state)
+    with pytest.raises(ff.FootfallError, match="shape"):
+        sim.start().step([1.0, 2.0])
+    with pytest.raises(ff.FootfallError, match="recorded=False"):
+        sim.start(recorded=False).record()
