@@ -17,7 +17,7 @@ FLOORS = (
     ("cli",),
     ("papers",),
     ("__init__",),
-    ("study", "live"),
+    ("study", "live", "learn"),
     ("simulation",),
     ("recording",),
     ("export",),

@@ -166,6 +166,10 @@ class Worlds:
         """(W, nv) velocities, live."""
         return self._engine.array("qvel")
 
+    def read(self, name: str) -> np.ndarray:
+        """``qpos``, ``qvel`` or ``ctrl`` as an array of NumPy's, to read, wherever the worlds are."""
+        return self._engine.host(name)
+
     @property
     def ctrl(self) -> Any:
         """(W, nu) controls, live."""

@@ -1,0 +1,246 @@
+"""Gymnasium environments over many worlds: stand under random pushes, walk at a commanded speed.
+
+Observation
+    ``qpos`` without the base's x and y, then ``qvel``: height (m), orientation (quaternion), joints (rad or m), and all
+    velocities (m/s, rad/s); for Walk the commanded speed (m/s) follows.
+Action
+    One number in [-1, 1] for each actuator: the servo's target is that of the home pose plus ``action_scale`` (rad or
+    m; N m for motors) times it. Held for ``control_dt`` (s).
+Reward of each control period
+    Stand: ``1 - 0.1 mean(action^2) - 0.1 |horizontal velocity of the base|^2``.
+    Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed along x in m/s.
+End
+    Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
+    truncated after ``episode`` (s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from footfall.contact.base import Law
+from footfall.errors import SimulationError
+from footfall.ground import Ground
+from footfall.record import Push
+from footfall.robot import Robot, load_robot
+from footfall.simulation import Simulation
+from footfall.simulation.checks import multiple
+from footfall.simulation.worlds import Worlds
+
+#: Pushes within an episode, and how long each lasts, s.
+PUSHES, PUSH_TIME = 3, 0.1
+
+
+@dataclass(frozen=True)
+class Randomisation:
+    """In what worlds differ: ranges of friction coefficients and of factors on all masses, and contact laws.
+
+    ``law`` names one law or several, which the worlds share out among them in turn.
+    """
+
+    friction: tuple[float, float] | None = None
+    mass: tuple[float, float] | None = None
+    law: Sequence[Law | str] = ()
+
+
+class Task:
+    """What is asked of the robot: numbers from arrays with the world as first axis."""
+
+    #: Size of pushes as a share of the weight.
+    push: ClassVar[float] = 0.0
+    extra: ClassVar[int] = 0
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        return np.concatenate([qpos[:, 2:], qvel], axis=1)
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Stand(Task):
+    """Stay up under random horizontal pushes."""
+
+    push = 0.3
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        return 1.0 - 0.1 * (action**2).mean(axis=1) - 0.1 * (qvel[:, :2] ** 2).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Walk(Task):
+    """Go along x at ``speed`` (m/s)."""
+
+    speed: float = 0.5
+    extra = 1
+
+    def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        commanded = np.full((len(qpos), 1), self.speed)
+        return np.concatenate([super().observe(qpos, qvel), commanded], axis=1)
+
+    def reward(self, qvel: np.ndarray, action: np.ndarray) -> np.ndarray:
+        return np.exp(-4.0 * (qvel[:, 0] - self.speed) ** 2) - 0.1 * (action**2).mean(axis=1)
+
+
+class WorldsEnv(VectorEnv):
+    """``num_envs`` worlds as one vector environment; a world that ended is reset in the next step.
+
+    ``robot`` is a name (its actuators are then position servos) or a robot; one whose base is free to move.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        task: Task | None = None,
+        robot: Robot | str = "spatial-biped",
+        law: Law | str = "spring-damper",
+        ground: Ground | None = None,
+        dt: float = 1e-3,
+        control_dt: float = 0.02,
+        episode: float = 5.0,
+        action_scale: float = 0.3,
+        randomise: Randomisation | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.task = Stand() if task is None else task
+        self.robot = load_robot(robot, actuators="position") if isinstance(robot, str) else robot
+        model = self.robot.model
+        if model.nq < 7 or model.jnt_type[0] != 0:
+            raise SimulationError(f"{self.robot.name} has no free base, which the observations are made of")
+        self.num_envs, self.episode, self.action_scale = num_envs, episode, action_scale
+        self.every = multiple("control_dt", control_dt, dt)
+        self.varied = randomise or Randomisation()
+        laws = list(self.varied.law) or [law]
+        self.groups = []
+        for i, one in enumerate(laws):
+            count = len(range(i, num_envs, len(laws)))
+            if count:
+                self.groups.append((slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=ground, dt=dt)))
+        self.device = device
+        size = model.nq - 2 + model.nv + self.task.extra
+        self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
+        self.single_action_space = spaces.Box(-1.0, 1.0, (model.nu,), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.worlds: list[Worlds] = []
+        self.ended = np.zeros(num_envs, dtype=bool)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
+        """Make all worlds anew: with a seed, the same ones."""
+        super().reset(seed=seed)
+        rng = self.np_random
+        friction = None if self.varied.friction is None else rng.uniform(*self.varied.friction, self.num_envs)
+        mass = None if self.varied.mass is None else rng.uniform(*self.varied.mass, self.num_envs)
+        pushes = [self._pushes(rng) for _ in range(self.num_envs)]
+        self.worlds = []
+        for chosen, sim in self.groups:
+            numbers = range(self.num_envs)[chosen]
+            self.worlds.append(
+                Worlds(
+                    sim,
+                    len(numbers),
+                    device=self.device,
+                    friction=None if friction is None else friction[chosen],
+                    mass_scale=None if mass is None else mass[chosen],
+                    pushes=[pushes[w] for w in numbers],
+                )
+            )
+        self.ended[:] = False
+        return self._observation(), {}
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
+        """One control period of all worlds. Those that ended before are reset, with reward 0."""
+        actions = np.clip(np.asarray(actions, dtype=float).reshape(self.num_envs, -1), -1.0, 1.0)
+        fresh = self.ended.copy()
+        for (chosen, _), worlds in zip(self.groups, self.worlds, strict=True):
+            if fresh[chosen].any():
+                worlds.reset(fresh[chosen])
+            worlds.step(self.robot.home_ctrl + self.action_scale * actions[chosen], n=self.every)
+            if fresh[chosen].any():
+                worlds.reset(fresh[chosen])
+        _, qvel = self._state()
+        reward = np.where(fresh, 0.0, self.task.reward(qvel, actions))
+        terminated = self._gather(lambda worlds: worlds.status) != 0
+        truncated = ~terminated & (self._gather(lambda worlds: worlds.time) >= self.episode - 1e-9)
+        reward = np.where(terminated, 0.0, reward)
+        self.ended = terminated | truncated
+        return self._observation(), reward, terminated, truncated, {}
+
+    def _gather(self, read: Any) -> np.ndarray:
+        parts = [np.asarray(read(worlds)) for worlds in self.worlds]
+        whole = np.zeros((self.num_envs, *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for (chosen, _), part in zip(self.groups, parts, strict=True):
+            whole[chosen] = part
+        return whole
+
+    def _state(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._gather(lambda worlds: worlds.read("qpos")), self._gather(lambda worlds: worlds.read("qvel"))
+
+    def _observation(self) -> np.ndarray:
+        return self.task.observe(*self._state())
+
+    def _pushes(self, rng: Any) -> list[Push]:
+        """Pushes of random directions at random times."""
+        if self.task.push == 0.0:
+            return []
+        force = self.task.push * self.robot.weight
+        body = self.robot.model.body(int(self.robot.model.jnt_bodyid[0])).name
+        times, angles = rng.uniform(0.2, self.episode, PUSHES), rng.uniform(0.0, 2.0 * np.pi, PUSHES)
+        return [
+            Push(body, (force * float(np.cos(a)), force * float(np.sin(a)), 0.0), start=float(t), duration=PUSH_TIME)
+            for t, a in zip(times, angles, strict=True)
+        ]
+
+
+class SingleEnv(gymnasium.Env):
+    """The same with one world, for libraries that know no vectors."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+
+    def __init__(self, **options: Any) -> None:
+        self.many = WorldsEnv(1, **options)
+        self.observation_space, self.action_space = self.many.single_observation_space, self.many.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        self.many.np_random = self.np_random
+        observation, info = self.many.reset()
+        return observation[0], info
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
+        observation, reward, terminated, truncated, info = self.many.step(np.asarray(action)[None])
+        return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+
+
+def _stand(**options: Any) -> SingleEnv:
+    return SingleEnv(task=Stand(), **options)
+
+
+def _walk(speed: float = 0.5, **options: Any) -> SingleEnv:
+    return SingleEnv(task=Walk(speed), **options)
+
+
+def _stand_many(num_envs: int = 1, **options: Any) -> WorldsEnv:
+    return WorldsEnv(num_envs, task=Stand(), **options)
+
+
+def _walk_many(num_envs: int = 1, speed: float = 0.5, **options: Any) -> WorldsEnv:
+    return WorldsEnv(num_envs, task=Walk(speed), **options)
+
+
+def register() -> None:
+    """Make the environments known to Gymnasium."""
+    for name, one, many in (("Stand", _stand, _stand_many), ("Walk", _walk, _walk_many)):
+        if f"footfall/{name}-v0" not in gymnasium.registry:
+            gymnasium.register(f"footfall/{name}-v0", entry_point=one, vector_entry_point=many)

@@ -1,0 +1,60 @@
+"""Environments for learning: what Gymnasium asks for, and worlds that differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+
+import footfall as ff  # noqa: E402
+import footfall.learn as learn  # noqa: E402
+
+
+@pytest.mark.parametrize("name", ["footfall/Stand-v0", "footfall/Walk-v0"])
+def test_gymnasium_finds_nothing_wrong(name):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(gymnasium.make(name, episode=0.2).unwrapped, skip_render_check=True)
+
+
+def test_a_vector_is_the_single_environment_many_times():
+    many = learn.WorldsEnv(3, episode=0.4)
+    first, _ = many.reset(seed=3)
+    again, _ = many.reset(seed=3)
+    np.testing.assert_array_equal(first, again)
+    assert many.observation_space.contains(first)
+    ended = np.zeros(3, dtype=bool)
+    for _ in range(25):
+        seen, reward, terminated, truncated, _ = many.step(np.zeros((3, 14)))
+        assert (reward[ended] == 0.0).all()  # these were reset
+        ended = terminated | truncated
+        assert (reward <= 1.0).all() and np.isfinite(seen).all()
+    assert max(many.worlds[0].time) < 0.4  # it began again
+
+
+def test_worlds_differ_in_friction_mass_and_law():
+    varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2), law=("spring-damper", "time-stepping"))
+    env = learn.WorldsEnv(5, randomise=varied)
+    env.reset(seed=1)
+    assert [len(worlds) for worlds in env.worlds] == [3, 2]
+    assert [worlds.simulation.law.name for worlds in env.worlds] == ["spring-damper", "time-stepping"]
+    env.step(np.zeros((5, 14)))
+    for _ in range(20):
+        env.step(np.zeros((5, 14)))
+    loads = np.concatenate([worlds.force[:, :, 2].sum(axis=1) for worlds in env.worlds])
+    assert np.ptp(loads) > 1.0  # N: their weights differ
+
+
+def test_a_linear_policy_is_its_weights_times_its_features():
+    robot = ff.load_robot("spatial-biped", actuators="position")
+    sim = ff.Simulation(robot, law="spring-damper")
+    weights = np.random.default_rng(0).normal(scale=0.01, size=(2, 14, 8))
+    worlds = ff.Worlds(sim, 2, qvel=np.eye(20)[0] * 0.1)
+    rec = worlds.run(0.01, controller=learn.LinearPolicy(), gains=learn.LinearPolicy.rows(robot, weights), record=[1])[
+        1
+    ]
+    w, x, y, z = rec.qpos[3, 3:7]
+    lean = [2 * (x * z + w * y), 2 * (y * z - w * x)]
+    features = [*rec.qpos[3, :2], *rec.qvel[3, :2], *lean, *rec.qvel[3, 3:5]]
+    np.testing.assert_allclose(rec.ctrl[3], robot.home_ctrl + weights[1] @ features, atol=1e-12)
