@@ -58,3 +58,16 @@ def test_a_linear_policy_is_its_weights_times_its_features():
     lean = [2 * (x * z + w * y), 2 * (y * z - w * x)]
     features = [*rec.qpos[3, :2], *rec.qvel[3, :2], *lean, *rec.qvel[3, 3:5]]
     np.testing.assert_allclose(rec.ctrl[3], robot.home_ctrl + weights[1] @ features, atol=1e-12)
+
+
+def test_the_example_trains_and_prints_its_table():
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    example = Path(__file__).parents[1] / "examples" / "train_under_one_law.py"
+    command = [sys.executable, str(example), "--generations", "1", "--population", "2", "--laws", "spring-damper"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("none", "spring-damper"))]
+    assert len(rows) == 2 and all(0.0 < float(row[1]) <= 1.0 for row in rows)
