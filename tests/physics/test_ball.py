@@ -52,13 +52,13 @@ def test_touch_down_force_is_weight_and_the_jump_of_the_damper(kp, kv):
 @pytest.mark.parametrize("eps", [0.0, 1e-6, 1e-4])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_a_ball_that_came_to_rest_is_inside_the_ground_by_eps(eps, dt):
-    """To the depth of the smallest impact there is: that of one step's free fall, and a step's way at its speed."""
+    """To the depth of the smallest impact there is: of a fall that lasts a step, and begins up to half a step before."""
     sim = ff.Simulation("ball", law=ff.law("linearizing-penalty", eps=eps), dt=dt)
     rec = sim.run(6.0, qvel=[0, 0, -0.3, 0, 0, 0])
     rest = rec.slice(5.0)
     smallest = closed_form(500, 250)[1] * GRAVITY * dt
     log("linearizing-penalty", eps=eps, dt=dt, depth=-rest.gap.mean(), most=-rest.gap.min())
-    below(np.abs(-rest.gap - eps).max(), smallest + GRAVITY * dt**2 + 1e-9)
+    below(np.abs(-rest.gap - eps).max(), 1.5 * smallest + 1e-9)
     near(rest.force[:, 0, 2].mean(), rec.robot.weight, rel=1e-3)
 
 
