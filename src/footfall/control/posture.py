@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mujoco
@@ -57,13 +57,19 @@ class Posture:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """The posture set down on the ground, at rest."""
-        return (settled(robot, stance(robot, ground)) if self.target is None else None), None
+        return (_settled_stance(robot, ground).copy() if self.target is None else None), None
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
+        try:
+            return _remembered_gains(self, robot, ground, dt).copy()
+        except TypeError:  # a target or gains in a list, which has no hash
+            return self._gains(robot, ground, dt)
+
+    def _gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         model = robot.model
         default = self.target is None
-        target = settled(robot, stance(robot, ground)) if default else np.asarray(self.target, dtype=float)
+        target = _settled_stance(robot, ground) if default else np.asarray(self.target, dtype=float)
         if target.shape != (model.nq,):
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
         scale = motor_scale(robot, "posture")
@@ -91,6 +97,19 @@ class Posture:
         # Motors between world and root would carry the robot: they stay off.
         rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]
         return rows.ravel()
+
+
+@lru_cache(maxsize=32)
+def _remembered_gains(posture: Posture, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+    """Gains of runs that repeat: to find them costs more than thousands of steps."""
+    return posture._gains(robot, ground, dt)
+
+
+@lru_cache(maxsize=32)
+def _settled_stance(robot: Robot, ground: Ground) -> np.ndarray:
+    found = settled(robot, stance(robot, ground))
+    found.setflags(write=False)
+    return found
 
 
 def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
