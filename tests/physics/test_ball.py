@@ -52,7 +52,7 @@ def test_touch_down_force_is_weight_and_the_jump_of_the_damper(kp, kv):
 @pytest.mark.parametrize("eps", [0.0, 1e-6, 1e-4])
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
 def test_a_ball_that_came_to_rest_is_inside_the_ground_by_eps(eps, dt):
-    """To the depth of the smallest impact there is: of a fall that lasts a step, and begins up to half a step before."""
+    """To the depth of the smallest impact there is: a fall that lasts a step and begins up to half a step before."""
     sim = ff.Simulation("ball", law=ff.law("linearizing-penalty", eps=eps), dt=dt)
     rec = sim.run(6.0, qvel=[0, 0, -0.3, 0, 0, 0])
     rest = rec.slice(5.0)
