@@ -6,6 +6,7 @@ from footfall.study.compare import Comparison, compare
 from footfall.study.fit import fit
 from footfall.study.identify import FrictionFit, identify_friction
 from footfall.study.largest_push import PushLimit, largest_push
+from footfall.study.push_basin import PushBasin, push_basin
 from footfall.study.sensitivity import Sensitivity, sensitivity
 from footfall.study.sweep import Samples, SweepTable, load_table, sweep
 from footfall.study.testing_points import enough_points
@@ -13,6 +14,7 @@ from footfall.study.testing_points import enough_points
 __all__ = [
     "Comparison",
     "FrictionFit",
+    "PushBasin",
     "PushLimit",
     "Samples",
     "Sensitivity",
@@ -23,6 +25,7 @@ __all__ = [
     "identify_friction",
     "largest_push",
     "load_table",
+    "push_basin",
     "sensitivity",
     "sweep",
 ]
