@@ -40,10 +40,16 @@ class Command(SettingOptions):
     """s after the push until the robot must be safe"""
     within: float = 0.05
     """how exact the answer shall be, relative"""
+    directions: int = 0
+    """push in so many directions around the robot, all at once, and print the least and largest limit"""
+    plot: str = ""
+    """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
     json: bool = False
     """print JSON"""
 
     def run(self) -> int:
+        if self.directions:
+            return self.run_directions()
         from dataclasses import asdict
 
         from footfall.contact import laws as all_laws
@@ -78,6 +84,38 @@ class Command(SettingOptions):
         ]
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
+        return 0
+
+    def run_directions(self) -> int:
+        """All directions at once, on many worlds."""
+        from pathlib import Path
+
+        from footfall.contact import law_class
+        from footfall.contact import laws as all_laws
+        from footfall.study.push_basin import push_basin
+
+        robot = self.chosen_robot()
+        offered = [name for name in all_laws() if not law_class(name).native and not law_class(name).event_driven]
+        rows = []
+        for law in offered if self.laws == ("all",) else self.laws:
+            basin = push_basin(
+                robot,
+                law=law,
+                controller=self.chosen_controller(robot),
+                ground=self.chosen_ground(),
+                directions=self.directions,
+                wait=self.wait,
+                within=self.within,
+                dt=self.dt,
+            )
+            if self.plot:
+                file = Path(self.plot)
+                basin.plot().savefig(file.with_name(f"{file.stem}-{law}{file.suffix or '.png'}"))
+            if self.json:
+                print_json({"law": law, "angle": basin.angle.tolist(), "survived": basin.survived.tolist()})
+            rows.append([law, f"{basin.survived.min():.4g} N", f"{basin.survived.max():.4g} N"])
+        if not self.json:
+            print_table(("law", "least>", "largest>"), rows, title=f"{robot.name}: pushes of 0.1 s that are survived")
         return 0
 
 

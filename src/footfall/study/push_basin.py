@@ -65,7 +65,7 @@ class PushBasin:
         around = np.append(np.arange(len(self.angle)), 0)
         axes.fill(self.angle[around], self.survived[around], alpha=0.3)
         axes.plot(self.angle[around], self.survived[around])
-        axes.set_title(f"{self.robot}, {self.law}: largest push of {self.duration:g} s survived, N")
+        axes.set_title(f"{self.robot}, {self.law}\nlargest push of {self.duration:g} s survived, N")
         return figure
 
 
