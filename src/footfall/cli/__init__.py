@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, TextIO
 
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = [arg for arg in args if arg != "--debug"]
     with warnings.catch_warnings():
         warnings.simplefilter("always", FootfallWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = partial(_show_warning, set())
         try:
             return _dispatch(args)
         except SystemExit as leave:  # tyro's way out of --help and of wrong options
@@ -166,6 +167,7 @@ def _import(name: str) -> None:
 
 
 def _show_warning(
+    shown: set[str],
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -175,6 +177,8 @@ def _show_warning(
 ) -> None:
     stream = file or sys.stderr
     if issubclass(category, FootfallWarning):
-        print(f"footfall: warning: {message}", file=stream)
+        if str(message) not in shown:  # once, also where a command makes several runs
+            print(f"footfall: warning: {message}", file=stream)
+        shown.add(str(message))
     else:
         stream.write(warnings.formatwarning(message, category, filename, lineno, line))
