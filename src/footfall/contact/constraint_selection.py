@@ -42,7 +42,6 @@ class Parameters(NamedTuple):
     one_step: float
     keep: float  # of a clamped vertex' velocity, over a step
     rate: float  # 1/s
-    feet: float  # of the robot
 
 
 @inlined
@@ -92,7 +91,7 @@ def report(desk, feet, tried, rank, signals):
 
 
 @kernel
-def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals):
+def point_by_point(contacts, dt, memory, force, mode, work, marks, signals):
     """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
 
     Adds to the states tried.
@@ -101,7 +100,8 @@ def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals
     free_velocities(contacts, dt, 0.0, free, target)
     status, tried = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
     signals[0], signals[1] = signals[0] + tried, status
-    for b in range(contacts.near.size - 1):
+    feet = contacts.near.size - 1
+    for b in range(feet):
         count, slides = 0, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
@@ -110,31 +110,29 @@ def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals
             memory[p, SPEED] = 0.0
             for k in range(3):
                 contacts.anchor[p, k] = contacts.position[p, k]
-        if b < feet:
-            signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
+        signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
     return status
 
 
 def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    feet = int(parameters.feet)
+    feet = contacts.near.size - 1
     desk = lay_out(contacts, work, marks, PLACES)
-    others = contacts.near[feet] < contacts.number[0]  # bodies that have no sole are near the ground
-    if others or not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
+    if not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
         signals[0] = 0.0
-        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
+        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
     if parameters.one_step == 1.0:
         rank = predict(contacts, dt, memory, desk, parameters)
         write(contacts, desk, memory, force, mode)
         write_modes(contacts, desk, memory, force, mode)
         report(desk, feet, 1, rank, signals)
         return 0
-    for b in range(contacts.near.size - 1):
+    for b in range(feet):
         desk.code[b] = remembered(memory, desk, b)
     rank, tried, agreed = search(contacts, dt, memory, desk, parameters)
     found = agreed and rank >> CLAMPED_BITS == 0
     if not found and parameters.cop_rule == 1.0:
         signals[0] = tried
-        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
+        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
     write(contacts, desk, memory, force, mode)
     report(desk, feet, tried, rank, signals)
     return 0 if found else 1
@@ -153,9 +151,9 @@ class ConstraintSelection(CoupledLaw):
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
     Limitations: a polygon needs ground that is a plane under each foot (level, a slope, one tread). Where it is not,
-    where other bodies than feet touch the ground, and in the rare step in which the search finds no state, every
-    contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as if it were
-    level: while one lands askew, within a step, they are off by its slope.
+    and in the rare step in which the search finds no state, every contact point is clamped or free on its own, as in
+    law time-stepping. Forces are spread over a sole as if it were level: while one lands askew, within a step, they are
+    off by its slope.
     """
 
     d: float = 1e-3  # m
@@ -198,5 +196,4 @@ class ConstraintSelection(CoupledLaw):
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
             rate=1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt),
-            feet=float(len(setting.robot.feet)),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -23,8 +23,6 @@ class Foot:
         points: (P, 3) contact points, body frame, m.
         radius: (P,) m; 0 for a sharp point. For spheres and capsule ends the point is the centre, and this
             the radius.
-        axes: (P, 3, 3) semi-axes of ellipsoids as columns, body frame, m, zero for all other points: the point is
-            the centre, and what touches is the place of the surface that is nearest to the ground.
     """
 
     name: str
@@ -32,12 +30,9 @@ class Foot:
     polygon: np.ndarray
     points: np.ndarray
     radius: np.ndarray
-    axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 3)))
 
     def __post_init__(self) -> None:
-        if not len(self.axes):
-            object.__setattr__(self, "axes", np.zeros((np.size(self.radius), 3, 3)))
-        for key, shape in (("polygon", (-1, 3)), ("points", (-1, 3)), ("radius", (-1,)), ("axes", (-1, 3, 3))):
+        for key, shape in (("polygon", (-1, 3)), ("points", (-1, 3)), ("radius", (-1,))):
             value = np.array(getattr(self, key), dtype=float).reshape(shape)
             value.setflags(write=False)
             object.__setattr__(self, key, value)
@@ -47,15 +42,10 @@ class Foot:
         if not (np.isfinite(self.points).all() and np.isfinite(self.polygon).all()):
             raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
 
-    def lowest(self, turn: np.ndarray) -> np.ndarray:
-        """(P,) m, height of each point's lowest place above its body's origin, the body turned by ``turn`` (3, 3)."""
-        down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
-        return self.points @ turn[2] - self.radius - down
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
             return NotImplemented
-        arrays = ("polygon", "points", "radius", "axes")
+        arrays = ("polygon", "points", "radius")
         return (self.name, self.body) == (other.name, other.body) and all(
             np.array_equal(getattr(self, key), getattr(other, key)) for key in arrays
         )

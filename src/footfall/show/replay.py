@@ -70,7 +70,7 @@ def _run(scene: Scene, label: str, robot: int, place: float) -> dict[str, Any]:
         "robot": robot,
         "y": place,
         "feet": [foot.name for foot in rec.robot.feet],
-        "pointFoot": rec.robot.point_foot.tolist() + [-1] * len(rec.other_points),
+        "pointFoot": rec.robot.point_foot.tolist(),
         "friction": rec.ground.static_friction,
         "failure": None if rec.failure is None else f"{rec.failure.cause} at {rec.failure.time:.4g} s",
         "sample": pack(scene.samples, "<u4"),

@@ -12,7 +12,6 @@ from footfall.contact.base import PointLaw
 from footfall.contact.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import events, recovery, step
-from footfall.engine.others import SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
 from footfall.record import Failure, RunWarning
@@ -34,15 +33,6 @@ def conclude(run: Run) -> Recording:
         said = recovery.said(run.scratch.back, recovery.WARNING)
         message = f"MuJoCo has no room for all contacts at t = {at:.6g} s: {said}"
         raise SimulationError(message, run.recording(Failure(at, "mujoco", "", message)))
-    lost = int(np.count_nonzero(run.all_points.others.tape.lost))
-    if lost:
-        places, slots = SIZES[-1]
-        warnings.warn(
-            f"more than {places} points or {slots} bodies beside the feet touched the ground at once: "
-            f"{lost} samples lack forces and are marked as unsolved",
-            FootfallWarning,
-            stacklevel=4,
-        )
     for warning in warnings_of(run):
         warnings.warn(f"MuJoCo: {warning.message}", FootfallWarning, stacklevel=4)
     if end == step.DONE:

@@ -21,25 +21,19 @@ from footfall.contact.stable_step import warn_of_long_steps
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
-from footfall.engine.dormand_prince import carry_over, make_flow, painleve_warnings
-from footfall.engine.other_tape import longer_tape
-from footfall.engine.others import LIVE, Around, of_feet
+from footfall.engine.dormand_prince import make_flow, painleve_warnings
 from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
-    Scratch,
     make_constraints,
     make_contacts,
     make_guard,
     make_points,
     make_scratch,
     make_world,
-    with_size,
-    with_slots,
 )
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
-from footfall.simulation.columns import add_other_columns
 from footfall.simulation.controls import (
     Controller,
     Seen,
@@ -59,8 +53,6 @@ from footfall.version import __version__
 
 #: Time between two looks at the keyboard and the progress bar, s.
 GLANCE = 0.05
-#: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
-STEEP = 2.0
 
 
 @cache
@@ -124,24 +116,16 @@ class Run:
 
         euler = sim.integrator == "euler" and not law.event_driven
         self.world = make_world(model, self.data)
-        samples = steps // self.record_every + 2  # a run that diverges leaves one more
-        around = Around(
-            dt=dt,
-            lipschitz=1.0 if sim.ground.flat else STEEP,
-            highest=sim.ground.highest,
-            patient=law.event_driven,
-            wanted=sim.body_contacts,
-            samples=samples,
-        )
-        self.all_points = make_points(model, robot, law.memory_size, around)
-        self.all_contacts = make_contacts(self.all_points, sim.ground.static_friction, sim.ground.dynamic_friction)
-        self.points, self.contacts = with_size(self.all_points, self.all_contacts, 0)
-        values = np.zeros(1)
+        self.points = make_points(model, robot, law.memory_size)
+        self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
+        rows, marks, values = 0, 0, np.zeros(1)
         point, coupled = idle_point_law(), idle_coupled_law()
         if isinstance(law, PointLaw):
             point = law.pointer()
         elif isinstance(law, CoupledLaw):
             coupled = law.pointer()
+            rows = law.work_rows(robot.point_count, len(robot.feet))
+            marks = law.marks_size(robot.point_count, len(robot.feet))
         if not law.native:
             resolved = law.resolve(sim.setting)
             values = np.array([float(v) for v in resolved])
@@ -151,12 +135,12 @@ class Run:
                 warn_of_long_steps(law, sim.setting)
         self.laws = step.Laws(point, coupled, values)
         self.interrupts = Interrupts()
-        seen = Seen(self.data, of_feet(self.points), self.contacts)
+        seen = Seen(self.data, self.points, self.contacts)
         self.controls = make_controls(controller, robot, sim.ground, dt * control_every, seen, self.interrupts)
         told = len(law.signals) + len(robot.feet) * len(law.foot_signals)
         told_in_all = told + sum(signal.values.size for signal in self.controls.signals.values())
-        self.signals = np.zeros(told_in_all)
-        self.controls.write_signals(self.signals[told:])
+        self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
+        self.controls.write_signals(self.scratch.signals[told:])
         rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
         plan = step.Plan(
             dt=dt,
@@ -183,14 +167,20 @@ class Run:
             control=self.controls.control,
         )
         if isinstance(law, EventLaw):
+            flat = sim.ground.flat
             rough = law.in_steps()
             numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
             self.rough = step.Laws(idle_point_law(), rough.pointer(), numbers)
+            self.flow = make_flow(model, robot.point_count, dt, tolerance=law.tolerance, flat=flat, margin=rough.margin)
+        samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, sample_bytes(model, robot.point_count, told_in_all), dt * self.record_every)
-        self.resize(0)
         self.set_tape(make_tape(model, samples, robot.point_count, told_in_all))
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.step = 0
+        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
+        self._place = tuple(ByReference(part) for part in parts)
+        if isinstance(law, EventLaw):
+            self._place += (ByReference(self.rough), ByReference(self.flow), law.impact_pointer())
         if helper is not None:
             share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
         if start is not None:
@@ -199,54 +189,15 @@ class Run:
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
         self.tape, self._tape = tape, ByReference(tape)
-        others = self.all_points.others
-        if len(tape.time) > len(others.tape.lost):
-            self.all_points = self.all_points._replace(
-                others=others._replace(tape=longer_tape(others.tape, len(tape.time)))
-            )
-            self.resize(self.size)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        if self.size > 0 and self.points.others.counters[LIVE] == self.points.others.first:
-            self.resize(0)
         set_limit(self.scratch.clock, seconds)
         loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
-        while True:
-            loop(*self._place, self._tape, self.step, last, self.outcome)
-            self.step = int(self.outcome[NEXT])
-            if self.outcome[END] != step.TOO_SMALL:
-                return bool(self.outcome[END] == step.DONE and self.step <= self.total)
-            self.outcome[END] = step.DONE
-            self.resize(self.size + 1)
-
-    def resize(self, size: int) -> None:
-        """Give the run room for points beside the feet, as ``SIZES[size]`` of :mod:`footfall.engine.others` has it."""
-        self.size = size
-        self.points, self.contacts = with_size(self.all_points, self.all_contacts, size)
-        law, count, slots = self.simulation.law, len(self.points.local), len(self.points.body)
-        rows, marks = 0, 0
-        if isinstance(law, CoupledLaw):
-            rows, marks = law.work_rows(count, slots), law.marks_size(count, slots)
-        before: Scratch | None = getattr(self, "scratch", None)
-        self.scratch = make_scratch(self.model, self.points, rows, marks, 0)._replace(signals=self.signals)
-        if before is not None:
-            feet = self.points.others.feet
-            self.scratch.held.peak[[*range(feet), -1]] = before.held.peak[[*range(feet), -1]]
-            self.scratch = self.scratch._replace(back=before.back, clock=before.clock)
-        self.conditions = self.conditions._replace(constraints=with_slots(self.conditions.constraints, slots))
-        if isinstance(law, EventLaw):
-            flat, margin, known = self.simulation.ground.flat, law.in_steps().margin, getattr(self, "flow", None)
-            self.flow = make_flow(
-                self.model, count, self.simulation.dt, tolerance=law.tolerance, flat=flat, margin=margin
-            )
-            if known is not None:
-                carry_over(known, self.flow)
-        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
-        self._place = tuple(ByReference(part) for part in parts)
-        if isinstance(law, EventLaw):
-            self._place += (ByReference(self.rough), ByReference(self.flow), law.impact_pointer())
+        loop(*self._place, self._tape, self.step, last, self.outcome)
+        self.step = int(self.outcome[NEXT])
+        return bool(self.outcome[END] == step.DONE and self.step <= self.total)
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""
@@ -275,7 +226,6 @@ class Run:
         """What was recorded so far."""
         sim = self.simulation
         arrays = Tape(*(array[: self.outcome[SAMPLES]] for array in self.tape))._asdict()
-        others = add_other_columns(arrays, self.all_points.others.tape, sim.robot, sim.ground)
         signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
         info = {
             "controller": self.controls.name,
@@ -304,7 +254,6 @@ class Run:
             failure=failure,
             info=info,
             signals=signals,
-            other_points=others,
             **arrays,
         )
 

@@ -9,7 +9,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.engine.others import SIZES
 from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
 
@@ -48,7 +47,6 @@ def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
     """All arrays of a run that one step leaves to the next, and a few more."""
     rooms = {
         "points": run.points,
-        "others": run.points.others,
         "contacts": run.contacts,
         "joints": run.conditions.constraints.joints,
         "shared": run.conditions.constraints.shared,
@@ -81,12 +79,6 @@ def set_state(run: Run, state: State) -> None:
             f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "
             f"dt = {own[2]:g} s: start from its qpos and qvel instead"
         )
-    others = run.all_points.others
-    places = len(state.arrays.get("others.who", ()))
-    sizes = [min(wanted, len(others.who)) for wanted, _ in SIZES]
-    if places in sizes:
-        run.resize(sizes.index(places))
-        others.who[places:] = -1
     live = dict(live_arrays(run))
     if {name: array.shape for name, array in live.items()} != {n: a.shape for n, a in state.arrays.items()}:
         raise SimulationError(

@@ -132,7 +132,6 @@ def point_step(one, functions, values, plan):
 @engine_part
 def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
-    release_far(one.points, one.contacts)
     status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
@@ -142,7 +141,7 @@ def operator_step(one, functions, values, plan):
     """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
-    release_far(one.points, one.contacts)
+    release_far(points, contacts)
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
