@@ -89,7 +89,7 @@ def largest_push(
         sim = Simulation(robot, ground=ground, law=law, dt=dt)
 
         def outcome(size: float, sim: Simulation = sim) -> str:
-            why = _outcome(sim, _scaled(push, size / first), wait, controller)
+            why = push_outcome(sim, _scaled(push, size / first), wait, controller)
             if progress is not None:
                 progress(sim.law.name, size, not why)
             return why
@@ -123,8 +123,8 @@ def _bisect(outcome: Callable[[float], str], start: float, factor: float, within
     return PushLimit("", low, high, "", why, runs)
 
 
-def _outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
-    """What became of the robot, "" if it survived."""
+def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
+    """What became of a robot under a push, "" if it survived (see ``largest_push``) ``wait`` seconds after it."""
     duration = push.start + push.duration + wait
     try:
         with warnings.catch_warnings():
