@@ -1,9 +1,17 @@
-"""What all tests share: at the end of a run, how much of its physical bounds each test used."""
+"""What all tests share: laws a test registers go with it, and a run ends with how much of its bounds each test used."""
 
 from __future__ import annotations
 
 import bounds
 import pytest
+
+from footfall.contact import registry
+
+
+@pytest.fixture(autouse=True)
+def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
+    """A law that one test registers is unknown to the next, whatever the order."""
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
 
 
 @pytest.fixture(autouse=True)
