@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, walking
+from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, springs, walking
 
 PAPER = Paper(
     name="rengifo2009",
@@ -12,6 +12,7 @@ PAPER = Paper(
     summary="contact prescribes the acceleration of touching points, the force follows",
     experiments=(
         *ball.EXPERIMENTS,
+        *springs.EXPERIMENTS,
         *restitution.EXPERIMENTS,
         *ramp.EXPERIMENTS,
         *biped.EXPERIMENTS,
@@ -59,7 +60,12 @@ PAPER = Paper(
             "with eps > 0 it is led back for as long as the ground need not pull",
             "the paper's integrator has steps of its own; in fixed steps a point would leave by rounding",
         ),
-        Assumption("saturation", "friction and load made consistent", "the paper clips each once, (19)-(20)"),
+        Assumption(
+            "saturation",
+            "walk: the paper's (19)-(20), ours beside it; elsewhere friction and load made consistent",
+            "the paper clips each once",
+        ),
+        Assumption("springs: stiffness, damping, speed", "10 kN/m, 5 to 80 N s/m, 1 m/s", "not printed"),
     ),
     missing=("the gait of the paper itself, which is not printed: figures 11 to 14 are of a walk of ours.",),
 )
