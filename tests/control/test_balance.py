@@ -10,7 +10,7 @@ import pytest
 
 import footfall as ff
 from footfall.control import Balance, Contact, controllers, named_controller
-from footfall.control.balance import PAPER_MASS, Gains, desired_wrench, gains
+from footfall.control.balance import PAPER, Gains, desired_wrench, gains, least_force, size_of
 from footfall.control.balance_reference import Wanted
 from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
 from footfall.control.posture import standing_torques
@@ -71,16 +71,28 @@ def test_at_rest_the_torques_are_those_that_carry_the_robot(biped):
     np.testing.assert_allclose(rec.signals["desired_wrench"][0], [0, 0, biped.weight, 0, 0, 0], atol=1e-9)
 
 
-def test_gains_are_the_papers_for_its_mass_and_grow_with_it():
-    gravity = np.array([0.0, 0.0, -9.81])
-    own = gains(Balance(), PAPER_MASS, gravity)
+def test_gains_and_floor_are_the_papers_for_its_robot_and_follow_inertia_and_frequency():
+    own = gains(Balance(), PAPER)
     np.testing.assert_allclose(own.stiffness, [900.0, 900.0, 3000.0])
-    m = PAPER_MASS
+    m = PAPER.mass
     np.testing.assert_allclose(own.damping, [2 * 0.8 * math.sqrt(900 * m)] * 2 + [2 * 0.2 * math.sqrt(3000 * m)])
     assert (own.kr, own.dr) == (100.0, 50.0)
     np.testing.assert_allclose(own.weight, [0.0, 0.0, 9.81 * m])
-    double = gains(Balance(kh=100.0), 2.0 * m, gravity)
-    assert (double.stiffness[0], double.stiffness[2], double.kr) == (100.0, 6000.0, 200.0)
+    assert least_force(PAPER) == 4.0
+    # Half the height falls twice as fast: the same share of g/h, by twice the mass and the inertia given.
+    small = PAPER._replace(mass=2.0 * m, height=0.5 * PAPER.height, points=16)
+    other = gains(Balance(kh=100.0), small)
+    np.testing.assert_allclose([other.stiffness[0], other.stiffness[2]], [100.0, 12000.0])
+    np.testing.assert_allclose([other.kr, other.dr], [200.0, 50.0 * math.sqrt(2.0)])
+    np.testing.assert_allclose(least_force(small), 4.0)  # twice the weight on twice the points
+
+
+def test_the_papers_robot_has_the_size_that_gains_refer_to(biped):
+    size = size_of(biped, biped.point_count)
+    np.testing.assert_allclose(
+        [size.mass, size.inertia, size.height], [PAPER.mass, PAPER.inertia, PAPER.height], rtol=1e-3
+    )
+    assert size.points == PAPER.points
 
 
 def test_the_trunk_is_turned_back_by_the_spring_of_equation_21():

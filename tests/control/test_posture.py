@@ -97,7 +97,9 @@ def test_a_target_of_another_robot_is_refused():
         ff.Simulation("spatial-biped").run(0.1, controller=Posture(target=np.zeros(3)))
 
 
-def test_servos_are_refused_with_advice():
-    robot = ff.load_robot(mujoco.MjSpec.from_string(HOPPER))
-    with pytest.raises(ControllerError, match="actuator 'hip' of hopper is no plain motor on a joint; servos hold"):
-        ff.Simulation(robot).run(0.1, controller="posture")
+def test_an_actuator_that_is_neither_motor_nor_servo_is_refused():
+    spec = mujoco.MjSpec.from_string(HOPPER)
+    spec.actuators[0].dyntype = mujoco.mjtDyn.mjDYN_FILTER  # its force depends on what was asked for before
+    spec.actuators[0].dynprm[0] = 0.1
+    with pytest.raises(ControllerError, match="actuator 'hip' of hopper is neither a motor nor a servo on a joint"):
+        ff.Simulation(ff.load_robot(spec)).run(0.1, controller="posture")

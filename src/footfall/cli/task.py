@@ -43,17 +43,17 @@ class SettingOptions(RobotChoice):
         """The controller that was typed, with its options, or posture control for a robot that needs and takes it."""
         from footfall.control import controller_class
         from footfall.errors import ControllerError
-        from footfall.robot.motors import motor_scale
+        from footfall.robot.motors import drives
 
         if self.controller_options is not None:
             return controller_class(str(self.controller))(**changed(self.controller_options))
         if self.controller is not None:
             return None if self.controller == "none" else self.controller
         try:
-            motor_scale(robot, "posture")
-        except ControllerError:  # servos hold a posture by themselves
+            servos = drives(robot, "posture").servos
+        except ControllerError:  # muscles, tendons: no control is known that gives a torque
             return None
-        return "posture" if robot.model.nu else None
+        return None if servos or not robot.model.nu else "posture"  # servos hold a posture by themselves
 
 
 @dataclass(frozen=True, kw_only=True)

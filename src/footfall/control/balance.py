@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
 from footfall.compiled import kernel
@@ -24,21 +25,43 @@ from footfall.control.base import State
 from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
 from footfall.control.contact_forces import ContactForces
 from footfall.control.contact_places import Contact, ContactPlaces
+from footfall.control.loops import Loops
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.record import Signal
 from footfall.robot import Robot
-from footfall.robot.motors import motor_scale, torque_limits
+from footfall.robot.motors import drives
 
-#: The gains of the paper are those of a robot of this mass (kg, the one assumed for torque-biped).
-PAPER_MASS = 50.0
+
+class Size(NamedTuple):
+    """What gains follow from."""
+
+    mass: float  # kg
+    inertia: float  # kg m2, about a horizontal axis through the centre of mass, standing
+    height: float  # m, of the centre of mass
+    gravity: np.ndarray  # (3,) m/s2
+    points: int  # contact points
+
+    @property
+    def rate(self) -> float:
+        """1/s2, at which an inverted pendulum of this height falls: g/h."""
+        return float(np.linalg.norm(self.gravity)) / self.height
+
+
+#: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
+PAPER = Size(mass=50.0, inertia=6.68, height=0.6554, gravity=np.array([0.0, 0.0, -9.81]), points=8)
+PAPER_GAINS = {"kh": 900.0, "kv": 3000.0, "kr": 100.0, "dr": 50.0}
+PAPER_FLOOR = 4.0  # N
 
 
 @dataclass(frozen=True)
 class Balance:
     """Keep the centre of mass and the trunk where they are, or on a reference, by the forces at the contact points.
 
-    Gains left out are the paper's, in proportion to the robot's mass (the paper's has some 50 kg). ``com`` and
+    Gains left out follow from mass, inertia and the frequency sqrt(g/h) of the standing robot, in the proportion that
+    the paper's have; for a robot of its size (50 kg, centre of mass at 0.66 m) they are the paper's. ``floor`` left out
+    is the same share of the weight per contact point as in the paper. Servos are given the target that makes the
+    wanted torque; loops and springs between trunk and feet carry their part. ``com`` and
     ``orientation`` are functions of time that give (3,) numbers: how far the centre of mass shall be from its place at
     the start (m, world frame), and the rotation vector (rad, world frame) of the trunk from its orientation there.
     ``contacts`` are points besides those of the feet, as of a hand on a rail.
@@ -50,16 +73,16 @@ class Balance:
     the motors are off.
     """
 
-    kh: float | None = None  # N/m, horizontal stiffness, 900 N/m for 50 kg
-    kv: float | None = None  # N/m, vertical stiffness, 3000 N/m for 50 kg
+    kh: float | None = None  # N/m, horizontal stiffness, 1.2 m g/h
+    kv: float | None = None  # N/m, vertical stiffness, 4.0 m g/h
     damping_h: float = 0.8  # damping ratio of the horizontal motion
     damping_v: float = 0.2  # damping ratio of the vertical motion
-    kr: float | None = None  # N m/rad, stiffness of the trunk's orientation, 100 N m/rad for 50 kg
-    dr: float | None = None  # N m s/rad, its damping, 50 N m s/rad for 50 kg
+    kr: float | None = None  # N m/rad, stiffness of the trunk's orientation, 1.0 I g/h
+    dr: float | None = None  # N m s/rad, its damping, 1.9 I sqrt(g/h)
     alpha1: float = 1.0  # weight of the force, eq. (18)
     alpha2: float = 1e-3  # weight of the torque
     alpha3: float = 1e-6  # weight of the contact forces' norm
-    floor: float = 4.0  # N, least normal force at every point
+    floor: float | None = None  # N, least normal force at every point, 0.065 of the weight / points
     sides: int = 4  # of the friction pyramid
     friction: float | None = None  # coefficient the forces keep to, the ground's dynamic one if left out
     trunk: str | None = None  # body whose orientation is kept, the root if left out
@@ -89,8 +112,7 @@ class Balancing:
         model = robot.model
         if not model.nu:
             raise ControllerError(f"balance: {robot.name} has no motors")
-        self._scale, self._limit = motor_scale(robot, "balance"), torque_limits(robot)
-        self._dof = model.jnt_dofadr[model.actuator_trnid[:, 0]]
+        self._drives = drives(robot, "balance")
         self._places = ContactPlaces(robot, ground, options.contacts)
         self._tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), self._places.body)
         self._trunk = self._tree.root
@@ -100,15 +122,18 @@ class Balancing:
                 hint = did_you_mean(options.trunk, names)
                 raise ControllerError(f"balance: no body of {robot.name} is called '{options.trunk}': {hint}")
             self._trunk = int(model.body(options.trunk).id)
-        self._gains = gains(options, self._tree.mass, model.opt.gravity)
+        size = size_of(robot, self._places.count)
+        self._gains = gains(options, size)
+        floor = least_force(size) if options.floor is None else options.floor
+        self._loops = Loops(robot, np.logical_or.reduce(self._tree.moves))
         friction = self._places.friction(ground.dynamic_friction if options.friction is None else options.friction)
         weights = (options.alpha1, options.alpha2, options.alpha3)
         self._forces, question = (
-            ContactForces(self._places.count, friction, sides=options.sides, minimum=options.floor, weights=weights)
+            ContactForces(self._places.count, friction, sides=options.sides, minimum=floor, weights=weights)
             for _ in range(2)
         )
         self._reference = Reference(options.com, options.orientation, dt)
-        self._warnings = BalanceWarnings(robot, self._gains.weight, self._limit, question)
+        self._warnings = BalanceWarnings(robot, self._gains.weight, self._drives.limit, question)
         self.warnings = self._warnings.warnings
         self._begun = self._fallen = False
         self._jacobian, self._torque = np.zeros((3, model.nv)), np.zeros(model.nv)
@@ -140,7 +165,7 @@ class Balancing:
         self._fallen = self._fallen or self._warnings.falls(time, height)
         if self._fallen:
             forces.force[:] = 0.0
-            return np.zeros(len(self._dof))
+            return self._drives.controls(np.zeros(len(self._drives.dof)), state.qpos, state.qvel)
         wanted = self._reference.at(time)
         com_jacobian(cdof, subtree_com, self._tree, self._jacobian)
         np.dot(self._jacobian, state.qvel, out=self._velocity)
@@ -150,10 +175,12 @@ class Balancing:
         forces.distribute(self._wrench, self._arms, frames)
         self._time[()], self._solved[()] = 1e6 * forces.time, forces.solved
         carrying_torques(cdof, self._jacobian, self._tree, self._arms, forces.force, self._torque)
-        torque = self._torque[self._dof]
+        self._loops.carry(data, self._torque)
+        torque = self._torque[self._drives.dof]
         self._warnings.look(time, forces, torque)
         self._warnings.ask(time, wanted.com, self._error, math.hypot(*self._velocity.tolist()), place, frames)
-        return np.minimum(np.maximum(torque, -self._limit), self._limit) / self._scale
+        limit = self._drives.limit
+        return self._drives.controls(np.minimum(np.maximum(torque, -limit), limit), state.qpos, state.qvel)
 
 
 class Gains(NamedTuple):
@@ -166,14 +193,46 @@ class Gains(NamedTuple):
     dr: float  # N m s/rad
 
 
-def gains(options: Balance, mass: float, gravity: np.ndarray) -> Gains:
-    """The gains for a robot of ``mass`` (kg): those given, or the paper's in proportion to it."""
-    paper = {"kh": 900.0, "kv": 3000.0, "kr": 100.0, "dr": 50.0}
-    given = {name: getattr(options, name) for name in paper}
-    kh, kv, kr, dr = (paper[name] * mass / PAPER_MASS if own is None else own for name, own in given.items())
+def size_of(robot: Robot, points: int) -> Size:
+    """Mass, inertia and height of a robot that stands at home."""
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(model, data)
+    moving = model.body_weldid != 0
+    mass, places = model.body_mass[moving], data.xipos[moving]
+    com = mass @ places / mass.sum()
+    inertia = 0.0
+    for body in np.flatnonzero(moving):
+        axes, arm = data.ximat[body].reshape(3, 3), data.xipos[body] - com
+        own = axes**2 @ model.body_inertia[body]  # the diagonal, in the world's axes
+        inertia += 0.5 * (own[0] + own[1] + model.body_mass[body] * (arm @ arm + arm[2] ** 2))
+    height = max(float(com[2]), 1e-3)
+    return Size(float(mass.sum()), float(inertia), height, robot.gravity, points)
+
+
+def gains(options: Balance, size: Size) -> Gains:
+    """The gains for a robot of this size: those given, or the paper's scaled by inertia and frequency."""
+    mass, inertia = size.mass / PAPER.mass, size.inertia / PAPER.inertia
+    rate = size.rate / PAPER.rate
+    scales = {"kh": mass * rate, "kv": mass * rate, "kr": inertia * rate, "dr": inertia * math.sqrt(rate)}
+    given = {name: getattr(options, name) for name in scales}
+    kh, kv, kr, dr = (
+        PAPER_GAINS[name] * scale if given[name] is None else given[name] for name, scale in scales.items()
+    )
     stiffness = np.array([kh, kh, kv], dtype=float)
     ratio = np.array([options.damping_h, options.damping_h, options.damping_v])
-    return Gains(-mass * gravity, stiffness, 2.0 * ratio * np.sqrt(mass * stiffness), float(kr), float(dr))
+    damping = 2.0 * ratio * np.sqrt(size.mass * stiffness)
+    return Gains(-size.mass * size.gravity, stiffness, damping, float(kr), float(dr))
+
+
+def least_force(size: Size) -> float:
+    """N, that every point is pressed with at least: the share of the weight that the paper's robot has there."""
+    return PAPER_FLOOR * _weight(size) / _weight(PAPER) * PAPER.points / size.points
+
+
+def _weight(size: Size) -> float:
+    return size.mass * float(np.linalg.norm(size.gravity))
 
 
 @kernel

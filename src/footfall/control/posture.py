@@ -15,7 +15,7 @@ from footfall.control.statics import actuated_dofs, rest, settled, stiffness
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.motors import motor_scale
+from footfall.robot.motors import drives
 
 #: Largest proportional gain, in inertias over the square of the step: half of what an explicit step still damps.
 FASTEST = 0.5
@@ -72,7 +72,7 @@ class Posture:
         target = _settled_stance(robot, ground) if default else np.asarray(self.target, dtype=float)
         if target.shape != (model.nq,):
             raise ControllerError(f"posture: target has shape {target.shape}, {robot.name} needs ({model.nq},)")
-        scale = motor_scale(robot, "posture")
+        drive = drives(robot, "posture")
         joint = model.actuator_trnid[:, 0]
         data = mujoco.MjData(model)
         data.qpos[:] = target
@@ -90,10 +90,11 @@ class Posture:
         rows[:, 0] = model.jnt_qposadr[joint]
         rows[:, 1] = model.jnt_dofadr[joint]
         rows[:, 2] = target[model.jnt_qposadr[joint]]
-        rows[:, 3] = kp
-        rows[:, 4] = kd
-        rows[:, 5] = feed[model.jnt_dofadr[joint]]
-        rows[:, 6] = scale
+        # A servo adds offset + per_angle q + per_speed q' of its own: the law of the kernel gives what is missing.
+        rows[:, 3] = kp + drive.per_angle
+        rows[:, 4] = kd + drive.per_speed
+        rows[:, 5] = feed[model.jnt_dofadr[joint]] - drive.offset - drive.per_angle * rows[:, 2]
+        rows[:, 6] = drive.scale
         # Motors between world and root would carry the robot: they stay off.
         rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]
         return rows.ravel()

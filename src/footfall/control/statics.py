@@ -111,7 +111,7 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
             mujoco.mj_integratePos(model, data.qpos, sign * DIFFERENCE * np.eye(model.nv)[j], 1.0)
             mujoco.mj_forward(model, data)
             held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ now.force.ravel()
-            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - _loop_rows(data).T @ now.loop)
+            slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ now.loop)
     rows = np.concatenate([now.contact_rows, now.loop_rows])
     _, sizes, directions = np.linalg.svd(rows)
     free = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
@@ -127,7 +127,7 @@ def _rest(robot: Robot, data: mujoco.MjData) -> Rest:
     giving = model.jnt_dofadr[giving_springs(robot)]
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]
-    contact, loop = _contact_rows(robot, data), _loop_rows(data)
+    contact, loop = _contact_rows(robot, data), loop_rows(data)
     rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
     free = ~actuated
     force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
@@ -154,7 +154,7 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return rows.reshape(-1, robot.model.nv)
 
 
-def _loop_rows(data: mujoco.MjData) -> np.ndarray:
+def loop_rows(data: mujoco.MjData) -> np.ndarray:
     """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
     rows = np.zeros((data.ne, data.model.nv))
     for i, row in enumerate(rows):

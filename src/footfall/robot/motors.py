@@ -1,6 +1,8 @@
-"""Torque motors: what a controller that computes torques needs of a robot."""
+"""Motors and servos: what a controller that computes torques needs of a robot."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -8,6 +10,59 @@ import numpy as np
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT
+
+
+class Drives(NamedTuple):
+    """Actuators on joints: ``torque = scale ctrl + offset + per_angle q + per_speed q'``, N m or N at the joint.
+
+    A plain motor has only a scale; a position or velocity servo gets the target that gives the wanted torque.
+    """
+
+    place: np.ndarray  # (nu,) address of its joint in qpos
+    dof: np.ndarray  # (nu,) address in qvel
+    scale: np.ndarray  # (nu,) N m per unit of control
+    offset: np.ndarray  # (nu,) N m
+    per_angle: np.ndarray  # (nu,) N m/rad
+    per_speed: np.ndarray  # (nu,) N m s/rad
+    limit: np.ndarray  # (nu,) N m, the largest torque
+    servos: bool  # whether any of them is one
+
+    def controls(self, torque: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+        """(nu,) controls that give these torques (nu,) in this state."""
+        if self.servos:
+            torque = torque - self.offset - self.per_angle * qpos[self.place] - self.per_speed * qvel[self.dof]
+        return torque / self.scale
+
+
+def drives(robot: Robot, controller: str) -> Drives:
+    """The actuators of a robot; an error where one is neither a motor nor a servo on a joint."""
+    model = robot.model
+    affine = int(mujoco.mjtBias.mjBIAS_AFFINE)
+    for i in range(model.nu):
+        if (
+            model.actuator_trntype[i] not in AT_JOINT
+            or model.actuator_gaintype[i] != mujoco.mjtGain.mjGAIN_FIXED
+            or model.actuator_biastype[i] not in (int(mujoco.mjtBias.mjBIAS_NONE), affine)
+            or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
+            or model.actuator_gainprm[i, 0] * model.actuator_gear[i, 0] == 0.0
+        ):
+            raise ControllerError(
+                f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is neither a motor nor a servo "
+                "on a joint, so no control is known that gives a torque"
+            )
+    joint = model.actuator_trnid[:, 0]
+    gear = model.actuator_gear[:, 0]
+    bias = np.where((model.actuator_biastype == affine)[:, None], model.actuator_biasprm[:, :3], 0.0)
+    return Drives(
+        place=model.jnt_qposadr[joint],
+        dof=model.jnt_dofadr[joint],
+        scale=gear * model.actuator_gainprm[:, 0],
+        offset=gear * bias[:, 0],
+        per_angle=gear * gear * bias[:, 1],
+        per_speed=gear * gear * bias[:, 2],
+        limit=torque_limits(robot),
+        servos=bool(bias.any()),
+    )
 
 
 def motor_scale(robot: Robot, controller: str) -> np.ndarray:
@@ -21,20 +76,24 @@ def motor_scale(robot: Robot, controller: str) -> np.ndarray:
         ):
             raise ControllerError(
                 f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is no plain motor on a joint; "
-                "servos hold a posture by themselves: set their targets with a function controller(t, state)"
+                'load the robot with actuators="motor"'
             )
     return model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]
 
 
 def torque_limits(robot: Robot) -> np.ndarray:
-    """(nu,) the largest torque or force of each motor at its joint, N m or N; inf where the model has no limit."""
+    """(nu,) the largest torque or force of each motor at its joint, N m or N; inf where the model has no limit.
+
+    The control range of a servo limits its target, not its torque.
+    """
     model = robot.model
     joint = model.actuator_trnid[:, 0]
     gear = np.abs(model.actuator_gear[:, 0])
+    plain = model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_NONE)
     limit = np.full(model.nu, np.inf)
     for limited, top in (
         (
-            model.actuator_ctrllimited,
+            (model.actuator_ctrllimited != 0) & plain,
             np.abs(model.actuator_ctrlrange).min(axis=1) * gear * model.actuator_gainprm[:, 0],
         ),
         (model.actuator_forcelimited, np.abs(model.actuator_forcerange).min(axis=1) * gear),

@@ -15,6 +15,8 @@ DT = 1e-3  # s
 FLOOR = 4.0  # N, least vertical force that is commanded
 FORCE = 70.0  # N, sideways
 LASTS = 0.05  # s
+#: The paper's own gains and least force, which a robot of another size would get scaled.
+BALANCE = Balance(kh=900.0, kv=3000.0, kr=100.0, dr=50.0, floor=FLOOR)
 CLOSE = 2e-3  # m, from the reference: the robot has recovered
 IN_TIME = 3.0  # s, after a push
 
@@ -27,7 +29,7 @@ def sideways(start: float, force: float = FORCE) -> Push:
 def stand(duration: float, *pushes: Push, law: str = LAW, controller: Balance | None = None) -> Recording:
     """The robot under balance control."""
     sim = Simulation(load_robot(ROBOT), law=law, dt=DT)
-    return sim.run(duration, controller=controller or Balance(), pushes=pushes).check()
+    return sim.run(duration, controller=controller or BALANCE, pushes=pushes).check()
 
 
 def recovery(rec: Recording, after: float, base: Recording | None = None) -> float:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.control.balance import Balance, gains
+from footfall.control.balance import gains, size_of
+from footfall.papers.ott2011.setup import BALANCE
 from footfall.record import Push
 from footfall.robot import load_robot
 
@@ -57,7 +58,7 @@ def stance(name: str, trunk: str, qpos: np.ndarray | None = None) -> Stance:
     motion = np.linalg.solve(np.concatenate([*rows, com, turn]), np.eye(model.nv)[:, -6:])
     inertia = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, inertia)
-    own = gains(Balance(), robot.mass, model.opt.gravity)
+    own = gains(BALANCE, size_of(robot, robot.point_count))
     return Stance(
         inertia=motion.T @ inertia @ motion,
         stiffness=np.concatenate([own.stiffness, np.full(3, own.kr)]),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from footfall.control import Balance
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.ott2011.setup import (
+    BALANCE,
     CLOSE,
     FLOOR,
     FORCE,
@@ -47,7 +47,7 @@ class Tracking:
 
 
 def run_tracking() -> Tracking:
-    controller = Balance(com=reference)
+    controller = replace(BALANCE, com=reference)
     return Tracking(stand(DURATION, controller=controller), stand(DURATION, sideways(PUSHED), controller=controller))
 
 

@@ -1,0 +1,80 @@
+"""Robots of others stand with defaults alone: of 3 kg and of 94 kg, on four legs, with servos, with loops."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from real_robots import FILES, real_robot, root_of
+
+import footfall as ff
+from footfall.control import Balance
+from footfall.errors import ControllerError
+
+
+def stands(robot: ff.Robot, law: str, duration: float, controller: object = "balance") -> ff.Recording:
+    rec = ff.Simulation(robot, law=law).run(duration, controller=controller, record_dt=5e-3).check()
+    assert rec.fall() is None
+    np.testing.assert_allclose(rec.total_force[-1, 2], robot.weight, rtol=0.02)
+    return rec
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_stands_with_the_defaults_of_balance(name):
+    rec = stands(real_robot(name), "time-stepping", 1.5)
+    # The centre of mass stays: a millimetre is what a soft orientation lets gravity move it.
+    assert np.linalg.norm(rec.signals["com_error"], axis=1).max() < 1e-3
+    assert not rec.info["warnings"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ff.laws())
+@pytest.mark.parametrize("name", FILES)
+def test_it_stands_under_every_law(name, law):
+    stands(real_robot(name), law, 2.0)
+
+
+@pytest.mark.parametrize("name", ["g1", "op3", "go1"])
+@pytest.mark.parametrize("controller", ["balance", "posture"])
+def test_through_its_servos_it_moves_as_with_motors(name, controller):
+    """The target of a servo is the one that gives the wanted torque, so nothing tells the two apart.
+
+    They are the same numbers but for rounding, which grows for a fifth of a second.
+    """
+    motors, servos = (stands(real_robot(name, kind), "time-stepping", 0.2, controller) for kind in ("motor", "as-is"))
+    np.testing.assert_allclose(servos.qpos, motors.qpos, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["op3", "talos", "go1"])
+def test_it_takes_a_sideways_push_of_a_twentieth_of_its_weight_for_a_second(name):
+    robot = real_robot(name)
+    push = ff.Push(root_of(robot), (0.0, 0.5 * robot.weight, 0.0), start=0.1, duration=0.1)
+    rec = ff.Simulation(robot, law="time-stepping").run(3.0, controller="balance", pushes=push, record_dt=5e-3).check()
+    assert rec.fall() is None
+    assert ff.measure.support_margin(rec, "capture")[-1] > 0.0
+
+
+def test_motors_and_loops_of_cassie_carry_it_at_rest():
+    """At rest the motors' torques are those of statics, found from all coordinates at once."""
+    from footfall.control.posture import standing_torques
+
+    robot = real_robot("cassie")
+    rec = ff.Simulation(robot).run(0.0, controller=Balance())
+    wanted = standing_torques(robot, robot.home)[robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]]]
+    given = rec.ctrl[0] * robot.model.actuator_gear[:, 0]
+    # 1 N m of the knees' 60: the trunk's torque weighs a thousandth of the force.
+    np.testing.assert_allclose(given, wanted, atol=1.0)
+
+
+LIMP = """<mujoco><worldbody><body name="trunk" pos="0 0 1"><freejoint/><geom size=".1" mass="5"/>
+<body name="thigh"><joint name="hip" axis="0 1 0"/><geom type="capsule" size=".03" fromto="0 0 0 0 0 -.4" mass="1"/>
+<body name="shin" pos="0 0 -.4"><joint name="knee" axis="0 1 0"/>
+<geom type="capsule" size=".03" fromto="0 0 0 0 0 -.4" mass="1"/>
+<geom name="foot" type="box" size=".1 .05 .02" pos="0 0 -.42" mass=".5"/></body></body></body></worldbody>
+<actuator><motor joint="hip"/></actuator></mujoco>"""
+
+
+def test_a_leg_with_a_limp_joint_is_refused_by_name():
+    robot = ff.load_robot(mujoco.MjSpec.from_string(LIMP))
+    with pytest.raises(ControllerError, match=r"joint 'knee' .* has no motor, loop or spring"):
+        ff.Simulation(robot).run(0.1, controller="balance")

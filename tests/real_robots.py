@@ -1,0 +1,34 @@
+"""Models of real robots, which lie beside the project where they are there at all."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import footfall as ff
+
+FOLDER = Path(__file__).parents[2] / "shared" / "robots"
+FILES = {
+    "g1": "unitree_g1/g1.xml",
+    "go1": "unitree_go1/go1.xml",
+    "talos": "pal_talos/talos_motor.xml",
+    "op3": "robotis_op3/op3.xml",
+    "cassie": "agility_cassie/cassie.xml",
+}
+
+
+def real_robot(name: str, actuators: str = "motor") -> ff.Robot:
+    """One of them; the test is skipped where its file is missing."""
+    file = FOLDER / FILES[name]
+    if not file.exists():
+        pytest.skip(f"no model of {name} here")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ff.FootfallWarning)  # two of Talos' joints begin outside their limits
+        return ff.load_robot(file, actuators=actuators)
+
+
+def root_of(robot: ff.Robot) -> str:
+    """The body that everything hangs on."""
+    return str(robot.model.body(int(robot.model.body_rootid[robot.point_body[0]])).name)
