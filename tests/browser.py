@@ -185,3 +185,58 @@ class Browser:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+# Every visible piece of text with where it stands; what scrolls sideways is read there and not here.
+TEXTS = """(() => {
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const parent = node.parentElement, text = node.textContent.trim();
+    const left_out = "script, style, select, option, .scroll, details:not([open]) > :not(summary)";
+    if (!text || parent.closest(left_out)) continue;
+    const style = getComputedStyle(parent);
+    if (style.visibility === "hidden" || parent.closest("[hidden]")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const r of range.getClientRects()) {
+      if (!r.width || !r.height) continue;
+      let cut = false;
+      for (let box = parent; box && box !== document.body; box = box.parentElement) {
+        if (getComputedStyle(box).overflowX === "visible") continue;
+        const b = box.getBoundingClientRect();
+        cut = cut || r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1 || r.bottom > b.bottom + 1;
+      }
+      found.push({ text, cut, left: r.left, right: r.right, top: r.top + scrollY, bottom: r.bottom + scrollY });
+    }
+  }
+  return found;
+})()"""
+
+
+def clipped(browser: Browser) -> list[str]:
+    """Texts that a box around them, or the side of the window, cuts off."""
+    width = browser.evaluate("window.innerWidth")
+    return [t["text"] for t in browser.evaluate(TEXTS) if t["cut"] or t["left"] < -1 or t["right"] > width + 1]
+
+
+def overlapping(browser: Browser) -> list[tuple[str, str]]:
+    """Pairs of texts that cover each other by more than 2 pixels both ways."""
+    texts = sorted(browser.evaluate(TEXTS), key=lambda t: t["top"])
+    found = []
+    for i, a in enumerate(texts):
+        for b in texts[i + 1 :]:
+            if b["top"] > a["bottom"]:
+                break
+            wide = min(a["right"], b["right"]) - max(a["left"], b["left"])
+            if wide > 2 and min(a["bottom"], b["bottom"]) - max(a["top"], b["top"]) > 2:
+                found.append((a["text"], b["text"]))
+    return found
+
+
+def ink_at_the_edge(browser: Browser) -> list[str]:
+    """Plots whose labels touch the side of their canvas, where they would be cut."""
+    return browser.evaluate("""[...document.querySelectorAll(".plot")].filter((plot) => {
+      const c = plot.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, 1, c.height).data;
+      return d.some((value, i) => i % 4 === 3 && value > 0);
+    }).map((plot) => plot.querySelector("h3").textContent)""")

@@ -145,6 +145,7 @@ def _live_frame(rest: Recording, bodies: list[int], tape: Any, row: int) -> Fram
         zmp=np.full(3, np.nan),
         com=everything,
         com_ground=np.array([*everything[:2], float(ground.height(everything[0], everything[1]))]),
+        push=np.zeros((0, 3)),
     )
 
 

@@ -10,6 +10,7 @@ from footfall.measure.impact import Impact, impacts, penetration
 from footfall.measure.motion import Motion, com_height, momentum
 from footfall.measure.pressure import cop, free_moment, overall_cop
 from footfall.measure.slip import Interval, intervals, slip_distance, slip_speed
+from footfall.measure.start import settled
 from footfall.measure.summary import summarise
 from footfall.measure.support import capture_point, support_margin, support_polygon
 from footfall.measure.zmp import zmp
@@ -49,6 +50,7 @@ __all__ = [
     "overall_cop",
     "penetration",
     "phases",
+    "settled",
     "slip_distance",
     "slip_speed",
     "strides",

@@ -16,9 +16,9 @@ from footfall.show.geometry import Mesh, body_meshes
 
 #: Pictures per second: what a screen shows.
 RATE = 60.0
-#: Colour-blind safe (Okabe and Ito), by mode: open grey, stick blue, slide vermilion.
-MODE_COLORS = ((140, 140, 140), (0, 114, 178), (213, 94, 0))
-COP_COLOR, ZMP_COLOR, COM_COLOR = (204, 121, 167), (0, 158, 115), (230, 159, 0)
+#: Colour-blind safe (Okabe and Ito), by mode: open grey, stick green, slide orange. Feet take blue and vermilion.
+MODE_COLORS = ((140, 140, 140), (0, 158, 115), (230, 159, 0))
+COP_COLOR, ZMP_COLOR, COM_COLOR, PUSH_COLOR = (204, 121, 167), (86, 180, 233), (59, 69, 84), (194, 24, 91)
 
 
 class Frame(NamedTuple):
@@ -36,6 +36,7 @@ class Frame(NamedTuple):
     zmp: np.ndarray  # (3,)
     com: np.ndarray  # (3,)
     com_ground: np.ndarray  # (3,) below the centre of mass
+    push: np.ndarray  # (pushes, 3) centres of mass of the bodies that are pushed
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,7 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         zmp=zero_moment,
         com=com,
         com_ground=np.column_stack([com[:, :2], recording.ground.height(com[:, 0], com[:, 1])]),
+        push=_pushed_places(recording, samples),
     )
     return Scene(recording, samples, meshes, frames, *_sizes(recording, meshes))
 
@@ -132,6 +134,21 @@ def body_poses(model: mujoco.MjModel, qpos: np.ndarray, bodies: Sequence[int]) -
         mujoco.mj_kinematics(model, data)
         position[k], quaternion[k] = data.xpos[bodies], data.xquat[bodies]
     return position, quaternion
+
+
+def _pushed_places(recording: Record, samples: np.ndarray) -> np.ndarray:
+    """(F, pushes, 3) m, where each push acts: at the centre of mass of its body."""
+    model = recording.robot.model
+    bodies = [model.body(push.body).id for push in recording.pushes]
+    if not bodies:
+        return np.zeros((len(samples), 0, 3))
+    position, quaternion = body_poses(model, recording.qpos[samples], bodies)
+    for k, body in enumerate(bodies):
+        offset = np.empty(3)
+        for i in range(len(samples)):
+            mujoco.mju_rotVecQuat(offset, model.body_ipos[body], quaternion[i, k])
+            position[i, k] += offset
+    return position
 
 
 def force_scale(scenes: Sequence[Scene]) -> float:

@@ -13,7 +13,7 @@ from footfall.show.plots import panels_of
 from footfall.show.replay import pack
 
 #: Samples of a curve that are kept, of all recordings together, and of each at least.
-SAMPLES, FEWEST = 3200, 800
+SAMPLES, FEWEST = 3200, 300
 #: Moments of a row of modes.
 MOMENTS = 2000
 #: The plots of a report, in its order.
@@ -32,10 +32,11 @@ def _panel(panel: Panel, most: int) -> dict[str, Any]:
     for row in panel.rows:
         start, end, mode = stretches(row, MOMENTS)
         rows.append({"name": row.name, "start": pack(start), "end": pack(end), "mode": pack(mode, "|u1")})
+    kept = _common(panel.curves, most)
     return {
         "title": panel.title,
         "unit": panel.unit,
-        "curves": [_curve(curve, most) for curve in panel.curves],
+        "curves": [_curve(curve, most, kept) for curve in panel.curves],
         "bands": [_band(band, most) for band in panel.bands],
         "lines": [{"y": limit.value, "label": limit.name} for limit in panel.limits if limit.name],
         "zero": panel.zero,
@@ -44,10 +45,20 @@ def _panel(panel: Panel, most: int) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve, most: int) -> dict[str, Any]:
-    kept = decimated(curve.values, most)
-    x, y = pack(curve.time[kept]), pack(curve.values[kept])
-    return {"name": curve.name, "color": curve.color, "dash": curve.dash, "x": x, "y": y}
+def _common(curves: Sequence[Curve], most: int) -> np.ndarray | None:
+    """Samples that all curves keep, if they share their times: then their differences are exact."""
+    if len({curve.run for curve in curves}) < 2:
+        return None
+    longest = max((curve.time for curve in curves), key=len)
+    if not all(np.array_equal(curve.time, longest[: len(curve.time)]) for curve in curves):
+        return None
+    return np.unique(np.concatenate([decimated(curve.values, most) for curve in curves]))
+
+
+def _curve(curve: Curve, most: int, common: np.ndarray | None) -> dict[str, Any]:
+    kept = decimated(curve.values, most) if common is None else common[common < len(curve.values)]
+    look = {"name": curve.name, "color": curve.color, "dash": curve.dash, "width": curve.width, "role": curve.role}
+    return {**look, "run": curve.run, "x": pack(curve.time[kept]), "y": pack(curve.values[kept])}
 
 
 def _band(band: Band, most: int) -> dict[str, Any]:

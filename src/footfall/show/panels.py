@@ -17,13 +17,18 @@ Runs = Mapping[str, "Record"]
 GREY = -1
 #: Widths in points of two curves that may lie on each other: the first shows beside the second.
 BELOW, ABOVE = 2.2, 1.1
+#: Widths in points of curves of several recordings, which may lie on each other: from first to last.
+WIDEST, THINNEST = 2.6, 1.0
+#: Colours of the feet of one recording: those of contact modes and of pressure centres are left out.
+FEET = (0, 1, 5, 6)
 
 
 class Curve(NamedTuple):
     """Values over time, with gaps where they are NaN.
 
-    ``color`` counts through the palette, ``dash`` through the line styles. ``role`` names a colour of the 3D view in
-    place of it ("com", "cop", "zmp"), ``shade`` (0 to 1) one of a scale, for curves too many to be named.
+    ``color`` counts through the palette, ``dash`` through the line styles, ``run`` through the recordings.
+    ``role`` names a colour of the 3D view in place of it ("com", "cop", "zmp"), ``shade`` (0 to 1) one of a scale, for
+    curves too many to be named.
     """
 
     name: str
@@ -34,6 +39,7 @@ class Curve(NamedTuple):
     width: float = 1.2  # points
     role: str = ""
     shade: float | None = None
+    run: int = 0
 
 
 class Band(NamedTuple):
@@ -94,14 +100,15 @@ def each_foot(runs: Runs) -> Iterator[tuple[Record, int, Curve]]:
     for r, (label, rec) in enumerate(runs.items()):
         for f, foot in enumerate(rec.robot.feet):
             name = foot.name if alone else label if len(rec.robot.feet) == 1 else f"{label}, {foot.name}"
-            color, dash, width = (f, 0, BELOW if f == 0 else ABOVE) if alone else (r, f, 1.2)
-            yield rec, f, Curve(name, rec.time, nothing, color, dash, width)
+            color, dash, width = (FEET[f % len(FEET)], 0, BELOW if f == 0 else ABOVE) if alone else (r, f, 1.2)
+            yield rec, f, Curve(name, rec.time, nothing, color, dash, width, run=r)
 
 
 def each_run(runs: Runs) -> Iterator[tuple[Record, Curve]]:
-    """A recording and a curve without values."""
+    """A recording and a curve without values; later ones are thinner and every second dashed, so that all show."""
     for r, (label, rec) in enumerate(runs.items()):
-        yield rec, Curve(label, rec.time, np.empty(0), r)
+        width = WIDEST + (THINNEST - WIDEST) * r / max(1, len(runs) - 1)
+        yield rec, Curve(label, rec.time, np.empty(0), r, r % 2, width, run=r)
 
 
 def decimated(values: np.ndarray, most: int) -> np.ndarray:

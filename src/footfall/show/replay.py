@@ -6,16 +6,18 @@ Arrays travel as little-endian numbers in base64, which every browser turns into
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from footfall.ground import Ground
+from footfall.measure import fall, settled
 from footfall.measure.common import flat
+from footfall.record import Push
 from footfall.robot import Robot
-from footfall.show.frames import Scene, extent, force_scale, lanes
-from footfall.show.geometry import Mesh, ground_mesh, simplified
+from footfall.show.frames import Scene, extent, force_scale
+from footfall.show.geometry import Mesh, simplified
 
 #: Triangles of a robot, and of a ground: what a phone draws fluently and a page carries easily.
 ROBOT_TRIANGLES, GROUND_TRIANGLES = 40_000, 20_000
@@ -29,26 +31,28 @@ def most_frames(recordings: int) -> int:
 
 
 def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any]:
-    """What the page's renderer draws: robots, grounds, and the frames of each recording, side by side."""
-    places, width = lanes(scenes)
-    side = max(extent(scenes), 2 * width * len(scenes))
+    """What the page's renderer draws: robots, grounds, and the frames of each recording."""
+    side = extent(scenes)
     robots: list[Robot] = []
+    places: list[Ground] = []
     models, grounds, runs = [], [], []
-    for i, (scene, label) in enumerate(zip(scenes, labels, strict=True)):
+    for scene, label in zip(scenes, labels, strict=True):
         rec = scene.recording
         if rec.robot not in robots:
             robots.append(rec.robot)
             models.append(_robot(scene))
-        strip = (-width / 2 if i else -math.inf, width / 2 if i + 1 < len(scenes) else math.inf)
-        grounds.append(_ground(scene, side, strip))
-        runs.append(_run(scene, label, robots.index(rec.robot), float(places[i])))
+        if rec.ground not in places:
+            places.append(rec.ground)
+            grounds.append(_ground(scene, side))
+        runs.append({**_run(scene, label), "robot": robots.index(rec.robot), "ground": places.index(rec.ground)})
     return {
         "robots": models,
         "grounds": grounds,
         "runs": runs,
         "scale": force_scale(scenes),
         "size": max(s.size for s in scenes),
-        "lane": width,
+        "girth": max(s.girth for s in scenes),
+        "start": max(settled(scene.recording) for scene in scenes),
     }
 
 
@@ -62,17 +66,18 @@ def pack(array: np.ndarray, kind: str = "<f4") -> dict[str, Any]:
     }
 
 
-def _run(scene: Scene, label: str, robot: int, place: float) -> dict[str, Any]:
+def _run(scene: Scene, label: str) -> dict[str, Any]:
     rec, frames = scene.recording, scene.frames
-    level = flat(rec)
+    level, fallen = flat(rec), fall(rec)
     return {
         "label": label,
-        "robot": robot,
-        "y": place,
         "feet": [foot.name for foot in rec.robot.feet],
         "pointFoot": rec.robot.point_foot.tolist(),
         "friction": rec.ground.static_friction,
         "failure": None if rec.failure is None else f"{rec.failure.cause} at {rec.failure.time:.4g} s",
+        "fall": None if fallen is None else fallen.time,
+        "pushes": [_push(push) for push in rec.pushes],
+        "pushPoint": pack(frames.push),
         "sample": pack(scene.samples, "<u4"),
         "time": pack(scene.time, "<f8"),
         "bodyPosition": pack(frames.body_position),
@@ -88,6 +93,10 @@ def _run(scene: Scene, label: str, robot: int, place: float) -> dict[str, Any]:
         "com": pack(frames.com),
         "comGround": pack(frames.com_ground),
     }
+
+
+def _push(push: Push) -> dict[str, Any]:
+    return {"body": push.body, "force": push.force, "start": push.start, "end": push.start + push.duration}
 
 
 def _robot(scene: Scene) -> dict[str, Any]:
@@ -107,8 +116,8 @@ def _mesh(mesh: Mesh) -> dict[str, Any]:
     }
 
 
-def _ground(scene: Scene, side: float, strip: tuple[float, float]) -> dict[str, Any]:
-    vertices, faces = ground_mesh(scene.recording.ground, side, strip)
+def _ground(scene: Scene, side: float) -> dict[str, Any]:
+    vertices, faces = scene.recording.ground.mesh(side)
     # Every triangle with its own corners, so that a stair's edges are sharp.
     corners = vertices[faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

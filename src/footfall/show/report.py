@@ -19,13 +19,14 @@ from footfall.errors import FootfallError, RecordingError
 from footfall.files.aside import written_aside
 from footfall.measure import Audit
 from footfall.record import Record
+from footfall.show.comparison import comparison
 from footfall.show.frames import labels_of, make_scene
 from footfall.show.page_plots import page_plots
 from footfall.show.replay import most_frames, replay_data
 from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, summary_table
 from footfall.version import __version__
 
-SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "app.js")
+SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "comparison.js", "app.js")
 
 
 def write_report(
@@ -66,14 +67,18 @@ def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, aud
     """The report as text; see ``write_report``."""
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels)}
-    tables = [summary_table(runs, labels), facts_table(runs, labels), audit_table(audits, labels)]
+    alone = len(runs) == 1
+    tables = [summary_table(runs[0]) if alone else "", facts_table(runs, labels), audit_table(audits, labels)]
     return _fill(
         _file("report.html"),
         {
             "title": escape(title),
             "lead": escape(_lead(runs)),
             "failures": _failures(runs, labels),
-            "figures": key_figures(runs[0], audits[0] if audits else None) if len(runs) == 1 else "",
+            "rows": str(-(-len(runs) // 2)),
+            "kind": "single" if alone else "several",
+            "figures": key_figures(runs[0], audits[0] if audits else None) if alone else "",
+            "compared": "" if alone else comparison(runs, labels, audits),
             "tables": "\n".join(filter(None, tables)),
             "version": escape(__version__),
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -13,6 +12,7 @@ from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
 from footfall.measure import Audit, AuditRow, summarise
 from footfall.record import Push, Record
+from footfall.show.numbers import number
 
 #: How the names in ``Recording.summary`` end, and the unit that means.
 UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
@@ -23,20 +23,6 @@ LABELS = {
     "samples": "samples",
     "unsolved_samples": "samples the law did not solve",
 }
-
-
-def number(value: float, unit: str = "", digits: int = 4) -> str:
-    """A number with some digits and its unit; small lengths in mm or µm."""
-    if isinstance(value, int):
-        return f"{value} {unit}".strip()
-    if math.isnan(value):
-        return "–"
-    if unit == "m" and 1e-9 <= abs(value) < 1e-3:
-        value, unit = 1e6 * value, "µm"
-    elif unit == "m" and 1e-3 <= abs(value) < 1.0:
-        value, unit = 1e3 * value, "mm"
-    text = f"{value:.{digits}g}".replace("-", "−")
-    return f"{text} {unit}".strip()
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False) -> str:
@@ -52,8 +38,9 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wid
         lines.append(f'<tr><th scope="row">{row[0]}</th>{cells}</tr>')
     body = "\n".join(lines)
     heading = f"<thead><tr>{top}</tr></thead>" if head else ""
+    above = f"<h2>{title}</h2>" if title else ""
     return (
-        f'<section class="table{" wide" if wide else ""}"><h2>{title}</h2><div class="scroll">'
+        f'<section class="table{" wide" if wide else ""}">{above}<div class="scroll">'
         f"<table>{heading}<tbody>\n{body}\n</tbody></table></div></section>"
     )
 
@@ -61,19 +48,16 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, wid
 # ---- what came of it -------------------------------------------------------------------------------------------
 
 
-def summary_table(runs: Sequence[Record], labels: Sequence[str]) -> str:
-    """The summaries of recordings, one column each."""
-    summaries = [summarise(rec) for rec in runs]
+def summary_table(rec: Record) -> str:
+    """The summary of a recording."""
+    summary = summarise(rec)
     rows = []
-    for key in summaries[0]:
-        if key == "failure" or key.endswith("_bw"):
-            continue
-        if key.startswith("fell_") and not any(summary["fell"] for summary in summaries):
+    for key in summary:
+        if key == "failure" or key.endswith("_bw") or (key.startswith("fell_") and not summary["fell"]):
             continue
         name, unit = _name_and_unit(key)
-        rows.append([escape(name), *(_summary_cell(summary, key, unit) for summary in summaries)])
-    head = ["", *map(escape, labels)] if len(runs) > 1 else []
-    return table("Summary", head, rows, wide=len(runs) > 1)
+        rows.append([escape(name), _summary_cell(summary, key, unit)])
+    return table("Summary", [], rows)
 
 
 def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
@@ -86,8 +70,12 @@ def _summary_cell(summary: Mapping[str, Any], key: str, unit: str) -> str:
 def key_figures(rec: Record, audit: Audit | None = None) -> str:
     """The few numbers that a reader looks for first."""
     summary = summarise(rec)
-    ended = "ended early" if rec.failure else "fell over" if summary["fell"] else "stayed up"
-    chosen = [("Outcome", ended)]
+    chosen = [("Outcome", '<span class="verdict good">stayed up</span>')]
+    if rec.failure is not None:
+        chosen = [("Outcome", f'<span class="verdict bad">ended early at {rec.failure.time:.3f} s</span>')]
+    elif summary["fell"]:
+        fell = f'<span class="verdict bad">fell at {summary["fell_at_s"]:.3f} s</span>'
+        chosen = [("Outcome", f"{fell}<small>{escape(str(summary['fell_because']))}</small>")]
     for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "duration_s"):
         if key in summary:
             name, unit = _name_and_unit(key)
@@ -99,7 +87,10 @@ def key_figures(rec: Record, audit: Audit | None = None) -> str:
         if unknown and not failed:
             verdict = f'<span class="verdict">{unknown} of {len(audit.rows)} not known</span>'
         chosen.append(("Audit", verdict if failed or unknown else '<span class="verdict good">passed</span>'))
-    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen)
+    kinds = {"Outcome": ' class="bad"'} if rec.failure is not None or summary["fell"] else {}
+    cells = "".join(
+        f"<div{kinds.get(name, '')}><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in chosen
+    )
     return f'<dl class="figures">{cells}</dl>'
 
 
@@ -120,15 +111,15 @@ def _cell(value: Any, unit: str, digits: int = 4) -> str:
 
 
 def facts_table(runs: Sequence[Record], labels: Sequence[str]) -> str:
-    """What was run: robot, ground, law with its parameters and source, step, controller, pushes, versions."""
+    """What was run: what all recordings share in one table, what is the own of each in one of its own."""
     columns = [_facts(rec) for rec in runs]
-    rows = []
-    for key in columns[0]:
-        cells = [column[key] for column in columns]
-        if any(cells):
-            rows.append([key, *(cells[:1] if len(set(cells)) == 1 else cells)])
-    head = ["", *map(escape, labels)] if len(runs) > 1 else []
-    return table("What was run", head, rows, wide=len(runs) > 1)
+    shared = [key for key in columns[0] if len({column[key] for column in columns}) == 1]
+    tables = [table("What was run", [], [[key, columns[0][key]] for key in shared if columns[0][key]])]
+    for column, label in zip(columns, labels, strict=True):
+        own = [[key, cell] for key, cell in column.items() if key not in shared and cell]
+        if own:
+            tables.append(f'<details class="own"><summary>{escape(label)}</summary>{table("", [], own)}</details>')
+    return "\n".join(tables)
 
 
 def _facts(rec: Record) -> dict[str, str]:
@@ -209,23 +200,29 @@ def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:
     """The audit, with what each row means; of several recordings a column each."""
     if not audits:
         return ""
-    head = ["", *(map(escape, labels) if len(audits) > 1 else ["found", "verdict"]), "what it means"]
+    alone = len(audits) == 1
+    head = ["", *(["found", "verdict", "what it means"] if alone else map(escape, labels))]
     rows = []
     known = [{row.name: row for row in audit.rows} for audit in audits]
     for name in dict.fromkeys(name for audit in known for name in audit):
         found = [audit.get(name) for audit in known]
-        meaning = next(row.meaning for row in found if row is not None)
-        cells = []
-        for row in found:
-            if row is None:
-                cells.append("–")
-                continue
-            value = _cell(row.worst, row.unit)
-            cells += [value, _verdict(row)] if len(audits) == 1 else [f"{value}<br>{_verdict(row)}"]
-        rows.append([escape(name), *cells, escape(meaning)])
+        meaning = escape(next(row.meaning for row in found if row is not None))
+        if alone:
+            row = found[0]
+            assert row is not None
+            rows.append([escape(name), _cell(row.worst, row.unit), _verdict(row), meaning])
+        else:
+            cells = ["–" if row is None else _audited(row) for row in found]
+            rows.append([f"{escape(name)}<small>{meaning}</small>", *cells])
     return table("Audit", head, rows, wide=True)
 
 
+def _audited(row: AuditRow) -> str:
+    """A cell of several audits: the value, and the verdict where it is not a pass."""
+    value = _cell(row.worst, row.unit, digits=2)
+    return value if row.verdict == "pass" else f"{value}<br>{_verdict(row)}"
+
+
 def _verdict(row: AuditRow) -> str:
-    kind = {"pass": " good", "fail": " bad"}.get(row.verdict, "")
+    kind = {"pass": " good", "note": " note", "fail": " bad"}.get(row.verdict, "")
     return f'<span class="verdict{kind}">{escape(row.verdict)}</span>'

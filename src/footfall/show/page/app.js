@@ -5,7 +5,12 @@
   const find = (id) => document.getElementById(id);
   const span = [Math.min(...data.runs.map((r) => r.time[0])), Math.max(...data.runs.map((r) => r.time[r.time.length - 1]))];
   if (span[1] <= span[0]) span[1] = span[0] + 1e-3;
-  const page = { span, window: [...span], time: span[0], shown: span[0], hovered: null, playing: false, theme: readTheme() };
+  const page = {
+    span, window: [...span], time: span[0], shown: span[0], hovered: null, pointed: null, playing: false, theme: readTheme(),
+    several: data.runs.length > 1, names: data.runs.map((run) => run.label), reference: null, hiddenRuns: new Set(),
+    start: data.start, trimmed: data.start > span[0],
+    pushes: [...new Map(data.runs.flatMap((run) => run.pushes).map((push) => [`${push.start} ${push.end}`, push])).values()],
+  };
   const [play, slider, clock, speed, reset] = ["play", "scrub", "clock", "speed", "unzoom"].map(find);
   Object.assign(slider, { min: span[0], max: span[1], step: 0.001, value: span[0] });
 
@@ -80,6 +85,18 @@
 
   play.addEventListener("click", () => page.toggle());
   slider.addEventListener("input", () => { page.toggle(false); page.seek(Number(slider.value)); });
+  find("back").addEventListener("click", () => step(-1));
+  find("next").addEventListener("click", () => step(1));
+  find("large").addEventListener("click", (event) => {
+    const on = document.body.classList.toggle("large");
+    event.currentTarget.setAttribute("aria-pressed", String(on));
+  });
+  find("trim-label").hidden = !page.trimmed;
+  find("trim").addEventListener("change", (event) => {
+    page.trimmed = event.target.checked;
+    plots.forEach((plot) => plot.draw());
+  });
+  for (const chip of document.querySelectorAll("[data-if]")) chip.hidden = !(chip.dataset.if === "several" ? page.several : page.pushes.length);
   reset.addEventListener("click", () => page.zoom(...span));
   for (const box of document.querySelectorAll("[data-layer]")) {
     if (replay) box.checked = replay.layers[box.dataset.layer];
@@ -112,8 +129,10 @@
 
   if (window.innerWidth <= 640) document.querySelector(".layers").open = false;
   if (replay) steer(replay, redraw);
+  const comparison = page.several ? new Compared(page, plots, replay, redraw) : null;
   const refresh = () => {
     page.theme = readTheme();
+    if (comparison) comparison.paint();
     plots.forEach((plot) => plot.draw());
     redraw();
   };
@@ -126,7 +145,6 @@
   }).observe(document.body);
   const asked = /[#&]t=([\d.]+)/.exec(location.hash);
   if (asked) page.seek(Number(asked[1]));
-  if (replay) replay.face("quarter");
   refresh();
 
   // For scripts and tests: what is shown now.
@@ -137,10 +155,13 @@
     get layers() { return replay.layers; },
     sample: (run = 0) => data.runs[run].sample[replay.drawn[run].at.nearest],
     arrow: (point, run = 0) => replay.arrow(point, run),
+    cells: () => replay.views.map(({ x, y, width, height, runs }) => ({ x, y, width, height, runs })),
+    pushes: (run = 0) => replay.drawn[run].pushes.map((push) => push.body),
+    range: (plot) => plots[plot].range(),
     arrows: (run = 0) => replay.drawn[run].arrows.size,
     body: (name, run = 0) => {
       const { move, turn } = replay.drawn[run].bodies[data.robots[data.runs[run].robot].names.indexOf(name)];
-      return { position: [move[0], move[1] - data.runs[run].y, move[2]], quaternion: turn };
+      return { position: move, quaternion: turn };
     },
     values: () => plots.map((plot) => plot.panel.curves.map((curve) => [curve.name, plot.value(curve, page.time)])),
     seek: (time) => { page.toggle(false); page.time = clamp(time, ...span); show(); },

@@ -20,6 +20,8 @@ function unpackAll(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpackAll(item)]));
 }
 
+// Numbers of an array that belong to one entry of its first axis.
+const rowLength = (array) => array.shape.slice(1).reduce((a, b) => a * b, 1);
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 const mix = (a, b, w) => a + (b - a) * w;
 
@@ -76,10 +78,11 @@ const mat = {
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const text = (name) => style.getPropertyValue(`--${name}`).trim();
-  const rgb = (name) => [1, 3, 5].map((i) => parseInt(text(name).slice(i, i + 2), 16) / 255);
+  const number = (color) => [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16) / 255);
+  const rgb = (name) => number(text(name));
   const palette = [];
   for (let i = 0; text(`series-${i}`); i++) palette.push(text(`series-${i}`));
-  return { text, rgb, palette, modes: ["open", "stick", "slide"].map((m) => text(`mode-${m}`)) };
+  return { text, rgb, number, palette, modes: ["open", "stick", "slide"].map((m) => text(`mode-${m}`)) };
 }
 
 // Corners of the convex hull of [x, y, ...] points, counter-clockwise (Andrew's monotone chain).

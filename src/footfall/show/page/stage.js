@@ -31,14 +31,18 @@ vec3 shaded(vec3 color, vec3 normal, float sun) {
 const MESH_FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 v_position, v_normal; in vec4 v_color; in vec4 v_light; out vec4 color;
-uniform bool u_ground; uniform vec3 u_base, u_line, u_sky, u_middle; uniform float u_cell, u_reach, u_offset;
+uniform bool u_ground; uniform vec3 u_base, u_line, u_sky, u_middle; uniform float u_cell, u_reach; uniform vec4 u_ghost;
 ${SHADING}
 float lines(vec2 at) { vec2 d = abs(fract(at - 0.5) - 0.5) / fwidth(at); return 1.0 - min(min(d.x, d.y), 1.0); }
 void main() {
   vec3 normal = normalize(v_normal);
   float facing = max(0.0, dot(normal, u_sun)), sun = sunlight(v_light, facing);
-  if (!u_ground) { color = vec4(shaded(v_color.rgb, normal, sun), v_color.a); return; }
-  vec2 at = (v_position.xy - vec2(0.0, u_offset)) / u_cell;
+  if (!u_ground) {
+    float ghost = u_ghost.a;
+    color = vec4(shaded(ghost > 0.0 ? mix(v_color.rgb, u_ghost.rgb, 0.7) : v_color.rgb, normal, sun), v_color.a * (1.0 - ghost));
+    return;
+  }
+  vec2 at = v_position.xy / u_cell;
   float far = smoothstep(0.35, 1.0, distance(v_position, u_middle) / u_reach);
   vec3 base = mix(u_base, u_line, max(0.35 * lines(at), 0.8 * lines(at / 4.0)) * (1.0 - far) * step(0.4, normal.z));
   base *= mix(0.72, 1.0, abs(normal.z)) * mix(0.72, 1.0, sun);

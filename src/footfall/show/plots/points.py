@@ -69,6 +69,9 @@ def _panels(runs: Runs, about: Panel, values: Values, which: str, worst: Worst, 
     """A panel for each foot: all points of one recording, the ``worst`` one of several; if ``brief``, one panel."""
     first = next(iter(runs.values()))
     tables = {id(rec): values(rec) for rec in runs.values()}
+    if brief and len(runs) > 1:
+        curves = [curve._replace(values=worst(tables[id(rec)], axis=1)) for rec, curve in each_run(runs)]
+        return [replace(about, title=f"{about.title}, {which} point", curves=tuple(curves))]
     if brief:
         curves = [
             curve._replace(values=worst(tables[id(rec)][:, rec.foot(rec.robot.feet[f].name)], axis=1))

@@ -1,0 +1,99 @@
+// What only a page of several recordings has: one legend for all plots, sorting, and a reference to differ from.
+
+// A difference for people: in percent of the reference, or as it is where the reference is nothing.
+function difference(value, reference, unit) {
+  const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
+  if (value === reference) return "same";
+  if (reference === 0) return `${signed(Number(value - reference).toPrecision(2))} ${unit}`;
+  const part = (value - reference) / Math.abs(reference);
+  return Math.abs(part) < 9.995 ? `${signed((100 * part).toFixed(Math.abs(part) < 0.1 ? 1 : 0))} %` : `${(value / reference).toPrecision(2)} ×`.replace("e+", "e");
+}
+
+class Compared {
+  constructor(page, plots, replay, redraw) {
+    Object.assign(this, { page, plots, replay, redraw });
+    this.cards = [...document.querySelectorAll(".card")];
+    this.rows = [...document.querySelectorAll(".ranking tbody tr")];
+    this.legend = document.getElementById("shared-legend");
+    this.legend.hidden = false;
+    this.keys = page.names.map((name, r) => this.key(name, r));
+    this.sorted = { key: "", down: true };
+    const sort = document.getElementById("sort"), reference = document.getElementById("reference");
+    sort.addEventListener("change", () => this.sort(sort.value, true));
+    for (const button of document.querySelectorAll("[data-sort]"))
+      button.addEventListener("click", () => {
+        sort.value = button.dataset.sort;
+        this.sort(button.dataset.sort, this.sorted.key === button.dataset.sort ? !this.sorted.down : true);
+      });
+    reference.addEventListener("change", () => this.refer(reference.value === "" ? null : Number(reference.value)));
+  }
+
+  key(name, r) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "key", title: "show or hide this recording everywhere" });
+    button.setAttribute("aria-pressed", "true");
+    button.innerHTML = `<svg width="22" height="8" aria-hidden="true"><line x1="0" y1="4" x2="22" y2="4" stroke-width="3"/></svg><span></span>`;
+    button.querySelector("span").textContent = name;
+    button.addEventListener("click", () => {
+      const { hiddenRuns } = this.page;
+      hiddenRuns.has(r) ? hiddenRuns.delete(r) : hiddenRuns.add(r);
+      button.setAttribute("aria-pressed", String(!hiddenRuns.has(r)));
+      if (this.replay) this.replay.hidden = hiddenRuns;
+      this.plots.forEach((plot) => plot.draw());
+      this.redraw();
+    });
+    this.legend.append(button);
+    return button;
+  }
+
+  // The colours of the recordings, in cards, table and legend.
+  paint() {
+    const { palette } = this.page.theme;
+    for (const one of [...this.cards, ...this.rows]) one.querySelector(".swatch").style.background = palette[one.dataset.run % palette.length];
+    this.keys.forEach((key, r) => {
+      const line = key.querySelector("line");
+      line.style.stroke = palette[r % palette.length];
+      line.setAttribute("stroke-dasharray", DASHES[r % 2].join(" "));
+    });
+  }
+
+  value(row, key) {
+    const text = row.querySelector(`[data-key="${key}"]`).dataset.value;
+    return text === "" ? null : Number(text);
+  }
+
+  // Cards, table, legend and robots in the order of a column, the greatest first; what is not known comes last.
+  sort(key, down) {
+    this.sorted = { key, down };
+    const order = this.page.names.map((_, r) => r);
+    if (key) {
+      const values = this.rows.reduce((all, row) => ({ ...all, [row.dataset.run]: this.value(row, key) }), {});
+      order.sort((a, b) => (values[a] === null) - (values[b] === null) || (down ? values[b] - values[a] : values[a] - values[b]));
+    }
+    const place = (list, parent) => order.forEach((r) => parent.append(list.find((one) => Number(one.dataset.run) === r)));
+    place(this.rows, this.rows[0].parentNode);
+    place(this.cards, this.cards[0].parentNode);
+    order.forEach((r) => this.legend.append(this.keys[r]));
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      const head = button.parentNode;
+      button.dataset.sort === key ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort");
+    }
+    if (this.replay) this.replay.order = order;
+    this.redraw();
+  }
+
+  // Values, and curves, as differences to those of one recording; of none with null.
+  refer(run) {
+    this.page.reference = run;
+    const base = this.rows.find((row) => Number(row.dataset.run) === run);
+    for (const row of this.rows) {
+      row.classList.toggle("reference", row === base);
+      for (const cell of row.querySelectorAll("[data-key]")) {
+        const own = this.value(row, cell.dataset.key), other = base && this.value(base, cell.dataset.key);
+        cell.querySelector(".delta").textContent = !base || row === base || own === null || other === null ? "" : difference(own, other, cell.dataset.unit);
+      }
+    }
+    this.plots.forEach((plot) => plot.draw());
+    this.redraw();
+  }
+}

@@ -1,0 +1,170 @@
+"""The report of a comparison: verdicts, a table to sort, differences to a reference, robots in cells of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from browser import Browser, clipped, find_chromium, ink_at_the_edge, overlapping
+from show_recordings import standing
+
+import footfall as ff
+from footfall.measure import settled
+from footfall.show import write_report
+from footfall.show.comparison import figures_of
+from footfall.show.numbers import number
+
+LAWS = ("linearizing-penalty", "spring-damper", "mujoco")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    hard = ff.Push("trunk", force=(190.0, 30.0, 0.0), start=0.3, duration=0.15)
+    fallen = ff.Simulation("spatial-biped", law="hunt-crossley").run(1.5, controller="posture", pushes=[hard])
+    return [*(standing(law) for law in LAWS), fallen]
+
+
+@pytest.fixture(scope="module")
+def page(runs, tmp_path_factory):
+    return write_report(runs, tmp_path_factory.mktemp("comparison") / "laws.html")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    pytest.importorskip("websockets", reason="the browser is driven through websockets")
+    if (executable := find_chromium()) is None:
+        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
+    with Browser(executable) as running:
+        yield running
+
+
+@pytest.fixture
+def shown(browser, page):
+    browser.open(page.as_uri(), width=1440, height=1000)
+    browser.wait("window.footfall !== undefined")
+    yield browser
+    assert browser.errors == []
+    assert browser.requests == [page.as_uri()]
+
+
+def test_numbers_are_written_in_units_that_suit_their_size():
+    assert number(1.7e-15, "m") == "0 m"
+    assert number(2.43e-3, "m", 3) == "2.43 mm"
+    assert number(2.2e-5, "m") == "22 µm"
+    assert number(-0.00051, "J", 2) == "−0.51 mJ"
+    assert number(4148.0, "µs", 3) == "4.15 ms"
+    assert number(441.3, "N") == "441.3 N"
+    assert number(5.4e-13, "N") == "0 N"
+    assert number(float("nan"), "m") == "–"
+
+
+def test_the_start_is_over_when_the_ground_carries_the_weight(runs):
+    assert settled(runs[1]) == 0.0  # it is pushed before it has settled
+    fallen = runs[3]
+    begin = settled(fallen)
+    quiet = (fallen.time > begin + fallen.dt) & (fallen.time < begin + 0.1)
+    assert np.abs(fallen.total_force[quiet, 2] / fallen.robot.weight - 1.0).max() <= 0.1
+    assert abs(fallen.total_force[fallen.time <= begin, 2] / fallen.robot.weight - 1.0).max() > 0.1
+
+
+def test_a_ball_that_drops_has_no_start_transient():
+    sim = ff.Simulation("ball", law="hunt-crossley")
+    qpos = sim.place()
+    qpos[2] += 0.05
+    assert settled(sim.run(0.3, qpos=qpos)) == 0.0
+
+
+def test_figures_are_those_of_the_recording(runs):
+    fallen = runs[3]
+    found = figures_of(fallen, "x", None)
+    summary = fallen.summary()
+    assert found.outcome == "fell"
+    assert f"{summary['fell_at_s']:.3f} s" in found.why
+    assert (found.slip, found.depth) == (summary["slip_distance_m"], summary["max_penetration_m"])
+    assert max(found.peak, found.start_peak) == fallen.peak_total_force[:, 2].max()
+
+
+def test_every_law_has_a_verdict_first(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.count('<article class="card') == 4
+    assert text.index('class="cards"') < text.index('class="ranking"') < text.index('id="view"')
+    assert 'class="card bad"' in text
+
+
+@pytest.mark.browser
+def test_the_table_is_sorted_by_what_is_asked(shown):
+    rows = "[...document.querySelectorAll('.ranking tbody [data-key=%s]')].map(c => Number(c.dataset.value))"
+    for key in ("peak", "slip", "depth", "cost", "unsolved"):
+        shown.evaluate(f"document.querySelector('#sort').value = '{key}'")
+        shown.evaluate("document.querySelector('#sort').dispatchEvent(new Event('change'))")
+        values = shown.evaluate(rows % key)
+        assert values == sorted(values, reverse=True)
+    shown.click("[data-sort=peak]")
+    shown.click("[data-sort=peak]")
+    assert (values := shown.evaluate(rows % "peak")) == sorted(values)
+    order = shown.evaluate("[...document.querySelectorAll('.card')].map(c => Number(c.dataset.run))")
+    shown.wait(f"JSON.stringify(footfall.cells().map(c => c.runs[0])) === JSON.stringify({order})")
+
+
+@pytest.mark.browser
+def test_differences_are_those_to_the_reference(shown, runs):
+    shown.evaluate("footfall.seek(0.3)")
+    own = dict(tuple(pair) for pair in shown.evaluate("footfall.values()[0]"))
+    shown.evaluate("document.querySelector('#reference').value = '1'")
+    shown.evaluate("document.querySelector('#reference').dispatchEvent(new Event('change'))")
+    differences = dict(tuple(pair) for pair in shown.evaluate("footfall.values()[0]"))
+    assert differences["spring-damper"] == 0.0
+    for law, value in differences.items():
+        assert value == pytest.approx(own[law] - own["spring-damper"], abs=1e-3)
+    # Soft and rigid differ in their forces; it is not a row of zeros.
+    assert abs(differences["linearizing-penalty"]) > 0.1
+    assert "less that of spring-damper" in shown.evaluate("document.querySelector('.plot h3').textContent")
+    deltas = shown.evaluate("[...document.querySelectorAll('[data-key=peak] .delta')].map(d => d.textContent)")
+    assert deltas[1] == ""
+    assert all(delta.endswith(("%", "×", "same")) for i, delta in enumerate(deltas) if i != 1)
+
+
+@pytest.mark.browser
+def test_robots_have_cells_of_their_own_and_one_camera(shown):
+    cells = shown.evaluate("footfall.cells()")
+    assert [cell["runs"] for cell in cells] == [[0], [1], [2], [3]]
+    for i, a in enumerate(cells):
+        for b in cells[i + 1 :]:
+            apart = (a["x"] + a["width"] <= b["x"] + 1e-6) or (a["y"] + a["height"] <= b["y"] + 1e-6)
+            assert apart or b["x"] + b["width"] <= a["x"] + 1e-6
+    shown.click("[data-layer=overlay]")
+    shown.wait("footfall.cells().length === 1")
+    assert shown.evaluate("footfall.cells()[0].runs") == [0, 1, 2, 3]
+
+
+@pytest.mark.browser
+def test_a_law_that_is_hidden_is_hidden_everywhere(shown):
+    shown.click("#shared-legend button:nth-child(2)")
+    shown.wait("footfall.cells().length === 3")
+    assert [1] not in [cell["runs"] for cell in shown.evaluate("footfall.cells()")]
+
+
+@pytest.mark.browser
+def test_the_start_transient_is_left_out_of_the_axes_until_asked_for(shown, runs):
+    low, high = shown.evaluate("footfall.range(0)")
+    shown.click("#trim")
+    whole = shown.evaluate("footfall.range(0)")
+    peak = max(rec.total_force[:, 2].max() for rec in runs)
+    assert whole[1] > peak > high
+    assert whole[0] <= low
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_overlaps_and_nothing_is_cut(browser, page, width, dark):
+    browser.open(page.as_uri(), width=width, height=844, dark=dark, phone=width < 500)
+    browser.wait("window.footfall !== undefined")
+    browser.evaluate("footfall.seek(1.45)")
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert clipped(browser) == []
+    assert overlapping(browser) == []
+    assert ink_at_the_edge(browser) == []
+    states = browser.evaluate("[...document.querySelectorAll('.robot-label .state')].map(l => l.textContent)")
+    assert states[3].startswith("fell at ")
+    assert browser.errors == []
+    assert browser.requests == [page.as_uri()]
