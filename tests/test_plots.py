@@ -98,8 +98,8 @@ def test_points_carry_the_names_of_where_they_are(pushed):
 
 def test_friction_stays_below_the_lines_that_are_drawn(pushed):
     figure = plot(pushed, "friction")
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts == ["static friction", "dynamic friction"]
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"static friction", "dynamic friction", "push"} <= set(named)
     for drawn in lines(figure).values():
         assert np.nanmax(drawn[:, 1]) <= 0.8 + 1e-9
 
@@ -132,7 +132,32 @@ def test_tracking_shows_what_a_servo_aims_at():
     drawn = lines(figure, knee)
     joint = robot.model.joint("left_knee_pitch")
     assert drawn["left"][:, 1] == pytest.approx(rec.qpos[:, joint.qposadr[0]])
-    assert drawn["aim"][:, 1] == pytest.approx(robot.home[joint.qposadr[0]])
+    assert drawn["reference"][:, 1] == pytest.approx(robot.home[joint.qposadr[0]])
+
+
+def test_tracking_shows_the_posture_that_a_controller_holds(pushed):
+    rec = pushed[1]
+    figure = rec.plot("tracking")
+    knee = next(i for i, ax in enumerate(figure.axes) if ax.get_title(loc="left") == "knee pitch")
+    joint = rec.robot.model.joint("left_knee_pitch")
+    assert lines(figure, knee)["reference"][:, 1] == pytest.approx(rec.qpos[0, joint.qposadr[0]])
+
+
+def test_titles_say_what_is_shown(pushed):
+    titles = {name: pushed[0].plot(name).get_suptitle() for name in PLOTS}
+    assert len(set(titles.values())) == len(PLOTS)
+    assert all("spatial-biped under spring-damper" in title for title in titles.values())
+
+
+def test_pushes_are_bands(pushed):
+    for ax in pushed[0].plot("grf").axes[:3]:
+        (band,) = [patch for patch in ax.patches if patch.get_label() == "push"]
+        assert (band.get_x(), band.get_width()) == pytest.approx((PUSH.start, PUSH.duration))
+
+
+def test_feet_and_modes_share_no_colour(pushed):
+    drawn = {line.get_label(): line.get_color() for line in pushed[0].plot("grf").axes[0].get_lines()}
+    assert not {drawn["left"], drawn["right"]} & set(MODES)
 
 
 def test_modes_cover_the_time_in_the_colours_of_the_view(ball):

@@ -9,10 +9,10 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from browser import Browser, find_chromium
+from browser import Browser, clipped, find_chromium, ink_at_the_edge, overlapping
 from show_recordings import standing
 
-from footfall import Simulation, load_robot
+from footfall import Push, Simulation, load_robot
 from footfall.errors import FootfallError, RecordingError
 from footfall.record import Failure
 from footfall.show import write_report
@@ -142,7 +142,7 @@ def test_mistakes_are_told_in_a_sentence(rec, tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with viser")
+    pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with the tests")
     if (executable := find_chromium()) is None:
         pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
     with Browser(executable) as running:
@@ -220,6 +220,25 @@ def test_without_the_layer_no_arrow_is_drawn(shown, rec):
 
 
 @pytest.mark.browser
+def test_a_push_is_drawn_while_it_acts_and_says_how_hard(shown):
+    for when, acts in ((0.05, False), (0.15, True), (0.25, False)):
+        shown.evaluate(f"footfall.seek({when})")
+        assert shown.evaluate("footfall.pushes()") == (["trunk"] if acts else [])
+        label = shown.evaluate("document.querySelector('.robot-label .state').textContent")
+        assert label == ("push 60.0 N on trunk" if acts else "")
+
+
+def test_a_fall_is_red_and_says_when_and_why(tmp_path):
+    rec = Simulation("spatial-biped", law="spring-damper").run(
+        1.5, controller="posture", pushes=[Push("trunk", force=(190.0, 0.0, 0.0), start=0.2, duration=0.15)]
+    )
+    summary, text = rec.summary(), write_report(rec, tmp_path / "fall.html").read_text()
+    card = text[text.index('<div class="bad"><dt>Outcome') :]
+    assert f"fell at {summary['fell_at_s']:.3f} s" in card[:200]
+    assert str(summary["fell_because"]) in card[:300]
+
+
+@pytest.mark.browser
 def test_something_is_drawn_and_it_moves(shown, tmp_path):
     read = """(() => { footfall.seek(%s);
       const c = document.querySelector('#view'), p = document.createElement('canvas');
@@ -278,7 +297,13 @@ def test_a_drag_over_a_plot_zooms_all_plots_and_a_click_seeks(shown):
 def test_the_page_fits_its_window(browser, page, width, dark):
     browser.open(page.as_uri(), width=width, height=844, dark=dark, phone=width < 500)
     browser.wait("window.footfall !== undefined")
+    browser.evaluate("footfall.seek(0.15)")
     assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    scrolls = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).length"
+    assert browser.evaluate(scrolls) == 0  # tables wrap at words
+    assert clipped(browser) == []
+    assert overlapping(browser) == []
+    assert ink_at_the_edge(browser) == []
     assert browser.errors == []
     light = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (int(re.findall(r"\d+", light)[0]) < 128) is dark

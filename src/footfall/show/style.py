@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, ZMP_COLOR
+from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, PUSH_COLOR, ZMP_COLOR
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"
@@ -52,4 +52,4 @@ def hexadecimal(color: tuple[int, ...]) -> str:
 
 #: The same in plots and in the 3D view: by mode (open, stick, slide), and of the special points.
 MODES = tuple(hexadecimal(color) for color in MODE_COLORS)
-COP, ZMP, COM = hexadecimal(COP_COLOR), hexadecimal(ZMP_COLOR), hexadecimal(COM_COLOR)
+COP, ZMP, COM, PUSH = map(hexadecimal, (COP_COLOR, ZMP_COLOR, COM_COLOR, PUSH_COLOR))

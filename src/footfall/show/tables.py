@@ -200,20 +200,16 @@ def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:
     """The audit, with what each row means; of several recordings a column each."""
     if not audits:
         return ""
-    alone = len(audits) == 1
-    head = ["", *(["found", "verdict", "what it means"] if alone else map(escape, labels))]
+    head = ["", *(["found", "verdict"] if len(audits) == 1 else map(escape, labels))]
     rows = []
     known = [{row.name: row for row in audit.rows} for audit in audits]
     for name in dict.fromkeys(name for audit in known for name in audit):
         found = [audit.get(name) for audit in known]
         meaning = escape(next(row.meaning for row in found if row is not None))
-        if alone:
-            row = found[0]
-            assert row is not None
-            rows.append([escape(name), _cell(row.worst, row.unit), _verdict(row), meaning])
-        else:
-            cells = ["–" if row is None else _audited(row) for row in found]
-            rows.append([f"{escape(name)}<small>{meaning}</small>", *cells])
+        cells = ["–" if row is None else _audited(row) for row in found]
+        if len(found) == 1 and found[0] is not None:
+            cells = [_cell(found[0].worst, found[0].unit), _verdict(found[0])]
+        rows.append([f"{escape(name)}<small>{meaning}</small>", *cells])
     return table("Audit", head, rows, wide=True)
 
 

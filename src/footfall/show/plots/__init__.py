@@ -52,10 +52,12 @@ PLOTS = {
     "pressure": Plot("pressure", "centre of pressure and zero moment point with the limits of the support, over time"),
     "cop": Plot("pressure", "path of the centre of pressure on each sole", "figure"),
     "zmp": Plot("pressure", "zero moment point with the limits of the support, over time and in plan", "figure"),
-    "tracking": Plot("joints", "joint positions, with what their servos aim at", "grid"),
+    "tracking": Plot("joints", "joint positions, with their references", "grid"),
     "torque": Plot("joints", "torques of the actuators at the joints", "grid"),
     "energy": Plot("energy", "energies, and works of actuators and ground"),
 }
+#: Characters of a title that fit over a figure.
+ONE_LINE = 85
 FORMATS = (".png", ".svg", ".pdf")
 
 Runs = Record | Sequence[Record] | Mapping[str, Record]
@@ -106,7 +108,7 @@ def plot(
             draw_panels(figure, runs, panels_of(name, runs, **options), grid=PLOTS[name].layout == "grid")
         if size is not None:
             figure.set_size_inches(*size)
-        figure.suptitle(_title(runs) if title is None else title, x=0.01, ha="left", fontweight="bold")
+        figure.suptitle(_title(name, runs) if title is None else title, x=0.01, ha="left", fontweight="bold")
     return figure
 
 
@@ -159,7 +161,10 @@ def _named(recordings: Runs) -> dict[str, Record]:
     return runs
 
 
-def _title(runs: Mapping[str, Record]) -> str:
+def _title(name: str, runs: Mapping[str, Record]) -> str:
+    """What a plot shows, and of whom; in two lines where it would not fit into one."""
     first = next(iter(runs.values()))
     robots = " and ".join(dict.fromkeys(rec.robot.name for rec in runs.values()))
-    return f"{robots} under {first.law.name}" if len(runs) == 1 else f"{robots} under {len(runs)} laws"
+    what = PLOTS[name].about.capitalize()
+    whose = f"{robots} under {first.law.name}" if len(runs) == 1 else f"{robots} under {len(runs)} laws"
+    return f"{what}: {whose}" if len(what) + len(whose) < ONE_LINE else f"{what}\n{whose}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.show import style
-from footfall.show.panels import GREY, Curve, Panel, Runs, decimated, stretches
+from footfall.show.panels import GREY, Curve, Limit, Panel, Runs, decimated, stretches
 from footfall.solve.contacts import MODES, OPEN
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ ROLES = {"com": style.COM, "cop": style.COP, "zmp": style.ZMP, "aim": style.BLAC
 def draw_panels(figure: Figure, runs: Runs, panels: Sequence[Panel], *, grid: bool = False) -> None:
     """Panels over a common time, one above the other or in a grid."""
     if panels[0].rows:
-        _draw_rows(figure, panels[0])
+        _draw_rows(figure, runs, panels[0])
         return
     columns = min(FEW if len(panels) <= 2 * FEW else MANY, len(panels)) if grid else 1
     rows = -(-len(panels) // columns)
@@ -38,6 +38,7 @@ def draw_panels(figure: Figure, runs: Runs, panels: Sequence[Panel], *, grid: bo
     show_all_time(axes[0], runs)
     for i, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
         draw_panel(ax, panel, labelled=i % columns == 0)
+        draw_pushes(ax, runs)
         if i + columns >= len(panels):  # the lowest of its column has the times
             ax.set_xlabel("time (s)")
             ax.tick_params(labelbottom=True)
@@ -56,8 +57,8 @@ def draw_panel(ax: Axes, panel: Panel, *, labelled: bool = True) -> None:
         ax.set_title(panel.heading)
     if labelled:
         ax.set_ylabel(f"{panel.label} ({panel.unit})" if panel.unit else panel.label)
-    for limit in panel.limits:
-        mark(ax, limit.value, limit.name)
+    for i, limit in enumerate(panel.limits):
+        mark(ax, limit, i)
     low, high = ax.get_ylim()
     if panel.zero:
         top = max([high, *(1.1 * limit.value for limit in panel.limits)])
@@ -67,6 +68,15 @@ def draw_panel(ax: Axes, panel: Panel, *, labelled: bool = True) -> None:
         whole, name = panel.whole
         functions = (partial(np.multiply, 1.0 / whole), partial(np.multiply, whole))
         ax.secondary_yaxis("right", functions=functions).set_ylabel(name)
+
+
+def draw_pushes(ax: Axes, runs: Runs) -> None:
+    """Bands where something pushes the robot, each once."""
+    low, high = ax.get_xlim()
+    for start, end in dict.fromkeys((p.start, p.start + p.duration) for rec in runs.values() for p in rec.pushes):
+        if start < high and end > low:
+            ax.axvspan(start, end, color=style.PUSH, alpha=0.13, linewidth=0, zorder=0.5, label="push")
+    ax.set_xlim(low, high)
 
 
 def line(ax: Axes, time: np.ndarray, values: np.ndarray, **look: Any) -> None:
@@ -86,7 +96,7 @@ def line_style(curve: Curve) -> dict[str, Any]:
     return look | {"linewidth": curve.width} | ({"alpha": 0.6} if curve.color == GREY else {})
 
 
-def _draw_rows(figure: Figure, panel: Panel) -> None:
+def _draw_rows(figure: Figure, runs: Runs, panel: Panel) -> None:
     from matplotlib.patches import Patch
 
     rows = panel.rows
@@ -104,10 +114,13 @@ def _draw_rows(figure: Figure, panel: Panel) -> None:
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(min(row.time[0] for row in rows), max(row.time[-1] for row in rows) or 1.0)
     ax.set_xlabel("time (s)")
+    draw_pushes(ax, runs)
     ax.grid(visible=False)
     ax.tick_params(axis="y", length=0)
     patches = [Patch(color=_mode_color(m), label=name) for m, name in enumerate(MODES)]
-    figure.legend(handles=patches, loc="outside lower center", ncols=3)
+    if any(rec.pushes for rec in runs.values()):
+        patches.append(Patch(color=style.PUSH, alpha=0.13, label="push"))
+    figure.legend(handles=patches, loc="outside lower center", ncols=len(patches))
 
 
 def _mode_color(mode: int) -> str:
@@ -140,19 +153,8 @@ def at_least(ax: Axes, span: float) -> None:
         ax.set_ylim(middle - 0.5 * span, middle + 0.5 * span)
 
 
-def mark(ax: Axes, value: float, name: str) -> None:
-    """A horizontal line with its name at its right end."""
-    ax.axhline(value, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)) if name else "-", zorder=1.5)
-    if not name:
-        return
-    ax.annotate(
-        name,
-        (1.0, value),
-        xycoords=("axes fraction", "data"),
-        xytext=(-2, 2),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=7.5,
-        color="#555555",
-    )
+def mark(ax: Axes, limit: Limit, dash: int) -> None:
+    """A horizontal line, named in the legend and not on it, where it would cover curves."""
+    dashes = ((0, (6, 3)), (0, (2, 2)))
+    look = dashes[dash % len(dashes)] if limit.name else "-"
+    ax.axhline(limit.value, color="#555555", linewidth=0.8, linestyle=look, zorder=1.5, label=limit.name or "_")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.control.posture import Posture
 from footfall.errors import RecordingError
 from footfall.measure import joint_torques
 from footfall.show.panels import ABOVE, BELOW, Curve, Panel, Runs
@@ -34,18 +35,18 @@ class Joint(NamedTuple):
 
 
 def tracking(runs: Runs, *, brief: bool = False) -> list[Panel]:
-    """Positions of the actuated joints; dotted what a position servo aims at."""
+    """Positions of the actuated joints; dotted what the controller, or a position servo, aims at."""
     first = next(iter(runs.values()))
-    servos = _servos(first)
+    aims = _aims(first)
     quantity = Quantity("position", ("rad", "m"), 0.01, lambda rec: rec.qpos[:, rec.robot.model.jnt_qposadr])
     found = []
     for panel, group in zip(_panels(runs, quantity), _groups(first), strict=True):
-        aims = tuple(
-            Curve("aim", first.time, first.ctrl[:, servos[joint.id]], dash=2, width=0.9, role="aim")
+        own = tuple(
+            Curve("reference", first.time, aims[joint.id], dash=2, width=0.9, role="aim")
             for joint in group
-            if joint.id in servos
+            if joint.id in aims
         )
-        found.append(replace(panel, curves=panel.curves + aims))
+        found.append(replace(panel, curves=panel.curves + own))
     return found
 
 
@@ -106,6 +107,19 @@ def _groups(rec: Record) -> list[list[Joint]]:
         short = SIDE.sub("", name) if side else name
         found.setdefault(short, []).append(Joint(joint, word, short, bool(model.jnt_type[joint] == SLIDE)))
     return list(found.values())
+
+
+def _aims(rec: Record) -> dict[int, np.ndarray]:
+    """(T,) rad or m, where each joint shall be, by joint: of the controller's reference, else of a servo's control."""
+    model = rec.robot.model
+    wanted = rec.signals.get("q_reference")
+    name = str(rec.info.get("controller", ""))
+    if wanted is None and (name == "posture" or name.startswith("Posture(target=None")):
+        target = Posture().gains(rec.robot, rec.ground, rec.dt).reshape(model.nu, -1)[:, 2]
+        wanted = np.broadcast_to(target, (len(rec), model.nu))
+    if wanted is not None and wanted.shape == (len(rec), model.nu):
+        return {int(model.actuator_trnid[i, 0]): wanted[:, i] for i in range(model.nu)}
+    return {joint: rec.ctrl[:, actuator] for joint, actuator in _servos(rec).items()}
 
 
 def _servos(rec: Record) -> dict[int, int]:

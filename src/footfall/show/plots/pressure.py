@@ -12,7 +12,7 @@ from footfall.measure.common import normal_force, threshold
 from footfall.measure.support import corners_of
 from footfall.show import style
 from footfall.show.panels import Band, Curve, Panel, Runs, each_run
-from footfall.show.plots.drawing import SAMPLES, draw_panel, legend, line_style, show_all_time
+from footfall.show.plots.drawing import SAMPLES, draw_panel, draw_pushes, legend, line_style, show_all_time
 from footfall.show.plots.points import sole_frame
 from footfall.solve.contacts import OPEN
 
@@ -95,6 +95,8 @@ def zmp(figure: Figure, runs: Runs) -> None:
     for ax, panel in zip((over_x, over_y), pressure(runs), strict=True):
         draw_panel(ax, panel)
     show_all_time(over_x, runs)
+    for ax in (over_x, over_y):
+        draw_pushes(ax, runs)
     over_x.tick_params(labelbottom=False)
     over_y.set_xlabel("time (s)")
     _footprints(plan, next(iter(runs.values())))
