@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import footfall as ff
-from footfall.contact.registry import BUILT_IN, _registered
+from footfall.contact.registry import BUILT_IN
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -24,16 +24,11 @@ def snippets(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: p.relative_to(DOCS).as_posix())
 def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = dict(_registered)
     names: dict[str, object] = {"__name__": "docs_page"}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ff.FootfallWarning)
-            for i, code in enumerate(snippets(page)):
-                exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
-    finally:
-        _registered.clear()
-        _registered.update(before)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ff.FootfallWarning)
+        for i, code in enumerate(snippets(page)):
+            exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())

@@ -192,6 +192,18 @@ def a_sweep(command, capsys):
     assert json.loads(capsys.readouterr().out)["cases"] == 2
 
 
+def a_design(command, capsys):
+    """The stiffest ground is the least deep."""
+    Path(command[1]).write_text(
+        'cases = 4\nrounds = 2\n[simulation]\nrobot = "brick"\nlaw = "spring-damper"\nduration = 0.2\n'
+        '[vary]\n"law.k" = [1e4, 5e4]\n[goals]\nmax_penetration_m = 1.0\n'
+    )
+    assert main([*command, "--workers", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["designs"], told["admissible"], len(told["front"])) == (8, 8, 1)
+    assert told["best"]["law.k"] > 4e4
+
+
 def speeds(command, monkeypatch, capsys):
     if "--worlds" in command:
         # Eight worlds in place of thousands, on the CPU: a GPU has its own check in the tests of worlds.
@@ -244,6 +256,7 @@ OUTCOMES = {
     "plot": a_plot,
     "push-limit": push_limits,
     "sweep": a_sweep,
+    "design": a_design,
     "bench": speeds,
     "new": beginnings,
 }

@@ -29,6 +29,7 @@ COMMANDS = {
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
     "sweep": "thousands of simulations from one study file, to one table",
+    "design": "vary robot, foot and gait, and show the front of best compromises",
     "identify": "friction from pulls, contact laws from measured tosses",
     "gait": "find the walk of least torque of a planar biped",
     "view": "show recordings in the browser",

@@ -85,12 +85,18 @@ class Command:
         return 0
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
+    """A study file, with no keys but these."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read the study '{path}': {getattr(error, 'strerror', None) or error}") from error
-    _check(str(path), given, SECTIONS)
+    _check(str(path), given, sections)
+    return given
+
+
+def _read(path: Path) -> dict[str, Any]:
+    given = read_toml(path, SECTIONS)
     if not isinstance(given.get("simulation"), dict):
         raise UsageError(f"{path} has no table [simulation]")
     if "samples" in given:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from footfall.study.compare import Comparison, compare
+from footfall.study.design import Design, design
 from footfall.study.fit import fit
 from footfall.study.identify import FrictionFit, identify_friction
 from footfall.study.largest_push import PushLimit, largest_push
@@ -13,6 +14,7 @@ from footfall.study.testing_points import enough_points
 
 __all__ = [
     "Comparison",
+    "Design",
     "FrictionFit",
     "PushBasin",
     "PushLimit",
@@ -20,6 +22,7 @@ __all__ = [
     "Sensitivity",
     "SweepTable",
     "compare",
+    "design",
     "enough_points",
     "fit",
     "identify_friction",

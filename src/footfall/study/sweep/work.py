@@ -22,6 +22,7 @@ import numpy as np
 
 from footfall.errors import FootfallError, FootfallWarning, StudyError
 from footfall.recording import Recording
+from footfall.study.sweep.measures import OF_RUNS, measured
 from footfall.study.sweep.settings import check_inputs, simulate
 
 #: Longest message of a case that failed, characters.
@@ -120,6 +121,9 @@ def run_case(
                 takes_seed = "seed" in inspect.signature(work).parameters and "seed" not in inputs
                 result = work(**inputs, seed=seed) if takes_seed else work(**inputs)
             row["outputs"] = _outputs(result, measures)
+            if isinstance(work, Mapping):
+                of_runs = {name: OF_RUNS[name](work, inputs) for name in measures if name in OF_RUNS}
+                row["outputs"] |= {name: plain(name, value) for name, value in of_runs.items()}
         if isinstance(result, Recording) and result.failure is not None:
             row["status"], row["message"] = "failed", result.failure.message
     except FootfallError as error:
@@ -131,8 +135,6 @@ def run_case(
 
 def _outputs(result: Any, measures: list[str]) -> dict[str, Any]:
     if isinstance(result, Recording):
-        from footfall.study.sweep.measures import measured
-
         return {name: plain(name, value) for name, value in measured(result, measures).items()}
     if not isinstance(result, Mapping):
         result = {"value": result}
