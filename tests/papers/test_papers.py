@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.control.balance import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import Claim, paper, papers, run_paper
 from footfall.papers.base import near, seen, unlike
 from footfall.papers.bruneau1999 import drop, phases, sliding, stones, support
 from footfall.papers.bruneau1999.man import LAW, sprung_man
+from footfall.papers.ott2011 import pendulum
 from footfall.papers.rengifo2009 import biped, ramp, restitution
 
 # How many claims of an experiment are said to hold, so that none is lost in silence.
@@ -36,7 +38,10 @@ EXPECTED = {
     "stone-walk": 4,
     "lateral": 8,
     "tracking": 5,
-    "directions": 6,
+    "push-height": 5,
+    "pendulum": 7,
+    "contacts": 4,
+    "directions": 8,
     "force-distribution": 2,
     "limits": 5,
     "toes": 4,
@@ -58,6 +63,9 @@ SLOW = {
     "lateral",
     "directions",
     "limits",
+    "push-height",
+    "pendulum",
+    "contacts",
 }
 EXPERIMENTS = [
     pytest.param(name, one, id=f"{name}-{one.name}", marks=[pytest.mark.slow] if one.name in SLOW else [])
@@ -267,6 +275,15 @@ def test_energy_in_the_grounds_springs_is_their_work():
     rec = ff.Simulation(support.sole_block(), law=LAW, dt=1e-4).run(2.0, record_dt=1.0)
     depth, load = -float(rec.gap[-1].mean()), rec.robot.weight
     assert drop.stored(rec)[-1] == pytest.approx(load * depth / (LAW.alpha + 1.0), rel=1e-6)
+
+
+# ---- Ott -------------------------------------------------------------------------------------------------------
+
+
+def test_a_robot_does_not_carry_the_pendulum_of_its_scene():
+    robot = pendulum.with_pendulum()
+    assert robot.mass == pytest.approx(55.0)
+    assert size_of(robot, robot.point_count).mass == pytest.approx(50.0)
 
 
 def test_results_are_json(tmp_path):

@@ -194,12 +194,12 @@ class Gains(NamedTuple):
 
 
 def size_of(robot: Robot, points: int) -> Size:
-    """Mass, inertia and height of a robot that stands at home."""
+    """Mass, inertia and height of a robot that stands at home; what else moves in its scene is not its own."""
     model = robot.model
     data = mujoco.MjData(model)
     data.qpos[:] = robot.home
     mujoco.mj_kinematics(model, data)
-    moving = model.body_weldid != 0
+    moving = (model.body_weldid != 0) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
     mass, places = model.body_mass[moving], data.xipos[moving]
     com = mass @ places / mass.sum()
     inertia = 0.0

@@ -17,6 +17,8 @@ from footfall.papers.ott2011.setup import (
     LASTS,
     LAW,
     commanded,
+    draw_components,
+    draw_wrench,
     recovery,
     sideways,
     stand,
@@ -117,8 +119,8 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             FLOOR,
             float(lowest["paper"].min()),
             "N",
-            note="How far a push unloads a foot depends on stance width, inertia and where the hip is pushed, none of "
-            f"which is printed; the robot assumed here is unloaded less. With {HARDER:g} N it reaches the limit",
+            note="How far a push unloads a foot depends on mass, stance width and where the hip is pushed, none of "
+            f"which is printed: experiment push-height has the map. With {HARDER:g} N it reaches the limit",
             source="printed",
         ),
         near(
@@ -154,33 +156,25 @@ def judge_lateral(data: Lateral) -> list[Claim]:
 
 
 def draw_lateral(figure: Any, data: Lateral) -> None:
-    from footfall.show.style import BLUE, COLORS, VERMILION
-
-    axes = figure.subplots(2, 3, sharex=True)
-    for row, one in enumerate((data.paper[LAW], data.harder[LAW])):
-        size = (FORCE, HARDER)[row]
-        for c, name in enumerate("xyz"):
-            axes[row, 0].plot(one.time, 1e3 * one.signals["com_error"][:, c], color=COLORS[c], label=name)
-            axes[row, 1].plot(one.time, one.signals["desired_wrench"][:, 3 + c], color=COLORS[c], label=name)
-        for side, color in (("right", BLUE), ("left", VERMILION)):
-            own = one.foot(side)
-            axes[row, 2].plot(one.time, one.force[:, own, 2], color=color, linewidth=0.5, alpha=0.5)
-            lines = axes[row, 2].plot(one.time, commanded(one)[:, own], color=color, linewidth=1.0)
-            lines[0].set_label(f"{side} foot")
-        axes[row, 2].axhline(FLOOR, color="#444444", linewidth=0.7, linestyle=":")
-        axes[row, 0].set_ylabel(f"{size:g} N")
-    for axis, title in zip(
-        axes[0],
-        ("com error (mm), fig. 6", "desired torque (N m), fig. 7", "vertical forces (N), fig. 8"),
-        strict=True,
-    ):
-        axis.set_title(title)
-    for axis in axes[1]:
-        axis.set(xlabel="time (s)", xlim=(0.1, 1.5))
+    axes = figure.subplots(4, 3)
+    for half, (size, rec) in enumerate(((FORCE, data.paper[LAW]), (HARDER, data.harder[LAW]))):
+        top, bottom = axes[2 * half], axes[2 * half + 1]
+        for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):
+            top[0].plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=color, label=name)
+        top[0].set_title("com error (mm)" + (", fig. 6" if half == 0 else ""))
+        top[0].set_ylabel(f"{size:g} N")
+        draw_wrench(top[1:], rec)
+        draw_components(bottom, rec)
+        if half == 0:
+            top[1].set_title("fig. 7: object force (N), z less the weight")
+            bottom[0].set_title("fig. 8: contact forces x (N)")
+    for axis in axes.ravel():
+        axis.set_xlim(0.1, 1.5)
+        axis.title.set_fontsize(7)
+    for axis in axes[3]:
+        axis.set_xlabel("time (s)")
     axes[0, 0].legend()
-    axes[0, 2].legend()
-    axes[1, 2].text(1.45, FLOOR, "4 N", fontsize=6, va="bottom", ha="right")
-    axes[1, 2].set_title("thick: commanded; thin: given", fontsize=7)
+    axes[1, 2].legend()
 
 
 EXPERIMENTS = (
@@ -191,6 +185,6 @@ EXPERIMENTS = (
         run=run_lateral,
         judge=judge_lateral,
         draw=draw_lateral,
-        height=4.2,
+        height=7.2,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from footfall.contact import law_class, laws
 from footfall.papers.base import Claim, Experiment, seen
-from footfall.papers.ott2011.setup import DT, LASTS, ROBOT, TRUNK
+from footfall.papers.ott2011.setup import BALANCE, DT, LASTS, ROBOT, TRUNK
 from footfall.record import Push
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
@@ -43,12 +43,12 @@ def run_limits() -> Limits:
     stepped = [law for law in laws() if not law_class(law).event_driven]
     return Limits(
         sure={
-            name: {law: push_outcome(sim, push(name, size), WAIT, "balance") for law, sim in sims.items()}
+            name: {law: push_outcome(sim, push(name, size), WAIT, BALANCE) for law, sim in sims.items()}
             for name, size in SURE.items()
         },
         largest={
             name: largest_push(
-                ROBOT, push(name, size), laws=stepped, controller="balance", dt=DT, wait=WAIT, within=WITHIN
+                ROBOT, push(name, size), laws=stepped, controller=BALANCE, dt=DT, wait=WAIT, within=WITHIN
             )
             for name, size in FIRST.items()
         },

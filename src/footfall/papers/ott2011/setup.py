@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from footfall.control import Balance
@@ -21,9 +23,9 @@ CLOSE = 2e-3  # m, from the reference: the robot has recovered
 IN_TIME = 3.0  # s, after a push
 
 
-def sideways(start: float, force: float = FORCE) -> Push:
-    """The paper's lateral push, to the left."""
-    return Push(TRUNK, force=(0.0, force, 0.0), start=start, duration=LASTS)
+def sideways(start: float, force: float = FORCE, above: float = 0.0) -> Push:
+    """The paper's lateral push, to the left, so far (m) above the centre of mass of the trunk."""
+    return Push(TRUNK, force=(0.0, force, 0.0), torque=(-above * force, 0.0, 0.0), start=start, duration=LASTS)
 
 
 def stand(duration: float, *pushes: Push, law: str = LAW, controller: Balance | None = None) -> Recording:
@@ -32,13 +34,13 @@ def stand(duration: float, *pushes: Push, law: str = LAW, controller: Balance | 
     return sim.run(duration, controller=controller or BALANCE, pushes=pushes).check()
 
 
-def recovery(rec: Recording, after: float, base: Recording | None = None) -> float:
+def recovery(rec: Recording, after: float, base: Recording | None = None, axes: int = 3) -> float:
     """How long after ``after`` (s) the centre of mass was last further than 2 mm from its reference, s.
 
-    With ``base``, from where it was in that run. inf if it was so at the end.
+    With ``base``, from where it was in that run; with two ``axes``, in the horizontal. inf if it was so at the end.
     """
     error = rec.signals["com_error"] - (0.0 if base is None else base.signals["com_error"])
-    away = np.flatnonzero(np.linalg.norm(error, axis=1) > CLOSE)
+    away = np.flatnonzero(np.linalg.norm(error[:, :axes], axis=1) > CLOSE)
     if not away.size:
         return 0.0
     return float("inf") if away[-1] == len(rec) - 1 else float(rec.time[away[-1] + 1]) - after
@@ -47,6 +49,30 @@ def recovery(rec: Recording, after: float, base: Recording | None = None) -> flo
 def way_of_feet(rec: Recording) -> float:
     """The longest horizontal way of a contact point from where it stood, m."""
     return float(np.linalg.norm((rec.position - rec.position[0])[..., :2], axis=2).max())
+
+
+def draw_components(axes: Any, rec: Recording) -> None:
+    """Commanded contact forces of a recording along x, y and z (N) on three axes, as the paper's figures have them."""
+    from footfall.show.style import BLUE, VERMILION
+
+    force = rec.signals["commanded_force"]
+    for c, axis in enumerate(axes):
+        for side, color in (("right", BLUE), ("left", VERMILION)):
+            lines = axis.plot(rec.time, force[:, rec.foot(side), c], color=color, linewidth=0.8)
+            lines[0].set_label(f"{side} foot")
+        axis.set_title(f"contact forces {'xyz'[c]} (N)")
+    axes[2].axhline(FLOOR, color="#444444", linewidth=0.7, linestyle=":")
+
+
+def draw_wrench(axes: Any, rec: Recording) -> None:
+    """The object force (without the weight in z, N) and torque (N m) of a recording on two axes."""
+    wrench = rec.signals["desired_wrench"]
+    for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):
+        weight = rec.robot.mass * 9.81 if c == 2 else 0.0
+        axes[0].plot(rec.time, wrench[:, c] - weight, color=color, linewidth=0.9, label=name)
+        axes[1].plot(rec.time, wrench[:, 3 + c], color=color, linewidth=0.9, label=name)
+    axes[0].set_title("object force (N), z less the weight")
+    axes[1].set_title("object torque (N m)")
 
 
 def commanded(rec: Recording) -> np.ndarray:

@@ -19,6 +19,8 @@ from footfall.papers.ott2011.setup import (
     ROBOT,
     TRUNK,
     commanded,
+    draw_components,
+    draw_wrench,
     recovery,
     sideways,
     stand,
@@ -107,26 +109,26 @@ def judge_tracking(data: Tracking) -> list[Claim]:
 
 
 def draw_tracking(figure: Any, data: Tracking) -> None:
-    from footfall.show.style import BLUE, VERMILION
+    from footfall.show.style import BLUE
 
     rec = data.pushed
-    axes = figure.subplots(1, 3)
+    axes = figure.subplots(3, 3)
     for c, (name, color) in enumerate((("x", BLUE), ("y", "#222222"))):
         wanted = np.array([reference(float(t))[c] for t in rec.time])
-        axes[0].plot(rec.time, 1e3 * (wanted + rec.signals["com_error"][:, c]), color=color, label=name)
-        axes[0].plot(rec.time, 1e3 * wanted, color=color, linestyle="--", linewidth=0.8)
-    axes[0].set(title="com (mm), dashed: desired, fig. 9", xlabel="time (s)")
-    axes[0].legend()
-    for axis, window in ((axes[1], rec), (axes[2], rec.slice(PUSHED - 0.1, PUSHED + 0.6))):
-        for side, color in (("right", BLUE), ("left", VERMILION)):
-            own = window.foot(side)
-            lines = axis.plot(window.time, commanded(window)[:, own], color=color, linewidth=0.9)
-            lines[0].set_label(f"{side} foot")
-        axis.axhline(FLOOR, color="#444444", linewidth=0.7, linestyle=":")
+        axes[0, 0].plot(rec.time, 1e3 * (wanted + rec.signals["com_error"][:, c]), color=color, label=name)
+        axes[0, 0].plot(rec.time, 1e3 * wanted, color=color, linestyle="--", linewidth=0.8)
+    axes[0, 0].set(title="fig. 9: com (mm), dashed: desired")
+    axes[0, 0].legend()
+    draw_wrench(axes[0, 1:], rec)
+    draw_components(axes[1], rec)
+    axes[1, 0].set_title("fig. 10: contact forces x (N)")
+    draw_components(axes[2], rec.slice(PUSHED - 0.1, PUSHED + 0.6))
+    axes[2, 0].set_title("fig. 11, at the push: x (N)")
+    for axis in axes.ravel():
+        axis.title.set_fontsize(7)
+    for axis in axes[2]:
         axis.set_xlabel("time (s)")
-    axes[1].set_title("vertical forces (N), fig. 10")
-    axes[2].set_title("at the push, fig. 11")
-    axes[1].legend()
+    axes[1, 2].legend()
 
 
 EXPERIMENTS = (
@@ -137,6 +139,6 @@ EXPERIMENTS = (
         run=run_tracking,
         judge=judge_tracking,
         draw=draw_tracking,
-        height=2.8,
+        height=5.6,
     ),
 )

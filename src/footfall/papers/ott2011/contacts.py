@@ -1,0 +1,191 @@
+"""Ott 2011, sections IV-C and VI: one foot instead of two, and a hand besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.ground import Ground
+from footfall.measure import has_fallen
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.ott2011.setup import BALANCE, CLOSE, DT, FORCE, LASTS, LAW, ROBOT, TRUNK, recovery
+from footfall.record import Push
+from footfall.recording import Recording
+from footfall.robot import Robot, load_robot
+from footfall.robot.built_in.torque_biped import Parameters, build
+from footfall.simulation import Simulation
+
+START, IN_TIME = 0.5, 3.0  # s
+BENT = 1.2  # rad, the knee of the lifted leg
+TABLE, EDGE, REACH = 0.8, 0.3, 0.45  # m: height of the table, where it begins, where the hand lies
+SHOULDER, ARM = (0.05, 0.30), 0.30  # m: forwards and up from the hips; upper arm and forearm
+LEAN, HOLD = 60.0, 3.0  # N forwards at the trunk, s
+
+
+@dataclass(frozen=True)
+class Contacts:
+    single: dict[str, Recording]  # on the left foot, pushed along x and y
+    hand: Recording  # leaned on forwards, a hand on the table
+    without: Recording  # the same robot without
+    left: float  # N, weight of the robot with an arm
+
+
+def on_one_foot() -> Robot:
+    """The biped on its left foot, the centre of mass over it, the right leg bent; only the left foot is a contact."""
+    robot = load_robot(ROBOT)
+    data = mujoco.MjData(robot.model)
+
+    def pose(roll: float) -> dict[str, float]:
+        turns = {f"{side}_hip_roll": -roll for side in ("left", "right")}
+        turns |= {f"{side}_ankle_roll": roll for side in ("left", "right")}
+        return turns | {"right_knee_pitch": BENT, "right_hip_pitch": -BENT / 2, "right_ankle_pitch": -BENT / 2}
+
+    low, high = 0.0, 0.4
+    for _ in range(40):  # until the centre of mass is over the ankle
+        middle = 0.5 * (low + high)
+        data.qpos[:] = robot.home
+        for name, angle in pose(middle).items():
+            data.qpos[robot.model.joint(name).qposadr[0]] = angle
+        mujoco.mj_forward(robot.model, data)
+        beside = float(data.subtree_com[1, 1] - data.body("left_foot").xpos[1])
+        low, high = (middle, high) if beside < 0.0 else (low, middle)
+    return load_robot(ROBOT, feet={"left": ("left_foot", robot.feet[0].points)}, pose=pose(low))
+
+
+def with_arm(*, hand: bool) -> Robot:
+    """The biped with an arm of two joints whose end lies on a table; with ``hand`` that end is a contact."""
+    spec, feet = build(Parameters())
+    body, at = spec.body(TRUNK), [SHOULDER[0], 0.0, SHOULDER[1]]
+    for name in ("upper_arm", "forearm"):
+        body = body.add_body(name=name, pos=at)
+        body.add_joint(name=f"{name}_pitch", axis=[0, 1, 0], armature=0.05)
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+            fromto=[0, 0, 0, 0, 0, -ARM],
+            size=[0.03, 0, 0],
+            mass=1.5,
+            contype=0,
+            conaffinity=0,
+        )
+        motor = spec.add_actuator(name=f"{name}_pitch", target=f"{name}_pitch", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.forcelimited, motor.forcerange = True, [-100, 100]
+        at = [0.0, 0.0, -ARM]
+    spec.compile()
+    home = np.array([float(spec.keys[0].qpos[i]) for i in range(len(spec.keys[0].qpos))])
+    across, down = REACH - home[0] - SHOULDER[0], home[2] + SHOULDER[1] - TABLE
+    bend = np.pi - 2.0 * np.arcsin(np.hypot(across, down) / (2.0 * ARM))
+    home[-2:] = 0.5 * bend - np.arctan2(across, down), -bend
+    spec.keys[0].qpos = home
+    points = {"hand": ("forearm", np.array([[0.0, 0.0, -ARM]]))} if hand else {}
+    return load_robot(spec, feet=dict(feet) | points, name=f"{ROBOT} with an arm", pose=home)
+
+
+def run_contacts() -> Contacts:
+    single = {}
+    for name, force in (("x", (FORCE, 0.0, 0.0)), ("y", (0.0, FORCE, 0.0))):
+        push = Push(TRUNK, force=force, start=START, duration=LASTS)
+        sim = Simulation(on_one_foot(), law=LAW, dt=DT)
+        single[name] = sim.run(START + LASTS + IN_TIME + 0.25, controller=BALANCE, pushes=[push]).check()
+    table = Ground.stairs(rise=TABLE, run=1.0, count=1, start=EDGE)
+    lean = Push(TRUNK, force=(LEAN, 0.0, 0.0), start=START, duration=HOLD)
+    duration = START + HOLD
+    robot = with_arm(hand=True)
+    hand, without = (
+        Simulation(one, ground=ground, law=LAW, dt=DT).run(duration, controller=BALANCE, pushes=[lean], qpos=robot.home)
+        for one, ground in ((robot, table), (with_arm(hand=False), None))
+    )
+    return Contacts(single, hand, without, robot.weight)
+
+
+def judge_contacts(data: Contacts) -> list[Claim]:
+    back = {name: recovery(rec, START + LASTS) for name, rec in data.single.items()}
+    high = min(_lifted(rec) for rec in data.single.values())
+    hand = data.hand
+    carried = hand.force[-200:, -1].mean(axis=0)
+    asked = hand.signals["commanded_force"][-200:, -1].mean(axis=0)
+    return [
+        seen(
+            "section 6",
+            f"Single support: {FORCE:g} N for 50 ms along x and y on one foot, and the COM comes back",
+            "single or double support",
+            ", ".join(f"{name} {time:.2f} s" for name, time in back.items()),
+            holds=max(back.values()) <= IN_TIME and high > 0.02,
+            why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the other foot stays {1e3 * high:.0f} mm up or more",
+            source="printed",
+        ),
+        seen(
+            "section 4C",
+            f"More than two contacts: leaned on forwards with {LEAN:g} N, a hand on a table of {TABLE:g} m keeps it "
+            "standing; without the hand",
+            "can be applied",
+            f"{'falls' if has_fallen(hand) else 'stands'}; {'falls' if has_fallen(data.without) else 'stands'}",
+            holds=not has_fallen(hand) and has_fallen(data.without),
+            why="the same push for 3 s on the same robot",
+            source="printed",
+        ),
+        near(
+            "section 4C",
+            "The hand gets the vertical force that is commanded there",
+            float(asked[2]),
+            float(carried[2]),
+            "N",
+            rel=0.05,
+            why="the robot still moves a little, and no force is measured",
+            source="derived",
+        ),
+        near(
+            "section 4C",
+            "Feet and hand together carry the weight",
+            data.left,
+            float(hand.total_force[-200:, 2].mean()),
+            "N",
+            rel=0.02,
+            why="near rest",
+            source="derived",
+        ),
+    ]
+
+
+def _lifted(rec: Recording) -> float:
+    """Lowest height of the right ankle over the left one, m."""
+    model, data = rec.robot.model, mujoco.MjData(rec.robot.model)
+    lowest = np.inf
+    for qpos in rec.qpos[::50]:
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        lowest = min(lowest, float(data.body("right_foot").xpos[2] - data.body("left_foot").xpos[2]))
+    return lowest
+
+
+def draw_contacts(figure: Any, data: Contacts) -> None:
+    from footfall.show.style import BLUE, COLORS, VERMILION
+
+    error, one, hand = figure.subplots(1, 3)
+    for c, (name, rec) in enumerate(data.single.items()):
+        error.plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=COLORS[c], label=f"pushed in {name}")
+    error.set(title="on one foot: com error (mm)", xlabel="time (s)", xlim=(0.4, 2.0))
+    error.legend()
+    rec = data.single["y"]
+    one.plot(rec.time, rec.force[:, :, 2], linewidth=0.8)
+    one.set(title="its four points (N)", xlabel="time (s)", xlim=(0.4, 2.0))
+    rec = data.hand
+    for foot, color in (("left", VERMILION), ("right", BLUE), ("hand", "#222222")):
+        hand.plot(rec.time, rec.force[:, rec.foot(foot), 2].sum(axis=1), color=color, label=foot)
+    hand.set(title=f"leaned on with {LEAN:g} N: vertical forces (N)", xlabel="time (s)")
+    hand.legend()
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="contacts",
+        figures=("section4c", "section6"),
+        title="one foot, and a hand besides two feet",
+        run=run_contacts,
+        judge=judge_contacts,
+        draw=draw_contacts,
+        height=2.8,
+    ),
+)
