@@ -163,7 +163,7 @@ def draw_heights(figure: Any, data: Heights) -> None:
 
     model = stance(ROBOT, TRUNK)
     left, right = figure.subplots(1, 2)
-    heights = np.linspace(data.com - 0.05, TOP + 0.05, 9)
+    heights = np.sort(np.append(np.linspace(data.com - 0.05, TOP + 0.05, 8), data.pivot))
     left.plot([asked(model, h) for h in heights], heights - data.com, color="#555555", label="six freedoms")
     left.plot([peak(rec) for rec in data.runs.values()], np.array(list(data.runs)) - data.com, "o", color=BLUE)
     for name, above in (("COM", data.com), ("hip joints", HIPS), ("trunk", 0.0), ("no turn", data.pivot)):
@@ -173,8 +173,8 @@ def draw_heights(figure: Any, data: Heights) -> None:
     for i, (mass, above) in enumerate((m, h) for m in MASSES for h in (HIPS, 0.0, TOP)):
         for rotor, style in zip(ROTORS, ("--", "-"), strict=True):
             own = sorted((w, low) for (m, r, w, h), low in data.lowest.items() if (m, r, h) == (mass, rotor, above))
-            name = f"{mass:g} kg, {above:+.3g} m" if rotor else None
-            right.plot(*zip(*own, strict=True), style, marker=".", color=COLORS[i % len(COLORS)], label=name)
+            label = f"{mass:g} kg, {above:+.3g} m" if rotor else None
+            right.plot(*zip(*own, strict=True), style, marker=".", color=COLORS[i % len(COLORS)], label=label)
     right.axhline(FLOOR, color="#444444", linewidth=0.8, linestyle=":")
     right.set(xlabel="stance width (m)", ylabel="lowest vertical force (N)", title="Fig. 8; dashed: no rotors")
     right.legend(fontsize=6)
