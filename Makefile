@@ -29,7 +29,7 @@ demo: $(RUN)  ## install Footfall and run its demonstration
 	$(BIN)/footfall demo $(ARGS)
 
 .PHONY: install
-install: $(RUN)  ## install Footfall with its viewer and plots into .venv
+install: $(RUN)  ## install Footfall with its plots into .venv
 
 .PHONY: dev
 dev: $(DEV)  ## the same, with everything the tests need

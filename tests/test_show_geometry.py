@@ -8,8 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from footfall.ground import Ground
-from footfall.show.geometry import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, ground_mesh, simplified
+from footfall.show.geometry import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, simplified
 
 HALF = np.array([0.1, 0.2, 0.3])
 # A round shape of 24 corners has (pi / 24)^2 / 1.5 = 1.1 % less area in each section, a sphere also between them.
@@ -90,22 +89,3 @@ def test_simplifying_keeps_the_shape_and_the_budget():
     assert len(few.faces) <= len(faces) // 2
     assert np.ptp(few.vertices, axis=0) == pytest.approx(np.ptp(vertices, axis=0), rel=0.15)
     assert simplified(many, len(faces)) is many
-
-
-@pytest.mark.parametrize(
-    "ground",
-    [Ground.plane(), Ground.slope(0.2, heading=0.5), Ground.stairs(), Ground.heightfield(np.eye(9), size=(8.0, 8.0))],
-    ids=lambda g: g.kind,
-)
-def test_a_strip_of_ground_ends_where_it_should_and_loses_nothing_between(ground):
-    whole, faces = ground_mesh(ground, 8.0)
-    strip, own = ground_mesh(ground, 8.0, (-1.0, 0.5))
-    assert strip[:, 1].min() == pytest.approx(-1.0)
-    assert strip[:, 1].max() == pytest.approx(0.5)
-
-    def shadow(vertices, triangles):  # area seen from above
-        a, b, c = (vertices[triangles[:, i]] for i in range(3))
-        return np.abs(np.cross(b - a, c - a)[:, 2]).sum() / 2
-
-    sides = shadow(*ground_mesh(ground, 8.0, (-np.inf, -1.0))) + shadow(*ground_mesh(ground, 8.0, (0.5, np.inf)))
-    assert shadow(strip, own) + sides == pytest.approx(shadow(whole, faces))

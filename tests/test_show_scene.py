@@ -75,13 +75,6 @@ def test_a_long_recording_has_no_more_frames_than_asked_for():
     assert len(show.make_scene(standing(duration=10.0), most=100)) == 100
 
 
-def test_recordings_side_by_side_do_not_touch(rec, scene):
-    places, width = show.lanes([scene, scene, scene])
-    assert np.diff(places) == pytest.approx(width)
-    assert places.sum() == pytest.approx(0.0)
-    assert width > np.ptp(rec.position[..., 1])
-
-
 def test_decimation_keeps_every_peak_and_every_gap():
     rng = np.random.default_rng(0)
     values = np.sin(np.linspace(0, 30, 10_000)) + 0.01 * rng.normal(size=10_000)

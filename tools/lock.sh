@@ -18,6 +18,6 @@ compile() {
         --output-file "$target" "$@"
 }
 
-compile requirements/dev.txt pyproject.toml --extra view --extra plot --extra dev "$@"
+compile requirements/dev.txt pyproject.toml --extra plot --extra dev "$@"
 printf 'hatchling\neditables\n' |
-    compile requirements/run.txt pyproject.toml - --extra view --extra plot --constraint requirements/dev.txt
+    compile requirements/run.txt pyproject.toml - --extra plot --constraint requirements/dev.txt

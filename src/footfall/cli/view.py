@@ -1,24 +1,23 @@
-"""`footfall view`: recordings in the browser."""
+"""`footfall view`: recordings in the browser, or a robot while it is simulated."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
+from footfall.cli.options import with_options
 from footfall.cli.recordings import loaded
+from footfall.cli.run import Command as RunCommand
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
-    """Show recordings in the browser, with their contact forces; Ctrl-C ends it."""
+class Place:
+    """Where a view is served."""
 
-    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
-    """directories that footfall run --out wrote"""
-    ghosts: bool = False
-    """several in one place, translucent, instead of side by side"""
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
     """address to serve at; the default is this machine alone"""
     port: int = 8080
@@ -26,9 +25,79 @@ class Command:
     no_browser: bool = False
     """do not open the browser, only print the address"""
 
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Place):
+    """Show recordings in the browser, with their contact forces; Ctrl-C ends it.
+
+    footfall view runs/push
+
+    footfall view ROBOT --live simulates the robot meanwhile, with the options of footfall run: drag a body to push it.
+    """
+
+    recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
+    """directories that footfall run --out wrote"""
+    ghosts: bool = False
+    """several in one place, translucent, instead of side by side"""
+    live: bool = False
+    """simulate a robot and show it meanwhile; write it after ROBOT to see its options with --help"""
+
     def run(self) -> int:
         from footfall.show.viewer import view
 
         recordings = loaded(self.recordings, "view")
         view(recordings, host=self.host, port=self.port, ghosts=self.ghosts, open_browser=not self.no_browser)
         return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveCommand(Place, RunCommand):
+    """Simulate a robot in the browser: drag a body to push it, pause, step, change the law; Ctrl-C ends it.
+
+    footfall view spatial-biped --live --law time-stepping --controller balance
+    """
+
+    live: bool = False
+    """simulate a robot and show it meanwhile"""
+    pace: Annotated[float, tyro.conf.arg(metavar="FLOAT")] = 1.0
+    """simulated seconds per second, where the law is fast enough"""
+
+    usual_duration = 600.0
+
+    def run(self) -> int:
+        from footfall.live import LiveView
+        from footfall.recording_file import place_for
+        from footfall.simulation import Simulation
+
+        if self.out is not None:
+            place_for(self.out)  # refused now, not when there is something to lose
+        robot = self.chosen_robot()
+        sim = Simulation(
+            robot, ground=self.chosen_ground(), law=self.law_options, dt=self.dt, integrator=self.integrator
+        )
+        controller = self.chosen_controller(robot)
+        options: dict[str, Any] = {
+            "controller": controller,
+            "qpos": self.start(robot, sim.ground),
+            "pushes": self.chosen_pushes(robot),
+            # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
+            "record_dt": self.record_dt or max(1, round(0.01 / self.dt)) * self.dt,
+        }
+        with LiveView(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
+            try:
+                live.run(self.chosen_duration(controller), **options)
+                live.wait()
+            except KeyboardInterrupt:
+                pass
+        if self.out is not None and (rec := live.recording()) is not None:
+            rec.save(self.out)
+        return 0
+
+
+def shape(args: Sequence[str]) -> type[Command] | type[LiveCommand]:
+    """The command for recordings, or the one for a robot with the options that were typed."""
+    if "--live" not in args:
+        return Command
+    chosen = with_options(LiveCommand, args)
+    chosen.__doc__ = LiveCommand.__doc__
+    return chosen

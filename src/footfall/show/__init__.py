@@ -1,6 +1,6 @@
 """Pictures of recordings: the 3D viewer, the HTML report, videos.
 
-``view(rec)`` opens the browser and needs the extra "view", ``footfall.live.LiveView`` shows a run under way,
+``view(rec)`` opens the browser, ``footfall.live.LiveView`` shows a run under way,
 ``write_report(rec, "report.html")`` writes one file that opens anywhere, ``write_video(rec, "run.gif")`` draws with
 MuJoCo's renderer.
 """

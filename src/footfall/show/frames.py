@@ -179,14 +179,6 @@ def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float]
     return float(spread.max()), float(spread[:2].max())
 
 
-def lanes(scenes: Sequence[Scene]) -> tuple[np.ndarray, float]:
-    """Sideways places (N,) m of recordings shown side by side, and the width of a lane, m."""
-    low = min(float(s.frames.com[:, 1].min()) for s in scenes)
-    high = max(float(s.frames.com[:, 1].max()) for s in scenes)
-    width = high - low + max(1.2 * s.girth + 0.25 * s.size for s in scenes)
-    return (np.arange(len(scenes)) - (len(scenes) - 1) / 2) * width, width
-
-
 def extent(scenes: Sequence[Scene]) -> float:
     """m: side of the square of ground around the origin that holds all that happens, and some more."""
     reach = max(float(np.nanmax(np.abs(s.frames.com[:, :2]), initial=0.0)) for s in scenes)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-
-if TYPE_CHECKING:
-    from footfall.ground import Ground
 
 #: Corners of a full circle; enough that an outline looks round on a screen.
 SEGMENTS = 24
@@ -45,7 +41,7 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     """What is drawn of each body that has something to draw, in the body's frame, by its id.
 
     Planes and height fields are left out: they are endless or ground, and the ground is drawn by
-    ``ground_mesh``.
+    ``Ground.mesh``.
     """
     shown = [g for g in range(model.ngeom) if model.geom_group[g] in SHOWN_GROUPS]
     parts: dict[int, list[Mesh]] = {}
@@ -207,43 +203,3 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
         if len(faces) <= most:
             return Mesh(mesh.vertices[first], mesh.normals[first], faces, mesh.colors[first])
     return mesh
-
-
-# ---- ground ----------------------------------------------------------------------------------------------------
-
-
-def ground_mesh(
-    ground: Ground, extent: float, strip: tuple[float, float] = (-math.inf, math.inf)
-) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (V, 3) m and faces (F, 3) of the ground, a square of side ``extent`` m, cut to a ``strip`` of y, m."""
-    vertices, faces = ground.mesh(extent)
-    for sign, limit in ((1.0, strip[0]), (-1.0, -strip[1])):
-        if math.isfinite(limit):
-            vertices, faces = _cut(vertices, faces, sign * vertices[:, 1] - limit)
-    return vertices, faces
-
-
-def _cut(vertices: np.ndarray, faces: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The part of a surface where ``side`` (V,), linear in the vertices, is not negative."""
-    inside = (side >= 0.0)[faces]
-    whole = faces[inside.all(axis=1)]
-    points, kept = [vertices], [whole]
-    size = len(vertices)
-    for face in faces[inside.any(axis=1) & ~inside.all(axis=1)]:
-        ring: list[np.ndarray] = []
-        for i, j in zip(face, np.roll(face, -1), strict=True):
-            if side[i] >= 0.0:
-                ring.append(vertices[i])
-            if (side[i] >= 0.0) != (side[j] >= 0.0):
-                part = side[i] / (side[i] - side[j])
-                ring.append(vertices[i] + part * (vertices[j] - vertices[i]))
-        points.append(np.array(ring))
-        kept.append(size + np.array([[0, k, k + 1] for k in range(1, len(ring) - 1)]))
-        size += len(ring)
-    return used(np.concatenate(points), np.concatenate(kept))
-
-
-def used(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Without the vertices that no face needs."""
-    needed, index = np.unique(faces, return_inverse=True)
-    return vertices[needed], index.reshape(-1, 3)

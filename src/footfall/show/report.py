@@ -1,8 +1,7 @@
 """The report: one HTML file about a run or a comparison, with plots and a 3D replay that share one time.
 
-The page is complete in itself and asks for nothing outside. Its 3D replay is drawn by the page's own small
-renderer rather than by viser's export: so plots and replay share one clock, several robots stand side by
-side, light and dark and phones are a matter of style sheets, and the renderer costs 30 kB.
+The page is complete in itself and asks for nothing outside. Its 3D replay is drawn by the page's own small renderer,
+which serves the viewer and runs under way as well (``footfall.show.viewer``, ``footfall.live``).
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from datetime import UTC, datetime
 from html import escape
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.aside import written_aside
@@ -26,7 +26,7 @@ from footfall.show.replay import most_frames, replay_data
 from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, summary_table
 from footfall.version import __version__
 
-SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "comparison.js", "app.js")
+SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")
 
 
 def write_report(
@@ -46,14 +46,9 @@ def write_report(
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
         >>> write_report([soft, hard], "laws.html", title="Two laws")  # doctest: +SKIP
     """
-    runs = [recordings] if isinstance(recordings, Record) else list(recordings)
-    if not runs:
-        raise RecordingError("a report needs at least one recording")
-    names = labels_of(runs) if labels is None else [str(label) for label in labels]
-    if len(names) != len(runs):
-        raise RecordingError(f"{len(names)} labels were given for {len(runs)} recordings")
+    runs, names, own_title = chosen(recordings, labels, "a report")
     target = Path(path).expanduser()
-    text = render_report(runs, names, title or _title(runs), audits_of(runs, audit))
+    text = render_report(runs, names, title or own_title, audits_of(runs, audit))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(target) as part:
@@ -63,23 +58,69 @@ def write_report(
     return target
 
 
-def render_report(runs: Sequence[Record], labels: Sequence[str], title: str, audits: Sequence[Audit]) -> str:
-    """The report as text; see ``write_report``."""
+def chosen(
+    recordings: Record | Sequence[Record], labels: Sequence[str] | None, what: str
+) -> tuple[list[Record], list[str], str]:
+    """The recordings to show, their labels, and a title."""
+    runs = [recordings] if isinstance(recordings, Record) else list(recordings)
+    if not runs:
+        raise RecordingError(f"{what} needs at least one recording")
+    names = labels_of(runs) if labels is None else [str(label) for label in labels]
+    if len(names) != len(runs):
+        raise RecordingError(f"{len(names)} labels were given for {len(runs)} recordings")
+    return runs, names, _title(runs)
+
+
+def render_report(
+    runs: Sequence[Record],
+    labels: Sequence[str],
+    title: str,
+    audits: Sequence[Audit],
+    options: Mapping[str, Any] | None = None,
+) -> str:
+    """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
-    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels)}
+    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels), **(options or {})}
     alone = len(runs) == 1
     tables = [summary_table(runs[0]) if alone else "", facts_table(runs, labels), audit_table(audits, labels)]
+    return render_page(
+        data,
+        title=title,
+        lead=_lead(runs),
+        failures=_failures(runs, labels),
+        kind="single" if alone else "several",
+        figures=key_figures(runs[0], audits[0] if audits else None) if alone else "",
+        compared="" if alone else comparison(runs, labels, audits),
+        tables="\n".join(filter(None, tables)),
+    )
+
+
+def render_live(rest: Record, title: str, figures: str, data: Mapping[str, Any]) -> str:
+    """The page of a run under way, which begins with one sample of the robot at rest."""
+    scene = make_scene(rest)
+    return render_page(
+        {**replay_data([scene], [rest.law.name]), **data},
+        title=title,
+        lead=f"{rest.ground.kind}, friction {rest.ground.dynamic_friction:g}, step {1000 * rest.dt:.4g} ms",
+        kind="live",
+        brand="live",
+        figures=figures,
+        tables=facts_table([rest], [rest.law.name]),
+        connect=" connect-src 'self';",
+    )
+
+
+def render_page(data: Mapping[str, Any], *, title: str, lead: str, **parts: str) -> str:
+    """The page with its data; ``parts`` are HTML, empty where left out."""
     return _fill(
         _file("report.html"),
         {
+            **dict.fromkeys(("failures", "figures", "compared", "connect"), ""),
+            "brand": "report",
+            **parts,
             "title": escape(title),
-            "lead": escape(_lead(runs)),
-            "failures": _failures(runs, labels),
-            "rows": str(-(-len(runs) // 2)),
-            "kind": "single" if alone else "several",
-            "figures": key_figures(runs[0], audits[0] if audits else None) if alone else "",
-            "compared": "" if alone else comparison(runs, labels, audits),
-            "tables": "\n".join(filter(None, tables)),
+            "lead": escape(lead),
+            "rows": str(-(-len(data["runs"]) // 2)),
             "version": escape(__version__),
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "style": _file("report.css"),

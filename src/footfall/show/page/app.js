@@ -14,10 +14,12 @@
   const [play, slider, clock, speed, reset] = ["play", "scrub", "clock", "speed", "unzoom"].map(find);
   Object.assign(slider, { min: span[0], max: span[1], step: 0.001, value: span[0] });
 
+  const live = data.live ? new Live(data, page) : null;
   let replay = null;
   try {
     replay = new Replay(find("view"), find("labels"), data);
     replay.time = page.time;
+    replay.layers.overlay = Boolean(data.overlay);
   } catch (error) {
     find("no-view").textContent = error.message;
     find("no-view").hidden = false;
@@ -34,13 +36,13 @@
 
   function frame(now) {
     waiting = false;
-    if (page.playing) {
+    if (page.playing && !live) {
       page.time += Math.min(0.1, (now - last) / 1000) * Number(speed.value);
       if (page.time >= span[1]) [page.time, page.playing] = [span[1], false];
     }
     last = now;
     show();
-    if (page.playing) redraw();
+    if (page.playing && !live) redraw();
   }
 
   function show() {
@@ -67,7 +69,7 @@
   };
   page.zoom = (low, high) => {
     page.window = high - low < 1e-4 ? [...span] : [low, high];
-    reset.hidden = page.window[0] === span[0] && page.window[1] === span[1];
+    reset.hidden = page.window[0] <= span[0] && page.window[1] >= span[1];
     plots.forEach((plot) => plot.draw());
   };
   page.toggle = (on = !page.playing) => {
@@ -76,7 +78,19 @@
     last = performance.now();
     redraw();
   };
+  if (live)
+    page.toggle = (on = !page.playing) => {
+      if (on === page.playing) return;
+      page.playing = on;
+      live.command({ pause: !on });
+      redraw();
+    };
   const step = (frames) => {
+    if (live && frames > 0 && page.time >= span[1] - 1e-9) {
+      page.playing = false;
+      page.following = true;
+      return live.command({ step: frames });
+    }
     const times = data.runs.reduce((a, r) => (r.time.length > a.length ? r.time : a), data.runs[0].time);
     const here = before(times, page.time + 1e-9), inside = page.time > times[here] + 1e-9;
     page.toggle(false);
@@ -97,6 +111,7 @@
     plots.forEach((plot) => plot.draw());
   });
   for (const chip of document.querySelectorAll("[data-if]")) chip.hidden = !(chip.dataset.if === "several" ? page.several : page.pushes.length);
+  if (live) speed.addEventListener("change", () => live.command({ speed: Number(speed.value) }));
   reset.addEventListener("click", () => page.zoom(...span));
   for (const box of document.querySelectorAll("[data-layer]")) {
     if (replay) box.checked = replay.layers[box.dataset.layer];
@@ -128,7 +143,7 @@
   });
 
   if (window.innerWidth <= 640) document.querySelector(".layers").open = false;
-  if (replay) steer(replay, redraw);
+  if (replay) steer(replay, redraw, live);
   const comparison = page.several ? new Compared(page, plots, replay, redraw) : null;
   const refresh = () => {
     page.theme = readTheme();
@@ -147,12 +162,28 @@
   if (asked) page.seek(Number(asked[1]));
   refresh();
 
+  if (live) {
+    page.playing = true;
+    live.connect((begin, end) => {
+      const newest = page.playing || page.following || page.time >= span[1] - 1e-9, whole = reset.hidden;
+      [span[0], span[1], page.following] = [begin, Math.max(end, begin + 1e-3), false];
+      Object.assign(slider, { min: span[0], max: span[1] });
+      if (newest) page.time = span[1];
+      if (whole) page.window = [Math.max(span[0], span[1] - RECENT), Math.max(span[1], span[0] + 0.5)];
+      if (whole && live.frames % 2 === 0) plots.forEach((plot) => plot.draw());
+      redraw();
+    });
+  }
+
   // For scripts and tests: what is shown now.
   window.footfall = {
     get time() { return page.shown; },
     get playing() { return page.playing; },
     get window() { return [...page.window]; },
     get layers() { return replay.layers; },
+    get frames() { return live ? live.frames : 0; },
+    get said() { return live ? live.said : ""; },
+    pick: (x, y) => replay.pick(x, y),
     sample: (run = 0) => data.runs[run].sample[replay.drawn[run].at.nearest],
     arrow: (point, run = 0) => replay.arrow(point, run),
     cells: () => replay.views.map(({ x, y, width, height, runs }) => ({ x, y, width, height, runs })),
@@ -172,13 +203,16 @@
 })();
 
 // Turn, shift and zoom the view with mouse, wheel or fingers.
-function steer(replay, redraw) {
+function steer(replay, redraw, live) {
   const canvas = replay.canvas, fingers = new Map();
+  const place = (event) => [event.clientX - canvas.getBoundingClientRect().left, event.clientY - canvas.getBoundingClientRect().top];
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
+    if (live && !event.shiftKey && event.button === 0 && !fingers.size && live.grab(replay, ...place(event))) return;
     fingers.set(event.pointerId, event);
   });
   canvas.addEventListener("pointermove", (event) => {
+    if (live && live.drag) return live.pull(replay, ...place(event));
     const old = fingers.get(event.pointerId);
     if (!old) return;
     const [dx, dy] = [event.clientX - old.clientX, event.clientY - old.clientY];
@@ -192,7 +226,11 @@ function steer(replay, redraw) {
     fingers.set(event.pointerId, event);
     redraw();
   });
-  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => fingers.delete(event.pointerId));
+  for (const end of ["pointerup", "pointercancel"]) 
+    canvas.addEventListener(end, (event) => {
+      if (live && live.drag) live.release();
+      fingers.delete(event.pointerId);
+    });
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();

@@ -46,6 +46,12 @@ const vec = {
   unit: (a) => vec.scale(a, 1 / (vec.norm(a) || 1)),
 };
 
+// A vector turned by a unit quaternion w, x, y, z.
+function rotate(q, v) {
+  const axis = [q[1], q[2], q[3]], once = vec.add(vec.cross(axis, v), vec.scale(v, q[0]));
+  return vec.add(v, vec.scale(vec.cross(axis, once), 2));
+}
+
 // 4 x 4 matrices, column by column as WebGL takes them.
 const mat = {
   mul(a, b) {

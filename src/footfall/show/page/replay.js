@@ -90,7 +90,8 @@ class Replay extends Stage {
       const high = vec.dot(arrow, normal);
       if (on.cones && high > 0) add("cone", base, vec.scale(normal, high), modes[mode], run.friction * high, 1, 0.22);
     }
-    run.pushes.forEach((push, k) => {
+    const pushes = run.pushForce ? [{ body: run.pushed, force: [...run.pushForce.slice(3 * at.nearest, 3 * at.nearest + 3)], start: -Infinity, end: Infinity }] : run.pushes;
+    pushes.forEach((push, k) => {
       if (!on.pushes || this.time < push.start || this.time >= push.end || !vec.norm(push.force)) return;
       // Drawn to the point where it acts; never so short that it is missed.
       const drawnForce = vec.scale(push.force, this.data.scale * this.gain), least = 0.16 * size;
@@ -204,6 +205,33 @@ class Replay extends Stage {
     return [vec.scale(right, step), vec.scale(up, -step)];
   }
 
+  // The body under a point of the canvas, by a ray against its triangles (Moeller and Trumbore 1997); null if none is.
+  pick(x, y) {
+    const cell = this.views.find((one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height);
+    if (!cell) return null;
+    const { yaw, pitch, fov } = this.camera, half = Math.tan(fov / 2), { eye } = cell;
+    const out = [Math.cos(yaw) * Math.cos(pitch), Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch)];
+    const right = [-Math.sin(yaw), Math.cos(yaw), 0], up = vec.cross(out, right);
+    const across = ((2 * (x - cell.x)) / cell.width - 1) * half * (cell.width / cell.height), high = (1 - (2 * (y - cell.y)) / cell.height) * half;
+    const ray = vec.add(vec.scale(out, -1), vec.add(vec.scale(right, across), vec.scale(up, high)));
+    let found = null;
+    for (const r of cell.runs) {
+      const robot = this.data.robots[this.runs[r].robot];
+      this.drawn[r].bodies.forEach(({ move, turn }, b) => {
+        const back = [turn[0], -turn[1], -turn[2], -turn[3]], { vertices, faces } = robot.bodies[b];
+        const from = rotate(back, vec.sub(eye, move)), way = rotate(back, ray), corner = (i) => [vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]];
+        for (let f = 0; f < faces.length; f += 3) {
+          const a = corner(faces[f]), e1 = vec.sub(corner(faces[f + 1]), a), e2 = vec.sub(corner(faces[f + 2]), a);
+          const p = vec.cross(way, e2), det = vec.dot(e1, p);
+          if (Math.abs(det) < 1e-12) continue;
+          const s = vec.sub(from, a), u = vec.dot(s, p) / det, q = vec.cross(s, e1), v = vec.dot(way, q) / det, t = vec.dot(e2, q) / det;
+          if (u >= 0 && v >= 0 && u + v <= 1 && t > 0 && (!found || t < found.far)) found = { name: robot.names[b], far: t };
+        }
+      });
+    }
+    return found;
+  }
+
   slide(dx, dy) {
     const [right, down] = this.axes();
     this.camera.pan = vec.sub(this.camera.pan, vec.add(vec.scale(right, dx), vec.scale(down, dy)));
@@ -239,7 +267,7 @@ class Replay extends Stage {
     const sun = vec.unit([0.35, -0.8, 1.1]), reach = 1.6 * size;
     const light = mat.mul(mat.box(reach, 3 * reach), mat.look(vec.add(middle, vec.scale(sun, reach)), middle, [0, 1, 0]));
     const scene = { view, light, sun, target: middle, runs: cell.runs };
-    cell.view = view;
+    cell.eye = eye;
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
     gl.depthMask(true);

@@ -1,0 +1,134 @@
+"""What the page of a run under way draws of one moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.measure.common import threshold
+from footfall.recording import Recording
+from footfall.show.frames import body_poses
+from footfall.simulation import Simulation
+
+
+def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
+    """One sample of a simulation's robot in the pose ``qpos`` (nq,), at rest and without forces."""
+    robot, points = simulation.robot, simulation.robot.point_count
+    model = robot.model
+    zero = np.zeros((1, points, 3))
+    return Recording(
+        robot=robot,
+        ground=simulation.ground,
+        law=simulation.law,
+        dt=simulation.dt,
+        time=np.zeros(1),
+        qpos=qpos[None],
+        qvel=np.zeros((1, model.nv)),
+        ctrl=np.zeros((1, model.nu)),
+        force=zero,
+        position=zero,
+        velocity=zero,
+        gap=np.zeros((1, points)),
+        mode=np.zeros((1, points)),
+        status=np.zeros(1),
+    )
+
+
+def panels(rest: Recording) -> list[dict[str, Any]]:
+    """The plots of a run under way, without values; ``curve_values`` gives those of a moment in the same order."""
+    feet = [foot.name for foot in rest.robot.feet]
+    total = [("total", -1, "")] if len(feet) > 1 else []
+    colors = (0, 1, 5, 6)
+    by_foot = [(name, colors[f % 4], "") for f, name in enumerate(feet)]
+    places = [("centre of mass", 0, "com"), ("CoP", 0, "cop")]
+    weight = rest.robot.weight
+    wanted = [
+        ("Vertical ground reaction force, z", "N", [*by_foot, *total], {"zero": True, "narrow": 0.02 * weight}),
+        ("Forward ground reaction force, x", "N", [*by_foot, *total], {"narrow": 0.02 * weight}),
+        ("Centre of pressure, x", "m", places, {"narrow": 0.01}),
+        ("Centre of pressure, y", "m", places, {"narrow": 0.01}),
+        ("Height over the ground, lowest point of each foot", "mm", by_foot, {"narrow": 0.01}),
+    ]
+    return [
+        {
+            "title": title,
+            "unit": unit,
+            "curves": [
+                {"name": name, "color": color, "role": role, "dash": 0, "width": 2.0 if i == 0 else 1.2, "run": 0}
+                for i, (name, color, role) in enumerate(curves)
+            ],
+            "bands": [],
+            "lines": [{"y": weight, "label": "weight"}] if i == 0 and weight else [],
+            "zero": False,
+            **look,
+        }
+        for i, (title, unit, curves, look) in enumerate(wanted)
+    ]
+
+
+def frame(rest: Recording, bodies: list[int], tape: Any, row: int, push: Any) -> dict[str, Any]:
+    """What is drawn of one row of a run's tape, as JSON holds it: None where something is not defined.
+
+    ``push`` is the push that acts from outside, or None. The zero moment point needs the next row, so there is none.
+    """
+    robot, ground = rest.robot, rest.ground
+    model = robot.model
+    position, quaternion = body_poses(model, tape.qpos[row : row + 1], bodies)
+    com, places = _centres(model, tape.qpos[row])
+    normal = tape.normal[row]
+    load = np.einsum("pi,pi->p", tape.force[row], normal)
+    feet = [robot.point_foot == f for f in range(len(robot.feet))]
+
+    def centre(points: np.ndarray) -> np.ndarray:
+        total = load[points].sum()
+        if total <= threshold(rest):
+            return np.full(3, np.nan)
+        return load[points] @ tape.position[row, points] / total
+
+    whole = centre(np.ones(len(load), dtype=bool))
+    force = [tape.force[row, points].sum(axis=0) for points in feet]
+    total = [np.sum(force, axis=0)] if len(feet) > 1 else []
+    lowest = [1e3 * tape.gap[row, points].min(initial=np.inf) for points in feet]
+    arrays = {
+        "bodyPosition": position[0],
+        "bodyQuaternion": quaternion[0],
+        "point": tape.position[row],
+        "force": tape.force[row],
+        "mode": tape.mode[row],
+        "normal": normal,
+        "cop": np.array([centre(points) for points in feet]),
+        "overallCop": whole,
+        "zmp": np.full(3, np.nan),
+        "com": com,
+        "comGround": np.array([*com[:2], float(ground.height(com[0], com[1]))]),
+        "pushPoint": places[model.body(push.body).id] if push else com,
+        "pushForce": np.array(push.force if push else (0.0, 0.0, 0.0)),
+    }
+    values = [
+        [one[2] for one in (*force, *total)],
+        [one[0] for one in (*force, *total)],
+        [com[0], whole[0]],
+        [com[1], whole[1]],
+        lowest,
+    ]
+    return {
+        "arrays": {name: _plain(array) for name, array in arrays.items()},
+        "values": [_plain(np.array(one)) for one in values],
+        "pushed": push.body if push else "",
+    }
+
+
+def _plain(array: np.ndarray) -> list[float | None]:
+    """Six digits after the point, which is a micrometre or a micronewton."""
+    return [float(value) if np.isfinite(value) else None for value in np.round(array.ravel(), 6)]
+
+
+def _centres(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(3,) m, the centre of mass of the robot, and (bodies, 3) m, those of its bodies."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    moving = model.body_weldid != 0
+    return model.body_mass[moving] @ data.xipos[moving] / model.body_mass[moving].sum(), np.array(data.xipos)

@@ -1,0 +1,222 @@
+"""One run in the browser while it is under way."""
+
+from __future__ import annotations
+
+import time as clock
+import webbrowser
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from footfall.contact import laws as all_laws
+from footfall.control import Balance, Posture
+from footfall.errors import FootfallError
+from footfall.live.desk import Desk, Drag, options_of
+from footfall.live.frame import at_rest, frame, panels
+from footfall.record import Push
+from footfall.recording import Recording
+from footfall.show.geometry import body_meshes
+from footfall.show.report import render_live
+from footfall.show.server import PageServer
+from footfall.simulation import Simulation
+from footfall.simulation.run import Run
+
+#: Pictures a second that are sent to the browser.
+PACE = 40.0
+#: S that a paused run waits before it looks again.
+GLANCE = 0.2
+#: Controllers that remember nothing, by name; under them the law can be changed.
+MEMORYLESS = ("posture", "balance", None)
+
+
+class LiveView:
+    """A simulation in the browser while it runs.
+
+    Example:
+        >>> sim = Simulation("spatial-biped")                           # doctest: +SKIP
+        >>> with LiveView(sim) as live:                                 # doctest: +SKIP
+        ...     rec = live.run(10.0, controller="posture")
+
+    ``speed`` is simulated seconds per second; None runs as fast as it can. On the page the run is paused, stepped,
+    slowed down, and pushed by dragging a body; the pushes are in the recording, so that a plain run repeats it. Where
+    the controller remembers nothing the law can be changed: from there on it is another run (``recordings``).
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        speed: float | None = 1.0,
+        open_browser: bool = False,
+    ) -> None:
+        self.simulation = simulation
+        self.rest = at_rest(simulation, simulation.place())
+        model = simulation.robot.model
+        moving = [model.body(b).name for b in range(1, model.nbody) if model.body_weldid[b] != 0]
+        self.desk = Desk(moving, speed, may_change_law=False)
+        self.recordings: list[Recording] = []
+        self._bodies = list(body_meshes(model))
+        self._offset = 0.0
+        self._run: Run | None = None
+        live = {
+            "live": {"laws": list(all_laws()), "law": _named(simulation), "bodies": moving},
+            "panels": panels(self.rest),
+        }
+        title = f"{simulation.robot.name}, live"
+        page = render_live(self.rest, title, '<div class="laws" id="laws"></div>', live)
+        self.server = PageServer(page, host, port, self.desk.command)
+        self.address = self.server.address
+        print(f"footfall: the live view is at {self.address}", flush=True)
+        if open_browser:
+            webbrowser.open(self.address)
+
+    def run(self, duration: float, **options: Any) -> Recording:
+        """Run the simulation as ``Simulation.run`` does, with its options, and show it meanwhile."""
+        names = ("controller", "qpos", "qvel", "control_dt", "record_dt", "seed", "start")
+        given = dict.fromkeys(names) | {"pushes": ()} | options
+        progress = given.pop("progress", None)
+        controller = given["controller"]
+        self.desk.may_change_law = controller in MEMORYLESS or isinstance(controller, Posture | Balance)
+        while True:
+            run = _Pushable(self.simulation, duration - self._offset, given)
+            self._run = run.run
+            ended = self._show(run, progress)
+            if ended or self.desk.law is None:
+                break
+            self.recordings.append(run.run.recording())
+            given = self._other_law(run.run, given)
+        self.recordings.append(run.run.finish(progress))
+        self._run = None
+        failure = self.recordings[-1].failure
+        self.server.send({"ended": failure.message if failure else f"the run ended at {duration:g} s"})
+        return self.recordings[-1]
+
+    def recording(self) -> Recording | None:
+        """What was recorded last, also of a run that was interrupted."""
+        if self._run is not None:
+            return self._run.recording()
+        return self.recordings[-1] if self.recordings else None
+
+    def wait(self) -> None:
+        """Until the user presses Ctrl-C: a run that has ended is there to look back at."""
+        while True:
+            clock.sleep(3600)
+
+    def _show(self, run: _Pushable, progress: Any) -> bool:
+        """Run until the end, which is True, or until another law is asked for."""
+        desk, dt = self.desk, self.simulation.dt
+        last = clock.perf_counter()
+        while desk.law is None:
+            if desk.paused and not desk.steps:
+                desk.changed.wait(GLANCE)
+                desk.changed.clear()
+                last = clock.perf_counter()
+                continue
+            speed = desk.speed
+            steps = max(1, round((speed or 1.0) / PACE / dt))
+            going = run.advance(steps, desk.drag)
+            desk.steps = max(0, desk.steps - 1)
+            self._send(run)
+            if progress is not None:
+                progress(run.run.step * dt)
+            if not going:
+                return True
+            now = clock.perf_counter()
+            if speed is None:
+                continue
+            # Time that is lost to a slow law is not made up for: the picture never runs away.
+            wait = max(0.0, last + steps * dt / speed - now)
+            clock.sleep(wait)
+            last = now + wait
+        return False
+
+    def _send(self, run: _Pushable) -> None:
+        tape, row = run.run.tape, run.row()
+        event = frame(self.rest, self._bodies, tape, row, run.acting)
+        self.server.send({"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event})
+
+    def _other_law(self, run: Run, given: dict[str, Any]) -> dict[str, Any]:
+        """Go on under another law from where the run is: what it is made with, as of now."""
+        old = self.simulation
+        law, self.desk.law = self.desk.law, None
+        passed = run.step * old.dt
+        try:
+            assert law is not None
+            self.simulation = Simulation(
+                old.robot, ground=old.ground, law=law, dt=old.dt, body_contacts=old.body_contacts
+            )
+        except FootfallError as error:
+            self.server.send({"error": str(error)})
+        self._offset += passed
+        self.server.send({"law": _named(self.simulation)})
+        later = [p for p in given["pushes"] if p.start >= passed]
+        pushes = [Push(p.body, p.force, p.torque, p.start - passed, p.duration) for p in later]
+        return {**given, "qpos": run.data.qpos.copy(), "qvel": run.data.qvel.copy(), "start": None, "pushes": pushes}
+
+    def stop(self) -> None:
+        """End the view."""
+        self.server.stop()
+
+    def __enter__(self) -> LiveView:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _Pushable:
+    """A run with room for one more push, which is set anew for each stretch of steps."""
+
+    def __init__(self, simulation: Simulation, duration: float, given: dict[str, Any]) -> None:
+        pushes = [given["pushes"]] if isinstance(given["pushes"], Push) else list(given["pushes"])
+        root = simulation.robot.model.body(1).name
+        self.run = Run(simulation, duration, **{**given, "pushes": (*pushes, Push(root, duration=0.0))})
+        self.run.pushes = tuple(pushes)
+        self.dt = simulation.dt
+        self.acting: Push | None = None
+
+    def advance(self, steps: int, drag: Drag | None) -> bool:
+        """Take some steps under a push; whether there are more to take."""
+        run, first = self.run, self.run.step
+        rows = run.conditions.pushes
+        rows.start[-1], rows.stop[-1] = first, first if drag is None else first + steps
+        if drag is not None:
+            rows.body[-1] = run.model.body(drag.body).id
+            rows.wrench[-1] = [*drag.force, 0.0, 0.0, 0.0]
+        going = run.advance(steps)
+        self.acting = None
+        taken = run.step - first
+        if drag is not None and taken:
+            self.acting = Push(drag.body, drag.force, start=first * self.dt, duration=taken * self.dt)
+            self._note(self.acting)
+        return going
+
+    def _note(self, push: Push) -> None:
+        """Keep a push for the recording, as part of the one before where nothing changed."""
+        before = self.run.pushes[-1] if self.run.pushes else None
+        same = before is not None and (before.body, before.force, before.torque) == (push.body, push.force, push.torque)
+        if before is not None and same and before.steps(self.dt)[1] == push.steps(self.dt)[0]:
+            push = Push(push.body, push.force, start=before.start, duration=before.duration + push.duration)
+            self.run.pushes = self.run.pushes[:-1]
+        self.run.pushes = (*self.run.pushes, push)
+
+    def row(self) -> int:
+        """The last row that was recorded."""
+        return min(max(0, int(self.run.step) - 1) // self.run.record_every, len(self.run.tape.time) - 1)
+
+
+def _named(simulation: Simulation) -> dict[str, Any]:
+    """The law of a simulation as the page shows it: name, options, the parameters in use, and its source."""
+    law = simulation.law
+    values: Any = None if law.native else law.resolve(simulation.setting)
+    used = values._asdict() if hasattr(values, "_asdict") else {}
+    numbers = {k: float(v) for k, v in used.items() if isinstance(v, int | float) and np.isfinite(v)}
+    return {
+        "name": law.name,
+        "options": options_of(law),
+        "used": ", ".join(f"{name} = {value:.4g}" for name, value in numbers.items()),
+        "citation": escape(law.citation),
+    }

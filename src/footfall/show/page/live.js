@@ -1,0 +1,121 @@
+// A run under way: frames arrive as events and are kept for looking back; the page commands pause, speed, law, pushes.
+
+const KEPT = 4096, RECENT = 10; // frames that are kept, s that the plots show
+
+// Rows of numbers that grow at the end; when there are too many the older half is dropped.
+class Track {
+  constructor(shape, Type = Float32Array) {
+    Object.assign(this, { shape, row: shape.reduce((a, b) => a * b, 1), count: 0 });
+    this.data = new Type(this.row * KEPT);
+  }
+
+  push(values) {
+    if (this.count === KEPT) {
+      this.data.copyWithin(0, (KEPT / 2) * this.row);
+      this.count = KEPT / 2;
+    }
+    this.data.set(values.map((value) => (value === null ? NaN : value)), this.count++ * this.row);
+    return Object.assign(this.data.subarray(0, this.count * this.row), { shape: [this.count, ...this.shape] });
+  }
+}
+
+class Live {
+  constructor(data, page) {
+    Object.assign(this, { data, page, run: data.runs[0], drag: null, frames: 0, said: "" });
+    const { run } = this, bodies = run.bodyPosition.shape[1], points = run.mode.shape[1];
+    const shapes = {
+      bodyPosition: [bodies, 3], bodyQuaternion: [bodies, 4], point: [points, 3], force: [points, 3], mode: [points], normal: [points, 3],
+      cop: [run.cop.shape[1], 3], overallCop: [3], zmp: [3], com: [3], comGround: [3], pushPoint: [1, 3], pushForce: [3],
+    };
+    this.tracks = Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, new Track(shape)]));
+    this.time = new Track([], Float64Array);
+    for (const panel of data.panels)
+      for (const curve of panel.curves) {
+        curve.track = new Track([]);
+        [curve.x, curve.y] = [new Float64Array([0]), new Float32Array([NaN])];
+      }
+  }
+
+  connect(show) {
+    this.show = show;
+    this.describe(this.data.live.law);
+    const source = new EventSource("events");
+    source.onmessage = (message) => this.take(JSON.parse(message.data));
+    source.onerror = () => this.say("the run is no longer served");
+    source.onopen = () => this.say("");
+  }
+
+  take(event) {
+    if (event.law) return this.describe(event.law);
+    if (event.error || event.ended) return this.say(event.error || event.ended);
+    const { run, data, page } = this;
+    for (const [name, track] of Object.entries(this.tracks)) run[name] = track.push(event.arrays[name]);
+    run.time = this.time.push([event.time]);
+    run.pushed = event.pushed;
+    data.panels.forEach((panel, p) => panel.curves.forEach((curve, c) => {
+      curve.x = run.time;
+      curve.y = curve.track.push([event.values[p][c]]);
+    }));
+    this.frames++;
+    const last = page.pushes[page.pushes.length - 1];
+    if (event.pushed) last && last.open ? (last.end = event.time) : page.pushes.push({ start: event.time - 0.02, end: event.time, open: true });
+    else if (last) last.open = false;
+    this.show(run.time[0], event.time);
+  }
+
+  command(asked) {
+    return fetch("command", { method: "POST", body: JSON.stringify(asked) })
+      .then((answer) => answer.json())
+      .then((answer) => answer.error && this.say(answer.error))
+      .catch(() => this.say("the run is no longer served"));
+  }
+
+  say(text) {
+    this.said = text;
+    const place = document.getElementById("said");
+    if (place) place.textContent = text;
+  }
+
+  // The law by name, its options to change, the parameters in use.
+  describe(law) {
+    const box = document.getElementById("laws"), { laws } = this.data.live;
+    box.innerHTML = `<label>Law <select id="law"></select></label><details><summary>Options of the law</summary><span id="options"></span></details><p id="used"></p><p id="said" role="status"></p>`;
+    const select = box.querySelector("select");
+    select.append(...laws.map((name) => new Option(name, name, false, name === law.name)));
+    const inputs = law.options.map((option) => {
+      const label = document.createElement("label"), input = document.createElement("input");
+      Object.assign(input, { type: "number", step: "any", value: option.value ?? "", placeholder: "derived", name: option.name });
+      label.append(`${option.name} `, input);
+      return label;
+    });
+    box.querySelector("#options").append(...inputs);
+    box.querySelector("#used").textContent = law.used ? `in use: ${law.used}` : "";
+    select.addEventListener("change", () => this.command({ law: { name: select.value, options: {} } }));
+    for (const label of inputs)
+      label.lastChild.addEventListener("change", () => {
+        const options = Object.fromEntries(inputs.map((one) => [one.lastChild.name, one.lastChild.value === "" ? null : Number(one.lastChild.value)]));
+        this.command({ law: { name: law.name, options } });
+      });
+    this.say(this.said);
+  }
+
+  // Take hold of the body under the pointer; whether there is one that moves.
+  grab(replay, x, y) {
+    const hit = replay.pick(x, y);
+    if (!hit || !this.data.live.bodies.includes(hit.name)) return false;
+    this.drag = { body: hit.name, x, y };
+    return true;
+  }
+
+  // Pull at the body: as hard as its weight when dragged by the robot's height.
+  pull(replay, x, y) {
+    const [right, down] = replay.axes(), { drag, data } = this;
+    const way = vec.add(vec.scale(right, x - drag.x), vec.scale(down, y - drag.y));
+    this.command({ push: { body: drag.body, force: vec.scale(way, 1 / data.scale) } });
+  }
+
+  release() {
+    this.drag = null;
+    this.command({ push: null });
+  }
+}

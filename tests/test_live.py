@@ -1,0 +1,182 @@
+"""A run in the browser while it is under way is the run that it would be without: pushes by hand are on record."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from browser import Browser, clipped, find_chromium, overlapping
+
+import footfall as ff
+from footfall.contact import law as make_law
+from footfall.errors import FootfallError
+from footfall.live import LiveView
+from footfall.live.desk import Desk, Drag, options_of
+from footfall.live.view import _Pushable
+
+PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)
+OPTIONS = dict.fromkeys(("qpos", "qvel", "control_dt", "record_dt", "seed", "start"))
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return ff.Simulation("spatial-biped", law="linearizing-penalty")
+
+
+def command(address, asked, headers=None):
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
+    connection.request("POST", "/command", json.dumps(asked), headers or {})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_a_live_run_gives_the_recording_that_a_plain_run_gives(sim):
+    told = []
+    with LiveView(sim, port=0, speed=None) as live:
+        seen = live.run(0.2, controller="posture", pushes=[PUSH], progress=told.append)
+    plain = sim.run(0.2, controller="posture", pushes=[PUSH])
+    assert np.array_equal(seen.qpos, plain.qpos)
+    assert np.array_equal(seen.force, plain.force)
+    assert seen.pushes == plain.pushes
+    assert told[-1] == pytest.approx(0.2)
+
+
+def test_pushes_by_hand_are_on_record_and_a_plain_run_repeats_them(sim):
+    live = _Pushable(sim, 0.3, {**OPTIONS, "controller": "posture", "pushes": [PUSH]})
+    pulls = [
+        None,
+        Drag("trunk", (40.0, 0.0, 5.0)),
+        Drag("trunk", (40.0, 0.0, 5.0)),
+        Drag("left_thigh", (0.0, -30.0, 0.0)),
+        None,
+    ]
+    for i in range(20):
+        live.advance(15, pulls[min(i, 4)])
+    rec = live.run.finish()
+    assert [push.body for push in rec.pushes] == ["trunk", "trunk", "left_thigh"]
+    assert [(push.start, push.duration) for push in rec.pushes[1:]] == [
+        pytest.approx((0.015, 0.03)),
+        pytest.approx((0.045, 0.015)),
+    ]
+    plain = sim.run(0.3, controller="posture", pushes=rec.pushes)
+    assert np.array_equal(rec.qpos, plain.qpos)
+    assert np.array_equal(rec.force, plain.force)
+    assert not np.array_equal(rec.qpos, sim.run(0.3, controller="posture", pushes=[PUSH]).qpos)
+
+
+def test_what_is_asked_wrongly_is_told(sim):
+    desk = Desk(["trunk"], 1.0, may_change_law=False)
+    for asked, said in (
+        ({"fly": 1}, "no command is called 'fly'"),
+        ({"speed": 0}, "between 0.001 and 1000"),
+        ({"push": {"body": "wing", "force": [1, 2, 3]}}, "on 'wing'"),
+        ({"push": {"body": "trunk", "force": [1, 2, float("inf")]}}, "no push"),
+        ({"law": {"name": "mujoco"}}, "remembers what was"),
+    ):
+        with pytest.raises(FootfallError, match=said):
+            desk.command(asked)
+    with LiveView(sim, port=0) as live:
+        status, text = command(live.address, {"speed": -1})
+        assert (status, "error" in json.loads(text)) == (200, True)
+        assert command(live.address, {"pause": True}, {"Origin": "http://elsewhere.example"})[0] == 403
+        assert command(live.address, "no object")[0] == 200
+
+
+def test_the_options_of_a_law_that_are_numbers_can_be_changed():
+    names = {option["name"]: option["value"] for option in options_of(make_law("spring-damper", k=2e4))}
+    assert names["k"] == 2e4
+    assert names["rest_penetration"] == 0.001
+    assert "friction" not in names  # a name
+
+
+@pytest.fixture
+def running(sim):
+    """A live run that goes on for as long as a test looks at it."""
+    with LiveView(sim, port=0, speed=1.0) as live:
+        found = []
+
+        def run():
+            found.append(live.run(1.5, controller="posture", record_dt=0.01))
+
+        live.desk.command({"pause": True})
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield live, found
+        live.desk.command({"pause": False, "speed": 1000})
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running, width, dark):
+    pytest.importorskip("websockets", reason="the browser is driven through websockets")
+    if (executable := find_chromium()) is None:
+        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
+    live, _ = running
+    with Browser(executable) as browser:
+        browser.open(live.address, width=width, height=900, dark=dark, phone=width < 500)
+        browser.wait("window.footfall !== undefined")
+        browser.wait(lambda: live.server.listeners)
+        command(live.address, {"step": 3})
+        browser.wait("footfall.frames === 3")
+        assert browser.evaluate("footfall.time") == pytest.approx(0.07)  # three pictures of 25 ms, samples of 10 ms
+
+        x, y, wide, high = browser.evaluate(
+            "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
+            " return [r.x, r.y, r.width, r.height]; })()"
+        )
+        assert browser.evaluate(f"footfall.pick({wide / 2}, {0.35 * high}).name") == "trunk"
+        assert browser.evaluate("footfall.pick(3, 3)") is None
+
+        def mouse(kind, dx):
+            at = {"x": x + wide / 2 + dx, "y": y + 0.35 * high}
+            browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
+
+        if width > 500:
+            mouse("mousePressed", 0)
+            mouse("mouseMoved", 40)
+            browser.wait(lambda: live.desk.drag is not None)
+            assert live.desk.drag.body == "trunk"
+            # Dragged to the right of the picture, by 40 pixels: along the camera's right, and level.
+            force = np.array(live.desk.drag.force)
+            assert force @ [-np.sin(-0.75), np.cos(-0.75), 0.0] == pytest.approx(np.linalg.norm(force))
+            command(live.address, {"step": 1})
+            browser.wait("footfall.pushes().length === 1")
+            mouse("mouseReleased", 40)
+            browser.wait(lambda: live.desk.drag is None)
+
+        assert browser.evaluate("document.querySelector('#law').value") == "linearizing-penalty"
+        assert "kp = 500" in browser.evaluate("document.querySelector('#used').textContent")
+        browser.evaluate(
+            "(() => { const s = document.querySelector('#law'); s.value = 'spring-damper';"
+            " s.dispatchEvent(new Event('change')); })()"
+        )
+        browser.wait("document.querySelector('#used').textContent.includes('c = ')")
+        assert live.simulation.law.name == "spring-damper"
+        browser.wait(lambda: len(live.recordings) == 1)
+        before = browser.evaluate("footfall.frames")
+        command(live.address, {"step": 2})
+        browser.wait(f"footfall.frames === {before + 2}")
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert clipped(browser) == []
+        assert overlapping(browser) == []
+        assert browser.errors == []
+        assert all(address.startswith(live.address) for address in browser.requests)
+
+
+def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
+    with LiveView(sim, port=0, speed=None) as live:
+        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+        connection.request("GET", "/events")
+        connection.getresponse()
+        while not live.server.listeners:
+            time.sleep(0.01)
+        connection.close()
+        assert live.run(0.1, controller="posture").duration == pytest.approx(0.1)
