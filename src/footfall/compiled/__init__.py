@@ -35,7 +35,6 @@ __all__ = [
     "Reference",
     "checked",
     "cold",
-    "engine_part",
     "function_pointer",
     "generated",
     "inlined",
@@ -82,11 +81,6 @@ def raises(function: Any) -> bool:
     return any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(plain))
 
 
-def engine_part(function: Callable[..., Any]) -> Any:
-    """A part of the engine's loop: inlined."""
-    return _compile(function, forceinline=True)
-
-
 def cold(function: Callable[..., Any]) -> Any:
     """A part of the engine's loop that is seldom reached: not inlined."""
     return _compile(function)
@@ -120,6 +114,7 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
     pointer: Any = CFunc(function, (args, result), {}, options, pipeline_class=KernelCompiler)
     pointer._cache = KernelCache(function, flags_of(pointer))
     pointer.compile()
+    pointer._numba_type_ = numba.typeof(pointer)  # found once, not in every run
     return pointer
 
 

@@ -35,10 +35,9 @@ def longest_stable_step(law: Law, setting: Setting) -> float | None:
     return dt
 
 
-def warn_of_long_steps(law: Law, setting: Setting) -> None:
-    """Warn where the step is too long for a law, naming one that would do."""
-    longest = longest_stable_step(law, setting)
-    if longest is not None and longest < setting.dt:
+def warn_of_long_steps(law: Law, setting: Setting, longest: float) -> None:
+    """Warn where the step is too long for a law, naming the ``longest`` (s) that would do."""
+    if longest < setting.dt:
         warnings.warn(
             f"{law} on {setting.robot.name} is unstable in steps of {setting.dt:g} s: its points are too stiff for "
             f"their inertia; dt <= {round_down(longest)} s would do, or softer gains",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.engine.bridge import address_of
 
 clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
@@ -35,7 +35,7 @@ def set_limit(clock: Clock, seconds: float) -> None:
     clock.limit[1] = NEVER if forever else time.clock_gettime_ns(time.CLOCK_MONOTONIC) + round(1e9 * seconds)
 
 
-@engine_part
+@inlined
 def overdue(clock):
     """Whether it is time to come back."""
     if clock.limit[1] == NEVER:

@@ -6,7 +6,7 @@ columns of its memory, see :mod:`footfall.contact.event_law`.
 
 from __future__ import annotations
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
@@ -36,7 +36,7 @@ KINK = 1e-7
 BEND = 1e-6
 
 
-@engine_part
+@inlined
 def show_touching(points, contacts, touching):
     """Leave only points in contact in the list of near ones."""
     count = 0
@@ -50,7 +50,7 @@ def show_touching(points, contacts, touching):
     contacts.number[0] = count
 
 
-@engine_part
+@inlined
 def show_near(points, contacts, margin):
     """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
     count = 0
@@ -64,7 +64,7 @@ def show_near(points, contacts, margin):
     contacts.number[0] = count
 
 
-@engine_part
+@inlined
 def measure_turning(world, points, contacts, ground, flat):
     """The rate of a point's velocity against the ground, less the acceleration of the material point.
 
@@ -107,7 +107,7 @@ def measure_turning(world, points, contacts, ground, flat):
                 memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
 
 
-@engine_part
+@inlined
 def let_rest(points, p):
     """From now on the point rests where it is."""
     points.memory[p, engine_columns(points.memory) + DOES] = STICK
@@ -115,7 +115,7 @@ def let_rest(points, p):
         points.anchor[p, k] = points.position[p, k]
 
 
-@engine_part
+@inlined
 def let_slide(points, contacts, p):
     """From now on the point slides the way it goes."""
     first = engine_columns(points.memory)
@@ -126,7 +126,7 @@ def let_slide(points, contacts, p):
         points.memory[p, first + SLIP + k] = (v[0] * frame[0, k] + v[1] * frame[1, k]) / size
 
 
-@engine_part
+@inlined
 def sort_touching(points, contacts, flow):
     """After a jump of the velocity: who leaves, who rests, who slides."""
     for i in range(contacts.number[0]):
@@ -142,7 +142,7 @@ def sort_touching(points, contacts, flow):
             let_rest(points, p)
 
 
-@engine_part
+@inlined
 def prepare(world, points, contacts, scratch, constraints):
     """What jumps and projections need: velocities of points in contact, and the operator.
 
@@ -161,7 +161,7 @@ def prepare(world, points, contacts, scratch, constraints):
         reduce_mobility(world, points, contacts, scratch.half, constraints.shared)
 
 
-@engine_part
+@inlined
 def answer(world, points, contacts, scratch, constraints, change):
     """What impulses in ``points.force`` (contact frames) change of the velocities, into ``change`` (nv,)."""
     for j in range(change.size):
@@ -172,7 +172,7 @@ def answer(world, points, contacts, scratch, constraints, change):
     finish_solve(world, change)
 
 
-@engine_part
+@inlined
 def add_impulses(points, contacts, flow):
     """Add impulses in ``points.force`` (contact frames) to what is recorded."""
     for i in range(contacts.number[0]):
@@ -182,7 +182,7 @@ def add_impulses(points, contacts, flow):
             flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@engine_part
+@inlined
 def strike(world, points, contacts, scratch, constraints, flow, impact, values, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
@@ -217,7 +217,7 @@ def strike(world, points, contacts, scratch, constraints, flow, impact, values, 
     return status
 
 
-@engine_part
+@inlined
 def off_course(points, contacts, flow):
     """How far points in contact are from where they belong, m or m/s."""
     first = engine_columns(points.memory)
@@ -234,7 +234,7 @@ def off_course(points, contacts, flow):
     return worst
 
 
-@engine_part
+@inlined
 def rising(contacts, flow):
     """Largest normal speed of points in contact, up or down, m/s."""
     worst = 0.0
@@ -245,7 +245,7 @@ def rising(contacts, flow):
     return worst
 
 
-@engine_part
+@inlined
 def put_back(world, points, contacts, scratch, constraints, flow):
     """Project velocities and positions of points in contact to where they belong.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.record import RunWarning
 from footfall.solve.dense import copy
 
@@ -111,7 +111,7 @@ def painleve_warnings(flow: Flow) -> list[RunWarning]:
     return warnings
 
 
-@engine_part
+@inlined
 def read_state(world, state):
     nq, nv = world.qpos.size, world.qvel.size
     copy(state[:nq], world.qpos)
@@ -119,7 +119,7 @@ def read_state(world, state):
     copy(state[nq + nv :], world.act)
 
 
-@engine_part
+@inlined
 def write_state(world, state):
     nq, nv = world.qpos.size, world.qvel.size
     copy(world.qpos, state[:nq])
@@ -127,7 +127,7 @@ def write_state(world, state):
     copy(world.act, state[nq + nv :])
 
 
-@engine_part
+@inlined
 def read_slope(world, flow, slope):
     """Rates of positions, velocities and activations. Angular velocities are in the body's frame, as MuJoCo's."""
     nq, nv = world.qpos.size, world.qvel.size
@@ -146,7 +146,7 @@ def read_slope(world, flow, slope):
         slope[nq + nv + i] = world.act_dot[i]
 
 
-@engine_part
+@inlined
 def set_stage(world, flow, stage, h):
     """Put the world into the state of a stage of a step of ``h`` seconds."""
     nq, nv = world.qpos.size, world.qvel.size
@@ -172,7 +172,7 @@ def set_stage(world, flow, stage, h):
                 world.qpos[a + k] /= size
 
 
-@engine_part
+@inlined
 def step_error(world, flow, h):
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size

@@ -19,7 +19,7 @@ that ``EventLaw.in_steps`` names.
 
 from __future__ import annotations
 
-from footfall.compiled import cold, engine_part, kernel
+from footfall.compiled import cold, inlined, kernel
 from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
@@ -81,7 +81,7 @@ INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
 FLASH = 1e-9
 
 
-@engine_part
+@inlined
 def keep_forces(points, contacts, kept):
     """Forces of all points, world frame."""
     for p in range(points.mode.size):
@@ -90,7 +90,7 @@ def keep_forces(points, contacts, kept):
             kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@engine_part
+@inlined
 def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome):
     """Everything that follows from the state and the points in contact. Gives how it ended.
 
@@ -114,7 +114,7 @@ def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, 
     return runaway(world, outcome)
 
 
-@engine_part
+@inlined
 def take_time_step(world, points, contacts, flow, dt):
     """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
     keep_forces(points, contacts, flow.force[0])
@@ -130,7 +130,7 @@ def take_time_step(world, points, contacts, flow, dt):
     integrate_positions(world, world.qvel, dt)
 
 
-@engine_part
+@inlined
 def look(points, contacts, flow):
     """Keep what events are told by: gaps, their rates, and slips along the first direction."""
     first = engine_columns(points.memory)
@@ -142,7 +142,7 @@ def look(points, contacts, flow):
                 now[2] += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
 
 
-@engine_part
+@inlined
 def find_event(points, contacts, flow, status, length):
     """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
 
@@ -174,7 +174,7 @@ def find_event(points, contacts, flow, status, length):
     return happened, found or length <= INSTANT
 
 
-@engine_part
+@inlined
 def first_event(points, flow, low, high, sides):
     """Where to look for the first event between ``low`` and ``high``: by lines through the values there, or halfway.
 
@@ -199,7 +199,7 @@ def first_event(points, flow, low, high, sides):
     return where if known else 0.5 * (low + high)
 
 
-@engine_part
+@inlined
 def lowest(points, contacts, flow, h):
     """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
     where = h
@@ -213,7 +213,7 @@ def lowest(points, contacts, flow, h):
     return where
 
 
-@engine_part
+@inlined
 def adopt(points, contacts, flow):
     """Have points in contact do what the law says they are about to: leave, slide, or what they did."""
     first = engine_columns(points.memory)
@@ -225,7 +225,7 @@ def adopt(points, contacts, flow):
             points.memory[p, first + DOES] = SLIDE  # its direction is there already
 
 
-@engine_part
+@inlined
 def arrive(points, contacts, flow):
     """At an event: who has reached the ground, whose slip has ended or turned. Gives whether anybody strikes."""
     first = engine_columns(points.memory)
@@ -248,7 +248,7 @@ def arrive(points, contacts, flow):
     return hit
 
 
-@engine_part
+@inlined
 def begin(points, contacts, flow):
     """At the beginning of a run: who is on the ground. Gives whether anybody strikes it."""
     hit = False
@@ -259,7 +259,7 @@ def begin(points, contacts, flow):
     return hit
 
 
-@engine_part
+@inlined
 def add_up(points, contacts, flow, h):
     """Add the impulse of a step's forces to what is recorded."""
     for i in range(contacts.number[0]):
@@ -273,7 +273,7 @@ def add_up(points, contacts, flow, h):
             flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
 
 
-@engine_part
+@inlined
 def start_period(points, flow):
     """Nothing has happened yet."""
     for p in range(points.mode.size):
@@ -286,7 +286,7 @@ def start_period(points, flow):
     flow.tally[UNSOLVED] = 0
 
 
-@engine_part
+@inlined
 def record_period(points, contacts, flow, held, tape, dt, outcome):
     """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
     for p in range(points.mode.size):

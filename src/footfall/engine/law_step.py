@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from footfall.compiled import cold, engine_part
+from footfall.compiled import cold, inlined
 from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
@@ -43,7 +43,7 @@ from footfall.engine.stages import add_damping, factor_inertia, solve
 from footfall.solve.dense import copy
 
 
-@engine_part
+@inlined
 def ask(law, points, contacts, scratch, values, dt):
     """The answer of a coupled law: forces, modes, signals. Gives its status."""
     return law(
@@ -59,7 +59,7 @@ def ask(law, points, contacts, scratch, values, dt):
     )
 
 
-@engine_part
+@inlined
 def coupled_forces(world, points, contacts, scratch, rows, law, values, dt):
     """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
@@ -134,7 +134,7 @@ def rows_agree(world, constraints, turn):
     return False
 
 
-@engine_part
+@inlined
 def constrained_step(world, points, contacts, scratch, constraints, operator, law, values, dt):
     """Forces of a coupled law (if ``operator``), of all constraint rows, and the acceleration they give."""
     joints, shared = constraints.joints, constraints.shared
@@ -166,7 +166,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
     return 1
 
 
-@engine_part
+@inlined
 def foot_step(world, points, contacts, scratch, law, values, dt):
     """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
     release_far(points, contacts)
@@ -201,7 +201,7 @@ def native_step(world, points, contacts, scratch, conditions, constrained):
         finish_solve(world, world.qacc)
 
 
-@engine_part
+@inlined
 def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     plan = conditions.plan

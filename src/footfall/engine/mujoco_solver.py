@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.engine.bridge import address_of, mj_add_contact, mj_contact_force, pointer_to
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 
-@engine_part
+@inlined
 def tell_mujoco(world, points, contacts, native):
     """Add one native contact for every near point."""
     contact = native.contact
@@ -32,7 +32,7 @@ def tell_mujoco(world, points, contacts, native):
                 native.contact_id[p] = -1
 
 
-@engine_part
+@inlined
 def ask_mujoco(world, points, contacts, native, wrench):
     """Read the forces of the contacts that were added; a point whose friction is below its limit sticks."""
     for i in range(contacts.number[0]):

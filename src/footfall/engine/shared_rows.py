@@ -293,14 +293,18 @@ def make_made_rows(data: mujoco.MjData) -> MadeRows:
     return MadeRows(counter(data, "nefc"), *(counter(data, name) for name in (*names, "efc_frictionloss")))
 
 
-def make_shared_rows(model: mujoco.MjModel, feet: int, *, contacts: bool) -> SharedRows:
-    """Room for all rows of a model from which the single joints' rows were taken, and for some of contacts."""
+def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
+    """All rows of a model from which the single joints' rows were taken, and some of contacts."""
     data = mujoco.MjData(model)
     data.eq_active[:] = 1
     mujoco.mj_forward(model, data)
     always = int(np.isin(data.efc_type, (EQUALITY, 1, 2)).sum())
     ball = int((model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))).sum())
-    most = always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
+    return always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
+
+
+def make_shared_rows(model: mujoco.MjModel, feet: int, most: int) -> SharedRows:
+    """Room for ``most`` rows of a model."""
     return SharedRows(
         number=np.zeros(3, dtype=np.int64),
         kind=np.zeros(most, dtype=np.int64),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import cold, engine_part, kernel
+from footfall.compiled import cold, inlined, kernel
 from footfall.engine.bridge import (
     address_of,
     mj_collision,
@@ -109,7 +109,7 @@ class Conditions(NamedTuple):
     control: Control
 
 
-@engine_part
+@inlined
 def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
@@ -159,7 +159,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     return DONE, constrained
 
 
-@engine_part
+@inlined
 def runaway(world, outcome):
     """How an evaluation ended: well, unless an acceleration is beyond all bounds."""
     for j in range(world.qacc.size):
@@ -169,7 +169,7 @@ def runaway(world, outcome):
     return DONE
 
 
-@engine_part
+@inlined
 def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outcome):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)

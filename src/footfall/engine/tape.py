@@ -13,7 +13,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
 
@@ -70,12 +70,12 @@ def make_tape(model: mujoco.MjModel, samples: int, points: int, signals: int) ->
     )
 
 
-def sample_bytes(model: mujoco.MjModel, points: int, signals: int) -> int:
-    """Memory that one sample takes, bytes."""
-    return sum(array.nbytes for array in make_tape(model, 1, points, signals))
+def sample_bytes(model: mujoco.MjModel, points: int) -> int:
+    """Memory that one sample without signals takes, bytes."""
+    return sum(array.nbytes for array in make_tape(model, 1, points, 0))
 
 
-@engine_part
+@inlined
 def hold_forces(points, contacts, held):
     """The forces and modes of this evaluation are those of the whole step."""
     for p in range(points.mode.size):
@@ -85,7 +85,7 @@ def hold_forces(points, contacts, held):
             held.force[p, c] = frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2]
 
 
-@engine_part
+@inlined
 def weigh_forces(points, contacts, held, weight):
     """Add the forces of one stage of a step with its weight; a point was closed if it was so in any."""
     for p in range(points.mode.size):
@@ -95,7 +95,7 @@ def weigh_forces(points, contacts, held, weight):
             held.force[p, c] += weight * (frame[0, c] * f[0] + frame[1, c] * f[1] + frame[2, c] * f[2])
 
 
-@engine_part
+@inlined
 def add_step(points, contacts, held, tape, status, outcome):
     """Add the forces of a step to the sample that is under way: its mean, peaks, modes and status."""
     row = outcome[SAMPLES] - 1
@@ -124,7 +124,7 @@ def add_step(points, contacts, held, tape, status, outcome):
         peak[0], peak[1], peak[2] = x, y, z
 
 
-@engine_part
+@inlined
 def begin_sample(world, points, contacts, scratch, tape, time, outcome):
     """Write the state of this instant as a new sample, with the forces that act now until its steps add theirs."""
     row = outcome[SAMPLES]

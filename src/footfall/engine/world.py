@@ -235,9 +235,9 @@ def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_si
     )
 
 
-def make_constraints(data: mujoco.MjData, joints: JointRows, feet: int, *, collides: bool) -> Constraints:
-    """Room for the constraints of a run; ``joints`` says which MuJoCo does not make."""
-    shared = make_shared_rows(data.model, feet, contacts=collides)
+def make_constraints(data: mujoco.MjData, joints: JointRows, feet: int, most: int) -> Constraints:
+    """Room for the constraints of a run: ``joints``, which MuJoCo does not make, and up to ``most`` that it makes."""
+    shared = make_shared_rows(data.model, feet, most)
     own = JointRows(*(array.copy() for array in joints))
     return Constraints(own, shared, make_made_rows(data), *np.zeros((3, data.model.nv)))
 

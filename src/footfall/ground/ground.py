@@ -233,15 +233,16 @@ class Ground:
             raise GroundError(f"a ground of kind '{kind}' needs {' and '.join(missing)}")
         return replace(constructor(**data), description=description)
 
+    @cached_property
     def _content(self) -> tuple[Any, ...]:
         heights = None if self.heights is None else (self.heights.shape, self.heights.tobytes())
         return self.kind, self._friction.content(), self.options, heights, self.height_function
 
     def __eq__(self, other: object) -> bool:
-        return self._content() == other._content() if isinstance(other, Ground) else NotImplemented
+        return self._content == other._content if isinstance(other, Ground) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._content())
+        return hash(self._content)
 
     def __repr__(self) -> str:
         parts, units = [], self._kind.options()

@@ -45,13 +45,14 @@ class Foot:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
             return NotImplemented
-        arrays = ("polygon", "points", "radius")
-        return (self.name, self.body) == (other.name, other.body) and all(
-            np.array_equal(getattr(self, key), getattr(other, key)) for key in arrays
-        )
+        return self.content() == other.content()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.body, self.points.tobytes(), self.radius.tobytes()))
+        return hash(self.content())
+
+    def content(self) -> tuple[str, str, bytes, bytes, bytes]:
+        """All that two equal feet have in common."""
+        return self.name, self.body, self.polygon.tobytes(), self.points.tobytes(), self.radius.tobytes()
 
 
 def check_feet(model: mujoco.MjModel, feet: Sequence[Foot]) -> None:

@@ -141,14 +141,17 @@ class Robot:
             return NotImplemented
         if self is other:
             return True
-        return (
-            (self.mjcf, self.feet, dict(self.assets)) == (other.mjcf, other.feet, dict(other.assets))
-            and np.array_equal(self.home, other.home)
-            and (self.mjcf is not None or model_bytes(self.model) == model_bytes(other.model))
+        return (self._content, dict(self.assets)) == (other._content, dict(other.assets)) and (
+            self.mjcf is not None or model_bytes(self.model) == model_bytes(other.model)
         )
 
     def __hash__(self) -> int:
-        return hash((self.mjcf, self.feet, self.home.tobytes()))
+        return hash(self._content)
+
+    @cached_property
+    def _content(self) -> tuple[Any, ...]:
+        """What two equal robots have in common, beside their files."""
+        return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes()
 
     def __repr__(self) -> str:
         feet = ", ".join(f"{f.name} ({len(f.points)})" for f in self.feet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,7 @@ def check_memory(samples: int, each: int, record_dt: float) -> None:
         )
 
 
+@cache
 def _memory() -> int:
     """Memory of this machine or of the group of processes this one is in, bytes."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

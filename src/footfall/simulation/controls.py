@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 from numba import types
 
+from footfall.compiled import function_pointer
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, State, StatefulController, control_signature
 from footfall.engine import step
@@ -70,32 +71,55 @@ class Callback(types.WrapperAddressProtocol):
         return ctypes.cast(self.c_function, ctypes.c_void_p).value or 0
 
     def signature(self) -> Any:
-        return types.int64(types.float64)
+        return _callback_type().signature
+
+    @property
+    def _numba_type_(self) -> Any:
+        return _callback_type()
 
 
 @cache
-def idle_control() -> Any:
-    from footfall.compiled import function_pointer
+def _callback_type() -> Any:
+    return types.FunctionType(types.int64(types.float64))
+
+
+@cache
+def no_control() -> Controls:
+    """Nothing sets the controls."""
 
     def idle(time, qpos, qvel, ctrl, gains):
         return 0
 
-    return function_pointer(control_signature(), idle)
+    silent = Callback(lambda time: None, Interrupts())
+    return Controls("none", 0, step.Control(silent, function_pointer(control_signature(), idle), np.zeros(1)), silent)
+
+
+def find_controller(controller: Controller | str | None) -> tuple[str, Controller | None]:
+    """A controller and what recordings call it, from what a user gave: itself, the name of one, or None."""
+    if controller is None:
+        return "none", None
+    if isinstance(controller, str):
+        return controller, named_controller(controller)
+    if isinstance(controller, type):
+        name = controller.__name__
+        raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")
+    if isinstance(controller, CompiledController):
+        return str(controller), controller
+    own = str(controller) if isinstance(controller, StatefulController) else type(controller).__name__
+    return getattr(controller, "__name__", own), controller
 
 
 def initial_state(
-    controller: Controller | str | None, robot: Robot, ground: Ground
+    controller: Controller | None, robot: Robot, ground: Ground
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Where a controller wants to start, qpos and qvel; None for both if it does not mind."""
-    named = named_controller(controller) if isinstance(controller, str) else controller
-    start = getattr(named, "initial_state", None)
+    start = getattr(controller, "initial_state", None)
     return (None, None) if start is None else start(robot, ground)
 
 
-def own_rate(controller: Controller | str | None, dt: float) -> int:
+def own_rate(controller: Controller | None, dt: float) -> int:
     """Steps of ``dt`` (s) between two calls that a controller asks for by its ``control_dt``; 1 if it does not mind."""
-    named = named_controller(controller) if isinstance(controller, str) else controller
-    return max(1, round(getattr(named, "control_dt", dt) / dt))
+    return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
 class Seen(NamedTuple):
@@ -106,35 +130,23 @@ class Seen(NamedTuple):
     contacts: Contacts
 
 
-def check_controller(controller: Any) -> None:
-    """Refuse a class where one of its objects is needed."""
-    if isinstance(controller, type):
-        name = controller.__name__
-        raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")
-
-
 def make_controls(
-    controller: Controller | str | None,
+    name: str,
+    controller: Controller | None,
     robot: Robot,
     ground: Ground,
     dt: float,
     seen: Seen,
     interrupts: Interrupts,
 ) -> Controls:
-    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, a name, or None."""
-    silent = Callback(lambda time: None, interrupts)
-    nothing = np.zeros(1)
+    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, or None."""
+    none = no_control()
     if controller is None:
-        return Controls("none", 0, step.Control(silent, idle_control(), nothing), silent)
-    name = str(controller)
-    if isinstance(controller, str):
-        controller = named_controller(controller)
+        return none
     if isinstance(controller, CompiledController):
         gains = np.ascontiguousarray(controller.gains(robot, ground, dt), dtype=float)
-        return Controls(name, 2, step.Control(silent, controller.pointer(), gains), silent)
-    name = getattr(
-        controller, "__name__", name if isinstance(controller, StatefulController) else type(controller).__name__
-    )
+        control = none.control._replace(compiled=controller.pointer(), gains=gains)
+        return none._replace(name=name, kind=2, control=control)
     if isinstance(controller, StatefulController):
         controller = controller.start(robot, ground, dt)
     if not callable(controller):
@@ -155,7 +167,7 @@ def make_controls(
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
     signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
-    return Controls(name, 1, step.Control(callback, idle_control(), nothing), callback, signals, warnings)
+    return Controls(name, 1, none.control._replace(python=callback), callback, signals, warnings)
 
 
 def _checked(

@@ -15,7 +15,7 @@ from footfall.record import Push
 
 def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total: int | None = None) -> Pushes:
     """The pushes of a run in steps of ``dt`` (s), of which it takes ``total``, if that is known."""
-    known = [model.body(i).name for i in range(1, model.nbody)]
+    known = [model.body(i).name for i in range(1, model.nbody)] if pushes else []
     for push in pushes:
         if push.body not in known:
             raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(str(push.body), known)}")

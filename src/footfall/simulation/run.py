@@ -7,7 +7,6 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
 import mujoco
@@ -15,29 +14,19 @@ import numba
 import numpy as np
 
 from footfall.compiled import ByReference
-from footfall.contact.base import CoupledLaw, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import warn_of_long_steps
-from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
-from footfall.engine.dormand_prince import make_flow, painleve_warnings
-from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape, sample_bytes
-from footfall.engine.world import (
-    make_constraints,
-    make_contacts,
-    make_guard,
-    make_points,
-    make_scratch,
-    make_world,
-)
+from footfall.engine.dormand_prince import painleve_warnings
+from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
 from footfall.simulation.controls import (
     Controller,
     Seen,
-    check_controller,
+    find_controller,
     initial_state,
     make_controls,
     own_rate,
@@ -48,31 +37,19 @@ from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state
-from footfall.solve.contacts import coupled_signature
+from footfall.simulation.workspace import prepared, take_workspace
 from footfall.version import __version__
 
+#: Of what a recording depends on.
+VERSIONS = {
+    "footfall": __version__,
+    "mujoco": mujoco.__version__,
+    "numba": numba.__version__,
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+}
 #: Time between two looks at the keyboard and the progress bar, s.
 GLANCE = 0.05
-
-
-@cache
-def idle_point_law() -> Any:
-    from footfall.compiled import function_pointer
-
-    def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
-        return 0.0, 0.0, 0.0, 0
-
-    return function_pointer(point_signature(), idle)
-
-
-@cache
-def idle_coupled_law() -> Any:
-    from footfall.compiled import function_pointer
-
-    def idle(contacts, dt, memory, force, mode, work, marks, signals, values):
-        return 0
-
-    return function_pointer(coupled_signature(), idle)
 
 
 class Run:
@@ -101,86 +78,42 @@ class Run:
         steps = step_count(duration, dt)
         self.first = 0 if start is None else start.step
         self.total = MOST_STEPS if endless else self.first + steps
-        check_controller(controller)
+        name, controller = find_controller(controller)
         control_every = own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
         self.record_every = multiple("record_dt", record_dt, dt) if recorded else MOST_STEPS
         self.pushes, self.seed = push_list(pushes), seed
 
         if qpos is None and qvel is None:
             qpos, qvel = initial_state(controller, robot, sim.ground)
-        self.data = mujoco.MjData(model)
-        self.data.qpos[:] = vector("qpos", sim.place() if qpos is None else qpos, model.nq, robot.name)
+        shared = prepared(sim)
+        self.workspace = space = take_workspace(sim, shared)
+        self.data, self.points, self.contacts, self.flow = space.data, space.points, space.contacts, space.flow
+        self.data.qpos[:] = vector("qpos", sim.home_on_ground if qpos is None else qpos, model.nq, robot.name)
         self.data.qvel[:] = vector("qvel", np.zeros(model.nv) if qvel is None else qvel, model.nv, robot.name)
         mujoco.mj_normalizeQuat(model, self.data.qpos)
         self.data.ctrl[:] = robot.home_ctrl
 
-        euler = sim.integrator == "euler" and not law.event_driven
-        self.world = make_world(model, self.data)
-        self.points = make_points(model, robot, law.memory_size)
-        self.contacts = make_contacts(self.points, sim.ground.static_friction, sim.ground.dynamic_friction)
-        rows, marks, values = 0, 0, np.zeros(1)
-        point, coupled = idle_point_law(), idle_coupled_law()
-        if isinstance(law, PointLaw):
-            point = law.pointer()
-        elif isinstance(law, CoupledLaw):
-            coupled = law.pointer()
-            rows = law.work_rows(robot.point_count, len(robot.feet))
-            marks = law.marks_size(robot.point_count, len(robot.feet))
-        if not law.native:
-            resolved = law.resolve(sim.setting)
-            values = np.array([float(v) for v in resolved])
-            if isinstance(law, PointLaw) and is_foreign(law.kernel):
-                try_out(law.kernel, law.name, law.memory_size, resolved)
-            if euler:
-                warn_of_long_steps(law, sim.setting)
-        self.laws = step.Laws(point, coupled, values)
+        if shared.longest is not None:
+            warn_of_long_steps(law, sim.setting, shared.longest)
         self.interrupts = Interrupts()
         seen = Seen(self.data, self.points, self.contacts)
-        self.controls = make_controls(controller, robot, sim.ground, dt * control_every, seen, self.interrupts)
-        told = len(law.signals) + len(robot.feet) * len(law.foot_signals)
-        told_in_all = told + sum(signal.values.size for signal in self.controls.signals.values())
-        self.scratch = make_scratch(model, self.points, rows, marks, told_in_all)
-        self.controls.write_signals(self.scratch.signals[told:])
-        rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
-        plan = step.Plan(
-            dt=dt,
-            margin=float(law.margin),
-            coupled=int(law.coupled),
-            operator=int(isinstance(law, CoupledLaw) and law.operator),
-            native=int(law.native),
-            rich=int(rich),
-            damped=int(euler and bool((model.dof_damping > 0).any())),
-            stages=1 if euler else 4,
+        self.controls = make_controls(name, controller, robot, sim.ground, dt * control_every, seen, self.interrupts)
+        signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
+        plan = shared.plan._replace(
             total=self.total,
             control=self.controls.kind,
             control_every=control_every,
             record_every=self.record_every,
         )
-        guard = make_guard(model, sim.ground.highest)
-        self.conditions = step.Conditions(
-            plan=plan,
-            guard=guard,
-            constraints=make_constraints(self.data, sim.scene.joints, len(robot.feet), collides=bool(guard.collides)),
-            native=sim.scene.native.copy(),
-            pushes=make_pushes(model, self.pushes, dt, self.total),
-            ground=step.Surface(*sim.ground.compiled(), sim.ground.compiled_friction),
-            control=self.controls.control,
-        )
-        if isinstance(law, EventLaw):
-            flat = sim.ground.flat
-            rough = law.in_steps()
-            numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
-            self.rough = step.Laws(idle_point_law(), rough.pointer(), numbers)
-            self.flow = make_flow(model, robot.point_count, dt, tolerance=law.tolerance, flat=flat, margin=rough.margin)
+        own_pushes = make_pushes(model, self.pushes, dt, self.total)
+        self._place = space.for_run(plan, own_pushes, self.controls.control, signals)
+        self.conditions, self.scratch = space.conditions, space.scratch
+        self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
-        check_memory(samples, sample_bytes(model, robot.point_count, told_in_all), dt * self.record_every)
-        self.set_tape(make_tape(model, samples, robot.point_count, told_in_all))
+        check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)
+        self.set_tape(make_tape(model, samples, robot.point_count, signals))
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.step = 0
-        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self.laws)
-        self._place = tuple(ByReference(part) for part in parts)
-        if isinstance(law, EventLaw):
-            self._place += (ByReference(self.rough), ByReference(self.flow), law.impact_pointer())
         if helper is not None:
             share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
         if start is not None:
@@ -218,7 +151,7 @@ class Run:
     def _warnings(self) -> list[dict[str, Any]]:
         """What the controller reported, and when the law's forces did not exist."""
         said = [warning._asdict() for warning in self.controls.warnings]
-        if self.simulation.law.event_driven:
+        if self.flow is not None:
             said += [warning._asdict() for warning in painleve_warnings(self.flow)]
         return said + [warning._asdict() for warning in warnings_of(self)]
 
@@ -237,13 +170,7 @@ class Run:
             "warnings": self._warnings(),
             "wall_time": getattr(self, "wall_time", None),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": {
-                "footfall": __version__,
-                "mujoco": mujoco.__version__,
-                "numba": numba.__version__,
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-            },
+            "versions": VERSIONS.copy(),
         }
         return Recording(
             robot=sim.robot,

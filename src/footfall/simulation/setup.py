@@ -89,6 +89,11 @@ class Setup:
         """What the law's defaults are derived from."""
         return make_setting(self.robot, self.ground, self.dt)
 
+    @cached_property
+    def home_on_ground(self) -> np.ndarray:
+        """(nq,) the home pose set down at the origin: where runs start, unless they are given another place."""
+        return self.place()
+
     def place(self, at: tuple[float, float] = (0.0, 0.0), *, align: bool = False) -> np.ndarray:
         """The home pose (nq,) set down on the ground at ``at`` (m): no point inside it, the first one touching.
 

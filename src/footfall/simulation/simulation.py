@@ -15,6 +15,7 @@ from footfall.simulation.controls import Controller
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
+from footfall.simulation.workspace import give_back
 from footfall.simulation.world import World
 
 
@@ -73,7 +74,9 @@ class Simulation(Setup):
             )
         except mujoco.FatalError as error:
             raise SimulationError(f"MuJoCo gave up before the first step: {' '.join(str(error).split())}") from error
-        return run.finish(progress)
+        recording = run.finish(progress)
+        give_back(self, run.workspace)
+        return recording
 
     def start(
         self,

@@ -110,7 +110,7 @@ class World:
             self._failure = conclude(run).failure
 
     def _set_controls(self, ctrl: Any) -> None:
-        own = self._run.world.ctrl
+        own = self._run.data.ctrl
         good = type(ctrl) is np.ndarray and ctrl.dtype == own.dtype and ctrl.shape == own.shape
         if not good or not math.isfinite(ctrl.dot(ctrl)):  # a look that takes a microsecond, in place of five
             ctrl = vector("ctrl", ctrl, len(own), self.simulation.robot.name)

@@ -5,7 +5,7 @@ As in :mod:`footfall.engine.law_step`, without what MuJoCo would have to make (l
 
 from __future__ import annotations
 
-from footfall.compiled import cold, engine_part
+from footfall.compiled import cold, inlined
 from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
 from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
 from footfall.engine.joint_rows import (
@@ -19,7 +19,7 @@ from footfall.engine.mobility import finish_solve, half_solve
 from footfall.solve.dense import copy
 
 
-@engine_part
+@inlined
 def factor_with_rows(one, dt):
     """Fold the constraints that hold into the inertia, and factor it."""
     joint_inertia(one.tree, one.bodies, dt)
@@ -29,7 +29,7 @@ def factor_with_rows(one, dt):
     factor(one.tree, one.bodies)
 
 
-@engine_part
+@inlined
 def half_solved_push(one):
     """All generalised forces but those of contacts, with those of the constraints' states, half solved, to ``qacc``."""
     world = one.world
@@ -40,7 +40,7 @@ def half_solved_push(one):
     half_solve(world, world.qacc)
 
 
-@engine_part
+@inlined
 def constrained_step(one, dt):
     """The acceleration under given contact forces. Gives 1 if the constraints' states were not found."""
     for turn in range(ROUNDS):
@@ -51,7 +51,7 @@ def constrained_step(one, dt):
     return 1
 
 
-@engine_part
+@inlined
 def joint_rows_agree(one, turn, dt):
     """Whether the constraints' states are those of the acceleration found; if not, they are corrected."""
     tolerance = EXACT if turn < SOME else ENOUGH

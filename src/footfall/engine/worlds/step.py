@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import engine_part
+from footfall.compiled import inlined
 from footfall.engine.active_set import ROUNDS
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
 from footfall.engine.dynamics.inertia import composite_inertia
@@ -119,7 +119,7 @@ class Scratch(NamedTuple):
     held: Any
 
 
-@engine_part
+@inlined
 def point_step(one, functions, values, plan):
     """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
@@ -129,14 +129,14 @@ def point_step(one, functions, values, plan):
     return constrained_step(one, plan.dt)
 
 
-@engine_part
+@inlined
 def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
     status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
 
-@engine_part
+@inlined
 def operator_step(one, functions, values, plan):
     """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
@@ -162,7 +162,7 @@ def operator_step(one, functions, values, plan):
     return 1
 
 
-@engine_part
+@inlined
 def law_step(one, functions, values, plan):
     """One of these, as the plan says: compiled once for all laws. On a GPU, one of these stands in its place."""
     if plan.operator:
@@ -172,7 +172,7 @@ def law_step(one, functions, values, plan):
     return point_step(one, functions, values, plan)
 
 
-@engine_part
+@inlined
 def bodies_of(given, state, space):
     """What the dynamics read and write of one world."""
     return Bodies(
@@ -201,7 +201,7 @@ def bodies_of(given, state, space):
     )
 
 
-@engine_part
+@inlined
 def world_of(tree, bodies):
     """What the engine's kernels read of one world."""
     return World(
@@ -222,7 +222,7 @@ def world_of(tree, bodies):
     )
 
 
-@engine_part
+@inlined
 def points_of(soles, state, space):
     """The contact points of one world: ``soles`` are those of all, constant."""
     return Points(
@@ -242,7 +242,7 @@ def points_of(soles, state, space):
     )
 
 
-@engine_part
+@inlined
 def contacts_of(soles, given, state, space):
     """What a coupled law sees of one world."""
     for p in range(space.gap.size):
@@ -266,7 +266,7 @@ def contacts_of(soles, given, state, space):
     )
 
 
-@engine_part
+@inlined
 def scratch_of(space):
     return Scratch(
         space.slip,
@@ -282,7 +282,7 @@ def scratch_of(space):
     )
 
 
-@engine_part
+@inlined
 def joints_of(rows, state, space):
     """Constraints of single joints: ``rows`` are those of all worlds, constant."""
     return JointRows(
@@ -305,7 +305,7 @@ def joints_of(rows, state, space):
     )
 
 
-@engine_part
+@inlined
 def one_world(robot, given, state, space):
     """All that kernels take of one world."""
     bodies = bodies_of(given, state, space)
@@ -322,7 +322,7 @@ def one_world(robot, given, state, space):
     )
 
 
-@engine_part
+@inlined
 def evaluate(one, given, state, plan, functions, weigh):
     """Everything that follows from the state, up to ``qacc``, and its energy if ``weigh``. Gives how it ended."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
@@ -358,7 +358,7 @@ def evaluate(one, given, state, plan, functions, weigh):
     return runaway(one.world, outcome)
 
 
-@engine_part
+@inlined
 def advance_world(robot, given, state, space, tape, recorded, plan, functions, span):
     """Take steps with one world, if it has not ended; record it if ``recorded``.
 

@@ -36,9 +36,9 @@ from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import multiple
-from footfall.simulation.controls import idle_control, own_rate
-from footfall.simulation.run import idle_coupled_law, idle_point_law
+from footfall.simulation.controls import no_control, own_rate
 from footfall.simulation.setup import Setup
+from footfall.simulation.workspace import idle_coupled_law, idle_point_law
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
@@ -334,7 +334,7 @@ def _functions(law: Law, surface: Any) -> Functions:
     """Pointers to the law, the ground and an idle controller."""
     point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
     coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
-    return Functions(point, coupled, surface, idle_control())
+    return Functions(point, coupled, surface, no_control().control.compiled)
 
 
 def _home_height(simulation: Setup) -> float:

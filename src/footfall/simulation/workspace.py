@@ -1,0 +1,232 @@
+"""What a run computes in: MuJoCo's data and the engine's arrays, laid out for compiled code.
+
+To make all this takes longer than some hundred steps. So what depends on the simulation alone is made once
+(:class:`Prepared`), and a workspace that a run has done with is put back to its first state and serves the next one.
+A workspace belongs to one run at a time, so that runs in several threads stay independent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import ByReference, function_pointer
+from footfall.contact.base import CoupledLaw, PointLaw, point_signature
+from footfall.contact.event_law import EventLaw
+from footfall.contact.stable_step import longest_stable_step
+from footfall.contact.trial import is_foreign, try_out
+from footfall.engine import step
+from footfall.engine.dormand_prince import Flow, make_flow
+from footfall.engine.kinematics import Points
+from footfall.engine.shared_rows import most_shared_rows
+from footfall.engine.tape import sample_bytes
+from footfall.engine.world import (
+    Guard,
+    Pushes,
+    make_constraints,
+    make_contacts,
+    make_guard,
+    make_points,
+    make_scratch,
+    make_world,
+)
+from footfall.simulation.controls import no_control
+from footfall.simulation.pushes import make_pushes
+from footfall.simulation.setup import Setup
+from footfall.solve.contacts import coupled_signature
+
+
+class Prepared(NamedTuple):
+    """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
+
+    points: Points  # as at the beginning, to be copied
+    guard: Guard
+    plan: step.Plan  # its numbers of steps are those of no run
+    ground: step.Surface
+    laws: step.Laws
+    rough: step.Laws | None  # of time steps, where an event-driven law needs one
+    longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
+    law_rows: int  # scratch of the law
+    law_marks: int
+    law_signals: int
+    sample_bytes: int  # that a sample without signals takes
+    shared_rows: int  # room for constraints of several dofs
+    spare: deque[Workspace]
+
+
+_prepared: WeakKeyDictionary[Setup, Prepared] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def prepared(sim: Setup) -> Prepared:
+    """What the runs of a simulation share; made by the first."""
+    with _lock:
+        found = _prepared.get(sim)
+    if found is None:
+        made = _prepare(sim)
+        with _lock:
+            found = _prepared.setdefault(sim, made)
+    return found
+
+
+def _prepare(sim: Setup) -> Prepared:
+    robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
+    euler = sim.integrator == "euler" and not law.event_driven
+    rows, marks, values, longest, rough = 0, 0, np.zeros(1), None, None
+    point, coupled = idle_point_law(), idle_coupled_law()
+    if isinstance(law, PointLaw):
+        point = law.pointer()
+    elif isinstance(law, CoupledLaw):
+        coupled = law.pointer()
+        rows = law.work_rows(robot.point_count, len(robot.feet))
+        marks = law.marks_size(robot.point_count, len(robot.feet))
+    if not law.native:
+        resolved = law.resolve(sim.setting)
+        values = np.array([float(v) for v in resolved])
+        if isinstance(law, PointLaw) and is_foreign(law.kernel):
+            try_out(law.kernel, law.name, law.memory_size, resolved)
+        if euler:
+            longest = longest_stable_step(law, sim.setting)
+    if isinstance(law, EventLaw):
+        in_steps = law.in_steps()
+        numbers = np.array([float(v) for v in in_steps.resolve(sim.setting)])
+        rough = step.Laws(idle_point_law(), in_steps.pointer(), numbers)
+    rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
+    plan = step.Plan(
+        dt=sim.dt,
+        margin=float(law.margin),
+        coupled=int(law.coupled),
+        operator=int(isinstance(law, CoupledLaw) and law.operator),
+        native=int(law.native),
+        rich=int(rich),
+        damped=int(euler and bool((model.dof_damping > 0).any())),
+        stages=1 if euler else 4,
+        total=0,
+        control=0,
+        control_every=1,
+        record_every=1,
+    )
+    guard = make_guard(model, ground.highest)
+    return Prepared(
+        points=make_points(model, robot, law.memory_size),
+        guard=guard,
+        plan=plan,
+        ground=step.Surface(*ground.compiled(), ground.compiled_friction),
+        laws=step.Laws(point, coupled, values),
+        rough=rough,
+        longest=longest,
+        law_rows=rows,
+        law_marks=marks,
+        law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
+        sample_bytes=sample_bytes(model, robot.point_count),
+        shared_rows=most_shared_rows(model, contacts=bool(guard.collides)),
+        spare=deque(),
+    )
+
+
+class Workspace:
+    """MuJoCo's data and all arrays of one run."""
+
+    def __init__(self, sim: Setup, shared: Prepared) -> None:
+        robot, law, model, ground = sim.robot, sim.law, sim.scene.model, sim.ground
+        self.model, self.data = model, mujoco.MjData(model)
+        self.world = make_world(model, self.data)
+        self.points = Points(*(array.copy() if array.flags.writeable else array for array in shared.points))
+        self.contacts = make_contacts(self.points, ground.static_friction, ground.dynamic_friction)
+        self.scratch = make_scratch(model, self.points, shared.law_rows, shared.law_marks, shared.law_signals)
+        self.conditions = step.Conditions(
+            plan=shared.plan,
+            guard=shared.guard,
+            constraints=make_constraints(self.data, sim.scene.joints, len(robot.feet), shared.shared_rows),
+            native=sim.scene.native.copy(),
+            pushes=make_pushes(model, (), sim.dt),
+            ground=shared.ground,
+            control=no_control().control,
+        )
+        self.flow: Flow | None = None
+        last: tuple[Any, ...] = ()
+        if isinstance(law, EventLaw):
+            flat, margin = ground.flat, law.in_steps().margin
+            self.flow = make_flow(model, robot.point_count, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
+            last = ByReference(shared.rough), ByReference(self.flow), law.impact_pointer()
+        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, shared.laws)
+        self._parts = (*map(ByReference, parts), *last)
+        self._first_values = [(array, array.copy()) for array in self._remembered()]
+
+    def _remembered(self) -> Iterator[np.ndarray]:
+        """All arrays that one step leaves to the next, and scratch space, which is small.
+
+        Of constraints over several dofs it is their number: of a row nothing is read that the same step did not write.
+        """
+        constraints = self.conditions.constraints
+        few = constraints._replace(shared=constraints.shared.number, made=())
+        return _arrays((self.points, self.contacts, self.scratch, few, self.conditions.native, self.flow or ()))
+
+    def reset(self) -> None:
+        """As new."""
+        mujoco.mj_resetData(self.model, self.data)
+        for array, value in self._first_values:
+            array[...] = value
+
+    def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> tuple[Any, ...]:
+        """What the loop takes, for a run with this plan and so many signals."""
+        world, points, contacts, scratch, conditions, *others = self._parts
+        if signals != len(self.scratch.signals):
+            self.scratch = self.scratch._replace(signals=np.zeros(signals))
+            scratch = scratch.replace(signals=self.scratch.signals)
+        conditions = conditions.replace(plan=plan, pushes=pushes, control=control)
+        self.conditions = self.conditions._replace(plan=plan, pushes=pushes, control=control)
+        self._parts = (world, points, contacts, scratch, conditions, *others)
+        return self._parts
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    """The arrays in a tuple of tuples that may change."""
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable:
+            yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _arrays(one)
+
+
+def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
+    """A workspace in its first state, for one run."""
+    try:
+        found = shared.spare.pop()
+    except IndexError:
+        return Workspace(sim, shared)
+    found.reset()
+    return found
+
+
+def give_back(sim: Setup, workspace: Workspace) -> None:
+    """Let another run have a workspace whose run has ended well: nobody may look at it any more."""
+    prepared(sim).spare.append(workspace)
+
+
+@cache
+def idle_point_law() -> Any:
+    """A point law for runs that have none."""
+
+    def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
+        return 0.0, 0.0, 0.0, 0
+
+    return function_pointer(point_signature(), idle)
+
+
+@cache
+def idle_coupled_law() -> Any:
+    """A coupled law for runs that have none."""
+
+    def idle(contacts, dt, memory, force, mode, work, marks, signals, values):
+        return 0
+
+    return function_pointer(coupled_signature(), idle)

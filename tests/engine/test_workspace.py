@@ -1,0 +1,71 @@
+"""Runs of one simulation share what they compute in, and nothing of what they compute."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.record.record import COLUMNS
+from footfall.simulation.workspace import prepared
+
+PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
+
+
+def same(a: ff.Recording, b: ff.Recording) -> bool:
+    arrays = all(np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in COLUMNS)
+    return arrays and all(np.array_equal(a.signals[name], b.signals[name]) for name in a.signals)
+
+
+def short_run(sim: ff.Simulation, height: float = 0.005) -> ff.Recording:
+    qpos = sim.robot.home.copy()
+    qpos[2] += height
+    return sim.run(0.03, controller="posture", qpos=qpos, pushes=PUSH)
+
+
+def on_its_back(sim: ff.Simulation) -> ff.Recording:
+    """A fall in which legs and trunk meet the ground and each other, under a controller written in Python."""
+    qpos = sim.robot.home.copy()
+    qpos[2], qpos[3:7] = 0.2, (0.0, 1.0, 0.0, 0.0)
+    return sim.run(0.05, controller=lambda t, state: 5.0 * np.sin(40.0 * t + np.arange(state.robot.model.nu)), qpos=qpos)
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_a_run_is_the_same_whatever_ran_before_it(law):
+    robot = ff.load_robot("quadruped")
+    first = short_run(ff.Simulation(robot, law=law))
+    sim = ff.Simulation(robot, law=law)
+    on_its_back(sim)
+    assert len(prepared(sim).spare) == 1
+    assert same(short_run(sim), first)
+    assert len(prepared(sim).spare) == 1
+
+
+def test_runs_in_several_threads_are_independent():
+    sim = ff.Simulation("quadruped")
+    heights = [0.001 * i for i in range(12)]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda height: short_run(sim, height), heights))
+    for height, recording in zip(heights, together, strict=True):
+        assert same(short_run(ff.Simulation(sim.robot), height), recording)
+
+
+def test_a_recording_stays_as_it_is_while_others_run():
+    sim = ff.Simulation("quadruped")
+    first = short_run(sim)
+    kept = {name: getattr(first, name).copy() for name in COLUMNS}
+    short_run(sim, 0.01)
+    assert all(np.array_equal(getattr(first, name), kept[name]) for name in COLUMNS)
+
+
+def test_a_run_inside_a_controller_has_a_workspace_of_its_own():
+    sim = ff.Simulation("quadruped")
+
+    def ahead(t, state):
+        seen = state.qpos.copy()
+        sim.run(0.002, qpos=state.qpos, qvel=state.qvel)
+        assert np.array_equal(seen, state.qpos)
+        return np.zeros(state.robot.model.nu)
+
+    alone = sim.run(0.005, controller=lambda t, state: np.zeros(state.robot.model.nu))
+    assert same(sim.run(0.005, controller=ahead), alone)
