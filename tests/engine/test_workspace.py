@@ -27,7 +27,8 @@ def on_its_back(sim: ff.Simulation) -> ff.Recording:
     """A fall in which legs and trunk meet the ground and each other, under a controller written in Python."""
     qpos = sim.robot.home.copy()
     qpos[2], qpos[3:7] = 0.2, (0.0, 1.0, 0.0, 0.0)
-    return sim.run(0.05, controller=lambda t, state: 5.0 * np.sin(40.0 * t + np.arange(state.robot.model.nu)), qpos=qpos)
+    phases = np.arange(sim.robot.model.nu)
+    return sim.run(0.05, controller=lambda t, state: 5.0 * np.sin(40.0 * t + phases), qpos=qpos)
 
 
 @pytest.mark.parametrize("law", ff.laws())
