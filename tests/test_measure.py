@@ -238,16 +238,45 @@ def test_what_is_fixed_in_the_world_is_no_part_of_the_motion():
     assert motion.force[0] == pytest.approx([0, 0, robot.weight])
 
 
-def test_a_fall_is_a_low_centre_of_mass(biped):
+def test_a_fall_is_a_base_below_two_thirds_of_its_height(biped):
     rec = at_rest(biped)
     assert not measure.has_fallen(rec)
-    low = np.array(rec.qpos)
-    low[3, 2] -= 0.6 * measure.com_height(rec)[0]
-    assert measure.has_fallen(at_rest(biped, qpos=low))
     assert measure.fall(rec) is None
-    fallen = measure.fall(at_rest(biped, qpos=low))
+    for share, falls in ((0.7, False), (0.64, True)):
+        low = np.array(rec.qpos)
+        low[3, 2] *= share  # the base's origin is the body's, so this is its height
+        # The feet go under the ground here: only the base is looked at.
+        fallen = measure.fall(at_rest(biped, qpos=low))
+        assert measure.has_fallen(at_rest(biped, qpos=low)) == falls == (fallen is not None)
     assert fallen is not None and fallen.time == rec.time[3]
-    assert fallen.cause == "its legs gave way: the mass sank between its feet"
+    assert fallen.cause.startswith("its legs gave way: the mass sank between its feet; its base sank to 0.5")
+
+
+REACHING = """<mujoco><worldbody><body name="trunk" pos="0 0 .5"><freejoint/>
+  <geom type="box" size=".1 .1 .05" mass="5"/>
+  <geom name="leg" type="capsule" size=".02" fromto="0 0 0 0 0 -.4" mass="1" contype="0" conaffinity="0"/>
+  <body name="foot" pos="0 0 -.42"><joint axis="0 1 0"/><geom type="box" size=".1 .05 .02" mass="1"/></body>
+  <body name="arm" pos=".2 0 0"><joint axis="0 1 0"/>
+    <geom type="%s" size="%s" pos=".25 0 0" euler="0 90 0" mass=".2"/></body>
+</body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [("capsule", ".02 .25"), ("cylinder", ".02 .25"), ("box", ".02 .02 .25"), ("ellipsoid", ".02 .02 .25")],
+)
+def test_a_body_that_is_no_foot_on_the_ground_is_a_fall(kind, size):
+    robot = load_robot(mujoco.MjSpec.from_string(REACHING % (kind, size)))
+    rec = at_rest(robot, samples=60)
+    # The arm, 0.5 m from its joint to its tip and the joint 0.44 m high, is turned down.
+    qpos = np.array(rec.qpos)
+    qpos[:, -1] = np.radians(np.linspace(40.0, 85.0, len(qpos)))
+    low = 0.44 - 0.5 * np.sin(qpos[:, -1]) - 0.02 < 0.0
+    fallen = measure.fall(at_rest(robot, samples=60, qpos=qpos))
+    assert fallen is not None and fallen.cause.endswith("body 'arm' is on the ground")
+    # 2 degrees for the shapes of its tip, and 5 ms between two looks.
+    at = int(np.flatnonzero(rec.time == fallen.time)[0])
+    assert abs(at - int(np.flatnonzero(low)[0])) <= 2.0 / (45.0 / 59) + 5e-3 / (rec.time[1] - rec.time[0])
 
 
 # ---- support -----------------------------------------------------------------------------------------------

@@ -1,20 +1,26 @@
-"""Falls: whether, when and why."""
+"""Falls: whether, when and why.
+
+A robot has fallen when its base has sunk to a share of its standing height, or when a body that is no foot lies on the
+ground.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
-from footfall.measure.motion import com_height, momentum
+from footfall.measure.body_heights import base_height, first_body_down, standing_base_height
+from footfall.measure.motion import momentum
 from footfall.measure.slip import slip_distance
 from footfall.measure.support import support_margin
 
 if TYPE_CHECKING:
     from footfall.record import Record
 
+#: Share of its standing height to which the base of a robot that has not fallen may sink.
+LOW = 2.0 / 3.0
 #: A way that a foot slid before the fall and that is reported with it, m.
 SLID = 0.01
 
@@ -27,39 +33,48 @@ class Fall:
     cause: str
 
 
-def fall(rec: Record, below: float = 0.5) -> Fall | None:
-    """The first time the centre of mass is below ``below`` times its height over ground in the home pose, if ever.
+def fall(rec: Record, below: float = LOW) -> Fall | None:
+    """The first time the base is below ``below`` times its standing height, or a body but the feet on the ground.
 
-    The cause says when the centre of mass left the support for good and on which side (the robot faces along world
-    x), or that it sank between its feet; and how far a foot had slid by then.
+    The base is the last body that all legs hang on; its standing height over the ground is that of the home pose, or
+    of the start of the run if that is lower. The cause says when the centre of mass left the support for good and on
+    which side (the robot faces along world x), or that it sank between its feet; how far a foot had slid by then; and
+    what was taken for the fall.
     """
-    low = np.flatnonzero(com_height(rec) < below * standing_height(rec))
-    if not low.size:
+    sign = _first_sign(rec, below)
+    if sign is None:
         return None
-    until = int(low[0])
+    until, what = sign
     inside = np.flatnonzero(support_margin(rec, "com")[: until + 1] >= 0.0)
     left = int(inside[-1]) + 1 if inside.size else 0
     way = float(slip_distance(rec)[min(left, until)].max(initial=0.0))
     slid = f", after a point of a foot slid {100.0 * way:.2g} cm" if way > SLID else ""
     if left > until:
-        return Fall(float(rec.time[until]), f"its legs gave way: the mass sank between its feet{slid}")
-    com = momentum(rec).com[:, :2]
-    step = com[until] - com[left]
-    sides = ("forwards", "backwards") if abs(step[0]) >= abs(step[1]) else ("to its left", "to its right")
-    side = sides[0] if step[np.argmax(np.abs(step))] > 0.0 else sides[1]
-    when = f"its centre of mass left the support at {rec.time[left]:.4g} s"
-    return Fall(float(rec.time[until]), f"tipped {side}: {when}{slid}")
+        how = f"its legs gave way: the mass sank between its feet{slid}"
+    else:
+        com = momentum(rec).com[:, :2]
+        step = com[until] - com[left]
+        sides = ("forwards", "backwards") if abs(step[0]) >= abs(step[1]) else ("to its left", "to its right")
+        side = sides[0] if step[np.argmax(np.abs(step))] > 0.0 else sides[1]
+        how = f"tipped {side}: its centre of mass left the support at {rec.time[left]:.4g} s{slid}"
+    return Fall(float(rec.time[until]), f"{how}; {what}")
 
 
-def has_fallen(rec: Record, below: float = 0.5) -> bool:
-    """Whether the centre of mass ever sank below ``below`` times its height over ground in the home pose."""
-    return bool((com_height(rec) < below * standing_height(rec)).any())
+def has_fallen(rec: Record, below: float = LOW) -> bool:
+    """Whether :func:`fall` finds a fall."""
+    return _first_sign(rec, below) is not None
 
 
-def standing_height(rec: Record) -> float:
-    """Height of the centre of mass in the home pose, m."""
-    data = mujoco.MjData(rec.robot.model)
-    data.qpos[:] = rec.robot.home
-    mujoco.mj_kinematics(rec.robot.model, data)
-    moving = rec.robot.model.body_weldid != 0
-    return float(rec.robot.model.body_mass[moving] @ data.xipos[moving, 2] / rec.robot.mass)
+def _first_sign(rec: Record, below: float) -> tuple[int, str] | None:
+    """The sample in which a robot had fallen, and what shows it."""
+    if not len(rec):
+        return None
+    height, standing = base_height(rec), standing_base_height(rec)
+    low = np.flatnonzero(height < below * standing)
+    down = first_body_down(rec)
+    if down is not None and (not low.size or down.sample < low[0]):
+        return down.sample, f"body '{down.body}' is on the ground"
+    if not low.size:
+        return None
+    at = int(low[0])
+    return at, f"its base sank to {height[at]:.3g} m of {standing:.3g} m"

@@ -1,0 +1,167 @@
+"""How high the bodies of a robot are over the ground: its base, and what else may come to lie there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.measure.common import once
+from footfall.robot.sole import SOLID, corners
+
+if TYPE_CHECKING:
+    from footfall.record import Record
+    from footfall.robot import Robot
+
+#: s between samples in which bodies are looked for on the ground: none comes and goes faster.
+EVERY = 5e-3
+#: m over the ground at home, below which a body belongs to the feet.
+AT_THE_FEET = 2e-3
+
+
+class BodyDown(NamedTuple):
+    """The first body but the feet on the ground, and the sample."""
+
+    sample: int
+    body: str
+
+
+class _Track(NamedTuple):
+    """Where base and collision geometry are."""
+
+    base: np.ndarray  # (T, 3) m
+    samples: np.ndarray  # (S,) of those that geoms are kept for
+    place: np.ndarray  # (S, G, 3) m
+    axes: np.ndarray  # (S, G, 3, 3)
+
+
+class _Geom(NamedTuple):
+    """A geom of a body that shall not touch: what of it can, in its own frame."""
+
+    body: str
+    centre: np.ndarray  # (N, 3) m
+    radius: np.ndarray  # (N,) m
+
+
+def base_height(rec: Record) -> np.ndarray:
+    """(T,) m, of the base over the ground below it; the base is the last body that all feet hang on."""
+    base = _track(rec).base
+    return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
+
+
+def standing_base_height(rec: Record) -> float:
+    """m, of the base over the ground in the home pose, or at the start if that is lower."""
+    home = float(_at_home(rec.robot).xpos[_base(rec.robot), 2])
+    return min(home, float(base_height(rec)[0]))
+
+
+@once
+def first_body_down(rec: Record) -> BodyDown | None:
+    """The first body that lies on the ground and is no foot; None where all stay clear of it.
+
+    Bodies that touch in the home pose, and those that hang on a foot, count as feet.
+    """
+    track, geoms = _track(rec), _watched(rec.robot)
+    found: BodyDown | None = None
+    for k, geom in enumerate(geoms):
+        reach = float((np.linalg.norm(geom.centre, axis=1) + geom.radius).max())
+        near = np.flatnonzero(rec.ground.gap(track.place[:, k])[0] < reach)
+        if not near.size:
+            continue
+        points = track.place[near, k][:, None] + np.einsum("sij,nj->sni", track.axes[near, k], geom.centre)
+        low = near[(rec.ground.gap(points)[0] < geom.radius).any(axis=1)]
+        if low.size and (found is None or track.samples[low[0]] < found.sample):
+            found = BodyDown(int(track.samples[low[0]]), geom.body)
+    return found
+
+
+@once
+def _track(rec: Record) -> _Track:
+    robot = rec.robot
+    model, data, base = robot.model, mujoco.MjData(robot.model), _base(robot)
+    geoms = _watched_ids(robot)
+    apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
+    stride = max(1, round(EVERY / max(apart, 1e-9)))
+    samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
+    places, bases = np.zeros((len(samples), len(geoms), 3)), np.zeros((len(rec), 3))
+    axes = np.zeros((len(samples), len(geoms), 3, 3))
+    for k in range(len(rec)):
+        data.qpos[:] = rec.qpos[k]
+        mujoco.mj_kinematics(model, data)
+        bases[k] = data.xpos[base]
+        if geoms and (k % stride == 0 or k == len(rec) - 1):
+            at = -(-k // stride)
+            places[at] = data.geom_xpos[geoms]
+            axes[at] = data.geom_xmat[geoms].reshape(-1, 3, 3)
+    return _Track(bases, samples, places, axes)
+
+
+def _at_home(robot: Robot) -> mujoco.MjData:
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(robot.model, data)
+    return data
+
+
+def _base(robot: Robot) -> int:
+    """The last body that all feet hang on."""
+    chains = [_chain(robot, body) for body in dict.fromkeys(robot.point_body.tolist())]
+    shared = [body for body in chains[0] if all(body in chain for chain in chains)]
+    return shared[0] if shared else chains[0][-1]
+
+
+def _chain(robot: Robot, body: int) -> list[int]:
+    """A body and those it hangs on, upward, without the world."""
+    chain = [body]
+    while robot.model.body_parentid[chain[-1]]:
+        chain.append(int(robot.model.body_parentid[chain[-1]]))
+    return chain
+
+
+def _watched_ids(robot: Robot) -> list[int]:
+    """Geoms that collide and belong to no foot."""
+    model, data = robot.model, _at_home(robot)
+    feet = {int(model.body_weldid[body]) for body in robot.point_body}
+    watched, touching = [], set()
+    for geom in range(model.ngeom):
+        body = int(model.geom_bodyid[geom])
+        collides = (model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
+        if (
+            not collides
+            or model.body_weldid[body] == 0
+            or feet & {int(model.body_weldid[b]) for b in _chain(robot, body)}
+        ):
+            continue
+        centre, radius = corners(model, data, geom)
+        if float((centre[:, 2] - radius).min()) < AT_THE_FEET:
+            touching.add(body)
+        watched.append(geom)
+    return [geom for geom in watched if int(model.geom_bodyid[geom]) not in touching]
+
+
+def _watched(robot: Robot) -> list[_Geom]:
+    model, data = robot.model, _at_home(robot)
+    found = []
+    for geom in _watched_ids(robot):
+        centre, radius = _whole(model, data, geom)
+        local = (centre - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
+        found.append(_Geom(model.body(int(model.geom_bodyid[geom])).name, local, radius))
+    return found
+
+
+def _whole(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of a geom whichever side it may fall on: those that ``corners`` leaves out for a standing robot too."""
+    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
+    origin, axes = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
+    if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE):
+        return origin + size[1] * np.array([axes[:, 2], -axes[:, 2]]), np.full(2, size[0])
+    if kind == int(mujoco.mjtGeom.mjGEOM_CYLINDER):
+        angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+        ring = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle)])
+        local = np.vstack([np.column_stack([ring, np.full(16, z)]) for z in (-size[1], size[1])])
+        return local @ axes.T + origin, np.zeros(len(local))
+    if kind == int(mujoco.mjtGeom.mjGEOM_ELLIPSOID):
+        local = np.vstack([np.diag(size), -np.diag(size)])
+        return local @ axes.T + origin, np.zeros(6)
+    return corners(model, data, geom)
