@@ -14,7 +14,7 @@ from footfall.errors import ControllerError
 
 def stands(robot: ff.Robot, law: str, duration: float, controller: object = "balance") -> ff.Recording:
     rec = ff.Simulation(robot, law=law).run(duration, controller=controller, record_dt=5e-3).check()
-    assert rec.fall() is None
+    assert ff.measure.fall(rec) is None
     np.testing.assert_allclose(rec.total_force[-1, 2], robot.weight, rtol=0.02)
     return rec
 
@@ -22,8 +22,8 @@ def stands(robot: ff.Robot, law: str, duration: float, controller: object = "bal
 @pytest.mark.parametrize("name", FILES)
 def test_it_stands_with_the_defaults_of_balance(name):
     rec = stands(real_robot(name), "time-stepping", 1.5)
-    # The centre of mass stays: a millimetre is what a soft orientation lets gravity move it.
-    assert np.linalg.norm(rec.signals["com_error"], axis=1).max() < 1e-3
+    # A millimetre is what a soft orientation lets gravity move it. Cassie's leaf springs are unloaded at the start.
+    assert np.linalg.norm(rec.signals["com_error"][-1]) < 1e-3
     assert not rec.info["warnings"]
 
 
@@ -50,7 +50,7 @@ def test_it_takes_a_sideways_push_of_a_twentieth_of_its_weight_for_a_second(name
     robot = real_robot(name)
     push = ff.Push(root_of(robot), (0.0, 0.5 * robot.weight, 0.0), start=0.1, duration=0.1)
     rec = ff.Simulation(robot, law="time-stepping").run(3.0, controller="balance", pushes=push, record_dt=5e-3).check()
-    assert rec.fall() is None
+    assert ff.measure.fall(rec) is None
     assert ff.measure.support_margin(rec, "capture")[-1] > 0.0
 
 
@@ -60,10 +60,11 @@ def test_motors_and_loops_of_cassie_carry_it_at_rest():
 
     robot = real_robot("cassie")
     rec = ff.Simulation(robot).run(0.0, controller=Balance())
-    wanted = standing_torques(robot, robot.home)[robot.model.jnt_dofadr[robot.model.actuator_trnid[:, 0]]]
-    given = rec.ctrl[0] * robot.model.actuator_gear[:, 0]
-    # 1 N m of the knees' 60: the trunk's torque weighs a thousandth of the force.
-    np.testing.assert_allclose(given, wanted, atol=1.0)
+    sagittal = [i for i in range(robot.model.nu) if not robot.model.actuator(i).name.endswith(("roll", "yaw"))]
+    wanted = standing_torques(robot, robot.home)[robot.model.jnt_dofadr[robot.model.actuator_trnid[sagittal, 0]]]
+    given = (rec.ctrl[0] * robot.model.actuator_gear[:, 0])[sagittal]
+    # Of the knees' 39 N m. Forces between the feet that cancel may differ: roll and yaw of the hips are left out.
+    np.testing.assert_allclose(given, wanted, atol=0.3)
 
 
 LIMP = """<mujoco><worldbody><body name="trunk" pos="0 0 1"><freejoint/><geom size=".1" mass="5"/>
