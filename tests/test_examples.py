@@ -13,6 +13,7 @@ import shlex
 from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,6 +235,24 @@ def a_video(command, capsys):
     assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
 
 
+def a_view(command, monkeypatch, capsys):
+    """Served until Ctrl-C, which comes at once, or when the run has ended."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    here = ["--port", "0", "--no-browser"]
+    if "--live" in command:
+        monkeypatch.setattr("footfall.live.LiveView.wait", interrupt)
+        assert main([*command, *here, "--duration", "1", "--pace", "100", "--out", "kept"]) == 0
+        stood_or_walked(ff.load_recording("kept"))
+    else:
+        ff.Simulation("ball").run(0.1).save(command[1])
+        monkeypatch.setattr("footfall.show.viewer.clock", SimpleNamespace(sleep=interrupt))
+        assert main([*command, *here]) == 0
+    assert "view is at http://127.0.0.1:" in capsys.readouterr().out
+
+
 def a_stress(command):
     assert main(["stress", "1", *command[2:], "--grounds", "plane"]) == 0
 
@@ -246,6 +265,7 @@ OUTCOMES = {
     "audit": of_a_recording,
     "report": of_a_recording,
     "stress": a_stress,
+    "view": a_view,
     "video": a_video,
     "run": a_run,
     "compare": a_comparison,

@@ -32,7 +32,9 @@ class Command(Place):
 
     footfall view runs/push
 
-    footfall view ROBOT --live simulates the robot meanwhile, with the options of footfall run: drag a body to push it.
+    footfall view spatial-biped --live
+
+    The second simulates the robot meanwhile, with the options of footfall run: drag a body to push it.
     """
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]

@@ -1,0 +1,71 @@
+"""Make the screenshots of the documentation anew: report, comparison and live view, in a headless Chromium.
+
+    python tools/make_screenshots.py
+
+Writes docs/images/report.png, report-comparison.png and live.png; needs Chromium and the packages of the tests.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import footfall as ff
+from footfall.control import Walk
+from footfall.live import LiveView
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browser import Browser, find_chromium  # noqa: E402
+
+LAWS = ("spring-damper", "linearizing-penalty", "time-stepping", "mujoco")
+
+
+def shoot(browser: Browser, page: Path, time: float, picture: str) -> None:
+    """A picture of a page of the disk at a time of its replay, s."""
+    browser.open(page.as_uri(), width=1280, height=860)
+    browser.wait("window.footfall !== undefined", 60)
+    browser.evaluate(f"footfall.seek({time})")
+    browser.screenshot(IMAGES / picture)
+
+
+def shoot_live(browser: Browser) -> None:
+    """A picture of a run under way, with a body dragged by the mouse."""
+    with LiveView(ff.Simulation("spatial-biped", law="time-stepping"), port=0) as live:
+        options = {"controller": "posture", "record_dt": 0.01}
+        threading.Thread(target=live.run, args=(60.0,), kwargs=options, daemon=True).start()
+        browser.open(live.address, width=1280, height=860)
+        browser.wait("window.footfall !== undefined && footfall.time > 2", 120)
+        x, y, wide, high = browser.evaluate(
+            "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
+            " return [r.x, r.y, r.width, r.height]; })()"
+        )
+        for kind, way in (("mousePressed", 0), ("mouseMoved", 8), ("mouseMoved", 24)):
+            at = {"x": x + wide / 2 + way, "y": y + 0.35 * high}
+            browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
+        begin = browser.evaluate("footfall.time")
+        browser.wait(f"footfall.time > {begin} + 0.5", 60)
+        live.desk.command({"pause": True})
+        browser.screenshot(IMAGES / "live.png")
+        live.desk.command({"pause": False, "push": None, "speed": 1000})
+
+
+def main() -> None:
+    executable = find_chromium()
+    if executable is None:
+        sys.exit("no chromium was found; install it or set CHROMIUM to its path")
+    walk = ff.Simulation("spatial-biped").run(4.0, controller=Walk(speed=0.4, steps=5))
+    push = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.6, duration=0.1)
+    compared = ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0)
+    with tempfile.TemporaryDirectory() as folder, Browser(executable) as browser:
+        shoot(browser, walk.report(Path(folder, "walk.html")), 2.1, "report.png")
+        shoot(browser, compared.report(Path(folder, "laws.html")), 0.66, "report-comparison.png")
+        shoot_live(browser)
+
+
+if __name__ == "__main__":
+    main()
