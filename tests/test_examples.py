@@ -244,7 +244,7 @@ def a_view(command, monkeypatch, capsys):
     here = ["--port", "0", "--no-browser"]
     if "--live" in command:
         monkeypatch.setattr("footfall.live.LiveView.wait", interrupt)
-        assert main([*command, *here, "--duration", "1", "--pace", "100", "--out", "kept"]) == 0
+        assert main([*command, *here, "--duration", "1", "--pace", "100", "--record-dt", "0.001", "--out", "kept"]) == 0
         stood_or_walked(ff.load_recording("kept"))
     else:
         ff.Simulation("ball").run(0.1).save(command[1])
