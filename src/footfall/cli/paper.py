@@ -39,6 +39,8 @@ class Command:
     """where the figures go"""
     only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES", help_behavior_hint="")] = None
     """run only these figures or experiments, as in fig4,fig7"""
+    docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md", help_behavior_hint="")] = None
+    """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
     json: bool = False
     """print one JSON object"""
 
@@ -50,6 +52,8 @@ class Command:
             return 0
         if self.name == "all":
             return self._all()
+        if self.docs is not None:
+            raise UsageError("--docs is a page of all papers: footfall paper all --docs PAGE.md")
         wanted = [one.strip() for one in (self.only or "").split(",") if one.strip()]
         with sentences_bar(self.name) as progress:
             result = run_paper(self.name, wanted, out=self.out or Path("runs") / self.name, progress=progress)
@@ -61,12 +65,16 @@ class Command:
 
     def _all(self) -> int:
         from footfall.papers import papers, run_paper
+        from footfall.papers.page import PICTURES, write_page
 
         if self.only is not None:
             raise UsageError("--only goes with one paper, not with all")
-        out = self.out or Path("runs")
+        plain = self.docs is not None
+        out = self.docs.parent / PICTURES if self.docs is not None else self.out or Path("runs")
         with sentences_bar("all papers") as progress:
-            found = [run_paper(name, out=out / name, progress=progress) for name in papers()]
+            found = [run_paper(name, out=out / name, progress=progress, captions=not plain) for name in papers()]
+        if self.docs is not None:
+            write_page(found, self.docs)
         if self.json:
             print_json([result.to_dict() for result in found])
         else:

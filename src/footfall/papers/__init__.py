@@ -48,9 +48,11 @@ def run_paper(
     *,
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
+    captions: bool = True,
 ) -> PaperResult:
     """Run a paper's experiments, all or those of some ``figures``, and judge its claims.
 
-    With ``out``, each experiment is drawn as a PNG into that folder. ``progress`` is called with what is being done.
+    With ``out``, each experiment is drawn as a PNG into that folder, with ``captions`` or the curves alone.
+    ``progress`` is called with what is being done.
     """
-    return perform(paper(name), figures, None if out is None else Path(out), progress)
+    return perform(paper(name), figures, None if out is None else Path(out), progress, captions=captions)

@@ -12,6 +12,7 @@ from footfall.papers.base import Claim, Experiment, Paper
 
 LINE = 0.155  # inches of a line of the caption
 CHARACTERS = 133  # of a line of the caption
+PAGE_DPI = 90  # of a picture without a caption, for a page
 #: What marks a claim by its verdict, with its colour.
 MARKS = {
     "reproduced": ("✓", "#009E73"),
@@ -24,7 +25,7 @@ MARKS = {
 
 
 def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Sequence[Claim], out: Path) -> Path:
-    """Draw an experiment with its claims as a caption into ``out``; gives the PNG's path."""
+    """Draw an experiment with its claims, if any are given, as a caption into ``out``; gives the PNG's path."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -37,6 +38,10 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
     lines = [(claim, text) for claim in claims for text in _caption(claim)]
     below = 0.25 + LINE * len(lines)
     with matplotlib.rc_context(rc):
+        if not lines:
+            figure = Figure(figsize=(WIDTH, experiment.height), layout="constrained", dpi=PAGE_DPI)
+            experiment.draw(figure, data)
+            return save_plot(figure, out / f"{experiment.name}.png")
         figure = Figure(figsize=(WIDTH, experiment.height + below), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
         above, caption = parts

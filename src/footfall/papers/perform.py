@@ -13,11 +13,16 @@ from footfall.papers.drawing import draw_experiment
 
 @dataclass(frozen=True)
 class PaperResult:
-    """What came of a paper: its claims judged, and where its figures were drawn (by experiment)."""
+    """What came of a paper: its claims judged, and where its figures were drawn, both by experiment."""
 
     paper: Paper
-    claims: tuple[Claim, ...]
+    judged: dict[str, tuple[Claim, ...]]
     drawn: dict[str, Path]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims of all experiments that were run."""
+        return tuple(claim for claims in self.judged.values() for claim in claims)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -53,19 +58,22 @@ def perform(
     figures: Sequence[str] | None = None,
     out: Path | None = None,
     progress: Callable[[str], None] | None = None,
+    *,
+    captions: bool = True,
 ) -> PaperResult:
     """Run a paper's experiments and judge its claims; draw into the folder ``out`` if one is given.
 
-    ``figures`` names the experiments or figures wanted. ``progress`` is called with what is being done.
+    ``figures`` names the experiments or figures wanted. ``progress`` is called with what is being done. With
+    ``captions`` the claims stand below the curves.
     """
-    claims: list[Claim] = []
+    judged: dict[str, tuple[Claim, ...]] = {}
     drawn: dict[str, Path] = {}
     for experiment in paper.chosen(figures):
         if progress is not None:
             progress(f"{', '.join(experiment.figures)}: {experiment.title}")
         data = experiment.run()
-        judged = tuple(experiment.judge(data))
-        claims += judged
+        judged[experiment.name] = tuple(experiment.judge(data))
         if out is not None:
-            drawn[experiment.name] = draw_experiment(paper, experiment, data, judged, out)
-    return PaperResult(paper, tuple(claims), drawn)
+            below = judged[experiment.name] if captions else ()
+            drawn[experiment.name] = draw_experiment(paper, experiment, data, below, out)
+    return PaperResult(paper, judged, drawn)
