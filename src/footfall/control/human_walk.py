@@ -33,6 +33,7 @@ class HumanWalk:
     upright: float = 1000.0  # N m/rad, of the moment on the pelvis
     upright_damping: float = 100.0  # N m s/rad
     push_damping: float = 200.0  # N s/m, of the push on the pelvis against wrong speed
+    forces: bool = True  # fit the motion to the measured ground forces too, or to the markers alone
 
     @staticmethod
     def pointer() -> Any:
@@ -40,7 +41,7 @@ class HumanWalk:
 
     def motion(self, robot: Robot) -> PeriodicMotion:
         """What this robot follows."""
-        return human_walk(robot, self.law, self.dt)
+        return human_walk(robot, self.law, self.dt, forces=self.forces)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """Heel strike of the left foot."""

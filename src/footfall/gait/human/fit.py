@@ -11,6 +11,9 @@ shank, foot, trunk and pelvis are fitted together, by least squares, to
 The rigid foot has no toes that bend: it rolls over its tip, where a man's rolls over the ball. So late in stance the
 heel rises less than measured; this is where the fit departs most. Walks of both legs are the same, half a stride apart.
 Time is scaled as in dynamic similarity, with the square root of the leg's length.
+
+With ``forces=False`` no measured force is used: the fit knows markers and which foot stands alone, and what the ground
+gives is a prediction.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ SERIES = ("thigh", "shank", "foot", "trunk", "x", "z")
 ANGLE, TOES, TRUNK = np.radians(3.0), np.radians(10.0), np.radians(2.0)
 PLACE, HEIGHT, KNEE, SPEED = 0.0002, 0.001, 0.01, 0.01  # m, m (in swing), rad, m/s
 FORCE, PRESSURE, PRESSURE_TARGET = 0.02, 0.01, 0.05  # body weights, m, m
+PELVIS, TURN = 0.3, 5.0  # m/s2 and rad/s2, accelerations, where no force is fitted
 ROUGHNESS = 250.0  # of the cube of a harmonic's number times its amplitude, 1/rad or 1/m
 # Arms were not measured: shoulders and elbows swing against the legs, rad.
 SHOULDER, ELBOW, ELBOW_SWING = 0.25, -0.35, 0.12
@@ -81,6 +85,11 @@ def phases() -> np.ndarray:
     return np.arange(SAMPLES) / SAMPLES
 
 
+def changing_feet(phase: np.ndarray) -> np.ndarray:
+    """Load of the foot that strikes at phase 0, of the weight, if it changes feet evenly in double support."""
+    return np.interp(phase, (0.0, TOE_OFF - 0.5, 0.5, TOE_OFF), (0.0, 1.0, 1.0, 0.0))
+
+
 def opposite(values: np.ndarray, stride: Any = 0.0) -> np.ndarray:
     """The same of the other side, half a stride later; ``stride`` is how far a place moves in one (m)."""
     late = np.arange(SAMPLES) >= SAMPLES // 2
@@ -93,8 +102,8 @@ class WalkFit:
     #: How high a foot swings at least (m), and how long it takes to get there, or to land (of the stride).
     clearance = (0.02, 0.05)
 
-    def __init__(self, body: Body, data: MeasuredWalk) -> None:
-        self.body, self.data = body, data
+    def __init__(self, body: Body, data: MeasuredWalk, *, forces: bool = True) -> None:
+        self.body, self.data, self.forces = body, data, forces
         scale = body.leg / data.leg
         self.stride_time = data.stride_time * scale**0.5
         self.speed = data.speed * scale**0.5
@@ -110,7 +119,11 @@ class WalkFit:
         self.measured = {name: data.segments[name] for name in ("thigh", "shank", "foot")}
         self.measured |= {name: np.zeros(2 * HARMONICS + 1) for name in ("trunk", "x", "z")}
         self.angles = {name: evaluate(self.measured[name], phase) for name in ("thigh", "shank", "foot")}
+        seen = self.measured | {name: data.pelvis[name] * scale for name in "xz"}
+        self.swung = {name: Curve(*(one @ base for base in self.bases)) for name, one in seen.items()}
         vertical, forward = (data.ground_force(axis, phase) for axis in "zx")
+        if not forces:
+            vertical, forward = changing_feet(phase), np.zeros(SAMPLES)
         both = vertical + opposite(vertical)
         self.share = vertical / both
         # One stride later the speed is the same, and nothing but the ground has carried the weight.
@@ -122,7 +135,10 @@ class WalkFit:
         self.front = np.where(on_heel, lowest, highest)
         known = np.isfinite(data.pressure)
         stance = np.linspace(0, 1, len(known))[known] * data.stance
-        self.target = np.clip(np.interp(phase, stance, data.pressure[known] * scale), self.rear, self.front)
+        along = np.interp(phase, stance, data.pressure[known] * scale)
+        if not forces:
+            along = np.interp(phase, (0.0, TOE_OFF), (lowest, highest))
+        self.target = np.clip(along, self.rear, self.front)
 
     def guess(self) -> np.ndarray:
         """The measured walk, scaled."""
@@ -197,7 +213,15 @@ class WalkFit:
             rows.append(np.where(swings, np.minimum(0.0, at.imag - clearance), 0.0) / HEIGHT)
         bend = curves["shank"].value - curves["thigh"].value
         rows.append(np.minimum(0.0, bend - LEAST_KNEE) / KNEE)
-        rows.append((seen.force.real / self.body.weight - self.force.real) / FORCE)
+        if self.forces:
+            rows.append((seen.force.real / self.body.weight - self.force.real) / FORCE)
+        else:
+            for name in ("thigh", "shank", "foot"):
+                bend = (toes if name == "foot" else ANGLE) / ANGLE
+                rows.append((curves[name].acceleration - self.swung[name].acceleration) / (bend * TURN))
+            for name in "xz":
+                own, seen_there = curves[name].acceleration, self.swung[name].acceleration
+                rows.append((own - seen_there) / PELVIS)
         rows.append((unknowns[..., -2, None] - self.speed) / SPEED)
         rows += self.standing(unknowns, curves, seen)
         series = self.series(unknowns)
@@ -207,7 +231,7 @@ class WalkFit:
     def standing(self, unknowns: np.ndarray, curves: dict[str, Curve], seen: Looked) -> list[np.ndarray]:
         """The part of the residual for how feet stand: where they should, and able to give what is asked."""
         body, phase, foot = self.body, self.phase, unknowns[..., -1, None]
-        rows = [(seen.force.imag / body.weight - self.force.imag) / FORCE]
+        rows = [(seen.force.imag / body.weight - self.force.imag) / FORCE] if self.forces else []
         on_heel, on_toe = phase < HEEL_OFF, (phase > FLAT) & (phase < TOE_OFF)
         for at, stands, end in ((seen.heel, on_heel, body.heel), (seen.toe, on_toe, body.toe)):
             rows.append(np.where(stands, at.real - foot - end.real, 0.0) / PLACE)

@@ -39,8 +39,8 @@ class SoftWalkFit(WalkFit):
     #: Dampers in the ground ask for a slower landing.
     clearance = (0.015, 0.06)
 
-    def __init__(self, body: Body, data: MeasuredWalk, soft: Soft) -> None:
-        super().__init__(body, data)
+    def __init__(self, body: Body, data: MeasuredWalk, soft: Soft, *, forces: bool = True) -> None:
+        super().__init__(body, data, forces=forces)
         self.soft, self.damped, self.eased = soft, 1.0, 1.0
         vertical = data.ground_force("z", self.phase)
         self.vertical = vertical / (2 * vertical.mean())
@@ -72,12 +72,14 @@ class SoftWalkFit(WalkFit):
         other = opposite(own)
         both = own + other
         moment = moment + opposite(moment) + opposite(np.zeros_like(own), stride) * other
+        # Without measured forces, each foot's share of what the motion asks for.
+        wanted = weight * self.vertical if self.forces else self.share * seen.force.imag
         carries = force / (force + LIGHT * weight)
         stray = place - unknowns[..., -1, None, None] - self.soft.rows[:, None]
         return [
             (both - seen.force.imag) / weight / (self.eased * FORCE),
             (moment - seen.pressure * seen.force.imag) / weight / (self.eased * PRESSURE),
-            (own / weight - self.vertical) / (self.eased * OWN_FORCE),
+            (own - wanted) / weight / (self.eased * OWN_FORCE),
             *(part.reshape(*part.shape[:-2], -1) for part in (carries * speed / SLIP, carries * stray / STRAY)),
         ]
 

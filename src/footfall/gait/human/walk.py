@@ -22,18 +22,19 @@ SAMPLES = 500  # of a stride
 
 
 @lru_cache(maxsize=16)
-def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3) -> PeriodicMotion:
+def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3, *, forces: bool = True) -> PeriodicMotion:
     """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
 
     See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride follow the length of the legs. A ``law`` of
     springs and dampers (with the step ``dt``, s, on which its defaults depend) is a ground that gives way, and the feet
-    sink into it as their load wants it; otherwise they stand on hard ground.
+    sink into it as their load wants it; otherwise they stand on hard ground. Without ``forces`` the motion is fitted to
+    the measured markers alone.
     """
     body, data = body_of(robot), measured_walk()
-    problem = WalkFit(body, data)
+    problem = WalkFit(body, data, forces=forces)
     walk = fit_walk(problem)
     if law is not None and hasattr(law, "normal_terms"):
-        problem = SoftWalkFit(body, data, soft_ground(robot, law, dt))
+        problem = SoftWalkFit(body, data, soft_ground(robot, law, dt), forces=forces)
         walk = fit_soft_walk(problem, walk)
     aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
     qpos, qvel, qacc = coordinates(robot, walk, aside)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.bruneau1999 import drop, sliding, stone_walk, stones, support, walking
+from footfall.papers.bruneau1999 import (
+    drop,
+    impact_time,
+    quadruped,
+    sliding,
+    stone_walk,
+    stones,
+    support,
+    symmetric,
+    walking,
+)
 
 PAPER = Paper(
     name="bruneau1999",
     citation="Bruneau, Ouezdou: Distributed ground/walking robot interaction, Robotica 17 (1999)",
     summary="testing points over the whole sole, with adherence, sliding and both transitions",
     experiments=(
+        *quadruped.EXPERIMENTS,
         *support.EXPERIMENTS,
         *drop.EXPERIMENTS,
+        *impact_time.EXPERIMENTS,
         *walking.EXPERIMENTS,
         *sliding.EXPERIMENTS,
+        *symmetric.EXPERIMENTS,
         *stones.EXPERIMENTS,
         *stone_walk.EXPERIMENTS,
     ),
@@ -21,7 +34,8 @@ PAPER = Paper(
         Assumption("body", "1.75 m, 75 kg, see footfall robots hanavan", "only the mass and Hanavan's model are given"),
         Assumption(
             "joints",
-            "springs of 2, 10, 50 kN m/rad (drop), 50 (sliding), 20 (standing, stones), damping 0.02 s times that",
+            "springs of 2, 10, 50 kN m/rad (drop; 0.005 to 200 scanned), 50 (sliding), 20 (standing, stones), damping "
+            "0.02 s times that",
             "stiffness and control of the joints are not given",
         ),
         Assumption("rotors", "0.1 kg m² at each joint", "as robot hanavan has them; the paper has none"),
@@ -62,6 +76,20 @@ PAPER = Paper(
             "measured angles on other bones drag the feet; the paper takes polynomials for its own",
         ),
         Assumption(
+            "walking: prediction",
+            "the same fit without any measured force: angles and accelerations of markers, and load that changes feet "
+            "evenly in double support",
+            "not in the paper, which compares with a recorded force",
+        ),
+        Assumption(
+            "quadruped",
+            "see footfall robots quadruped, joint PD, dropped from 5 cm; 30 kN/m and 200 N s/m a foot",
+            "nothing is printed",
+        ),
+        Assumption(
+            "symmetric sliding", "a block of 75 kg on one sole, pulled at the height of the sole", "not in the paper"
+        ),
+        Assumption(
             "walking: control",
             "torques of the motion and springs of 1000 N m/rad in the joints; 1000 N m/rad and 100 N m s/rad hold the "
             "pelvis upright from outside, in space also 200 N s/m against wrong speed",
@@ -69,5 +97,8 @@ PAPER = Paper(
         ),
         Assumption("stone-walk", "600 caps of 4 to 10 cm radius, up to 1 cm high, on 6 x 0.8 m", "not in the paper"),
     ),
-    missing=("a walk at the paper's 1.35 m/s: the recorded man is slower.",),
+    missing=(
+        "a walk at the paper's 1.35 m/s: the recorded man is slower.",
+        "a quadruped that walks: figures 3 and 4 show one standing.",
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -13,6 +13,7 @@ from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.measure import Assistance, assistance, phases
 from footfall.measure.stance_forces import stance_forces
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
+from footfall.papers.bruneau1999.interference import carried_at, creep, depth_of, pressure_path, tangential
 from footfall.papers.bruneau1999.man import GROUND, LAW
 from footfall.recording import Recording
 from footfall.robot import load_robot
@@ -24,6 +25,11 @@ STRIDES, SETTLED = 7, 2  # of a run, and those before the measurement
 SPEED = 1.35  # m/s, the paper's
 NEAR, NEAR_FORWARD = 0.12, 0.06  # body weights
 HELP = 20.0  # N m
+OVER = 0.04  # body weights, by which a hump is one
+#: Of stance, and body weights for humps and for peaks: how far a prediction may be off.
+WHEN, HEIGHT, PEAK = 0.15, 0.2, 0.05
+NAMES = {"space": "fitted, in space", "plane": "fitted, in the plane", "markers": "from markers alone"}
+PATH = (2, 25, 48)  # samples of a stance of 51
 #: Figure 16: the phases it shows, as parts of the stride from heel strike of the left foot.
 SHOWN = {
     "a, b: end of\nsingle support": 0.46,
@@ -52,11 +58,11 @@ class Walk:
         return float(np.sqrt(np.mean((self.mean[:, "xyz".index(axis)] - self.measured.force[axis]) ** 2)))
 
 
-def walk(*, planar: bool) -> Walk:
-    """The man walks on the plane with the paper's ground."""
+def walk(*, planar: bool, forces: bool = True) -> Walk:
+    """The man walks on the plane with the paper's ground; without ``forces`` his motion knows markers alone."""
     robot = load_robot("hanavan", planar=planar, assist=True)
     # In space, without a push against wrong speed, the walk veers off within some twenty strides.
-    controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0)
+    controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0, forces=forces)
     period = controller.motion(robot).period
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
     rec = sim.run(STRIDES * period, controller=controller, record_dt=20 * DT).check()
@@ -65,7 +71,82 @@ def walk(*, planar: bool) -> Walk:
 
 
 def run_walking() -> dict[str, Walk]:
-    return {"plane": walk(planar=True), "space": walk(planar=False)}
+    return {
+        "plane": walk(planar=True),
+        "space": walk(planar=False),
+        "markers": walk(planar=True, forces=False),
+    }
+
+
+class Extremes(NamedTuple):
+    """Two maxima of the normal force and the minimum between, braking and driving peaks: part of stance, value."""
+
+    first: tuple[float, float]
+    trough: tuple[float, float]
+    second: tuple[float, float]
+    brake: tuple[float, float]
+    drive: tuple[float, float]
+
+
+def extremes(up: np.ndarray, forward: np.ndarray) -> Extremes:
+    """Of forces over stance (body weights), smoothed over a tenth of it as a force plate's eye would."""
+    smooth = [np.convolve(np.pad(one, 2, mode="edge"), np.full(5, 0.2), mode="valid") for one in (up, forward)]
+    part, half = np.linspace(0.0, 1.0, len(up)), len(up) // 2
+
+    def at(values: np.ndarray, where: slice, sign: float) -> tuple[float, float]:
+        k = int((sign * values[where]).argmax()) + int(where.start or 0)
+        return float(part[k]), float(values[k])
+
+    return Extremes(
+        at(smooth[0], slice(0, half), 1.0),
+        at(smooth[0], slice(half // 2, half + half // 2), -1.0),
+        at(smooth[0], slice(half, None), 1.0),
+        at(smooth[1], slice(0, half), -1.0),
+        at(smooth[1], slice(half, None), 1.0),
+    )
+
+
+def judge_prediction(data: Walk) -> list[Claim]:
+    """Forces that nobody fitted, against the recorded ones: hump heights and times, not an rms."""
+    ours = extremes(data.mean[:, 2], data.mean[:, 0])
+    recorded = extremes(data.measured.force["z"], data.measured.force["x"])
+    names = ("first maximum", "minimum", "second maximum", "braking peak", "driving peak")
+    claims = [
+        seen(
+            "fig15",
+            "From markers alone: the normal force has two maxima over the weight and a minimum under it between them "
+            "(body weights)",
+            "> 1, < 1, > 1",
+            f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}",
+            holds=min(ours.first[1], ours.second[1]) > 1.0 + OVER and ours.trough[1] < 1.0 - OVER,
+            why=f"by more than {OVER:g}, mean over stances, smoothed over a tenth; no measured force was used",
+            note=f"Not smoothed, the landing of the heel peaks at {data.mean[:, 2].max():.2f}",
+            source="printed",
+        ),
+        seen(
+            "fig14",
+            "From markers alone: the tangential force brakes, then drives (peaks, body weights)",
+            "< 0, then > 0",
+            f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}",
+            holds=ours.brake[1] < -0.05 and ours.drive[1] > 0.05,
+            why="by more than 0.05",
+            source="printed",
+        ),
+    ]
+    for name, own, seen_there, bound in zip(names, ours, recorded, (HEIGHT,) * 3 + (PEAK,) * 2, strict=True):
+        figure = "fig14" if "peak" in name else "fig15"
+        claims.append(
+            seen(
+                figure,
+                f"From markers alone: {name}, at which part of stance and how large, against the recorded one",
+                f"{seen_there[0]:.2f}: {seen_there[1]:.3f}",
+                f"{own[0]:.2f}: {own[1]:.3f}",
+                holds=abs(own[0] - seen_there[0]) < WHEN and abs(own[1] - seen_there[1]) < bound,
+                why=f"{WHEN:g} of stance and {bound:g} body weights, set after the first look",
+                source="ours",
+            )
+        )
+    return claims
 
 
 def judge_walking(data: dict[str, Walk]) -> list[Claim]:
@@ -78,7 +159,11 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
     speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
     spread = max(plane.measured.force_spread["z"])
     carried = plane.rec.mode != OPEN
+    every, stuck = tangential(plane.rec)
+    path = pressure_path(plane.rec)
+    weight = plane.rec.robot.weight
     return [
+        *judge_prediction(data["markers"]),
         seen(
             "fig15",
             "Two maxima of the normal force above the weight, a minimum below between them (body weights)",
@@ -154,11 +239,35 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
         ),
         unlike(
             "section 4.1",
-            "Largest normal interference",
+            "Largest normal interference in walking",
             10.0,
             -1e3 * float(plane.rec.gap[carried].min()),
             "mm",
-            note="1 cm carries the man on all 18 points; here a rigid foot pushes off from three points at its tip.",
+            proof=f"A foot that pushes off stands on its three points at the tip; at 1 cm they carry "
+            f"{carried_at(0.01, 3) / weight:.2f} of the weight by eq. (16), and the whole weight takes "
+            f"{1e3 * depth_of(weight, 3):.0f} mm. 1 cm carries the man on all 18 points",
+            source="printed",
+        ),
+        unlike(
+            "section 4.1",
+            "Largest tangential interference in walking (all points; those that never slid)",
+            "1 mm",
+            f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm",
+            proof=f"By eqs. (17)-(18) 18 points under 0.15 of the weight, the braking of figure 14, creep "
+            f"{1e3 * creep(0.15 * weight, 18, 0.25):.1f} mm in 0.25 s, and three points six times that: a spring of "
+            "90 N/m holds nothing, a damper of 950 N s/m lets go slowly",
+            source="printed",
+        ),
+        seen(
+            "fig2",
+            "The pressure centre moves under the foot during support: where on the sole (0 heel, 1 tip) at 5, 50 and "
+            "95 % of stance",
+            "from heel to toe",
+            ", ".join(f"{path.mean(axis=0)[k]:.2f}" for k in PATH),
+            holds=path.mean(axis=0)[PATH[0]] < 0.35
+            and 0.5 < path.mean(axis=0)[PATH[1]] < 0.95
+            and path.mean(axis=0)[PATH[2]] > 0.9,
+            why="below 0.35, between 0.5 and 0.95, above 0.9; mean over stances",
             source="printed",
         ),
     ]
@@ -171,21 +280,25 @@ def draw_walking(figure: Any, data: dict[str, Walk]) -> None:
 
 
 def _draw_forces(figure: Any, data: dict[str, Walk]) -> None:
-    from footfall.show.style import BLUE, VERMILION
+    from footfall.show.style import BLUE, GREEN, VERMILION
 
     one = data["plane"]
     share = np.linspace(0, 100, one.forces.shape[1])
     parts = (("x", "Tangential force (fig. 14)"), ("z", "Normal force (fig. 15)"))
-    for axes, (axis, title) in zip(figure.subplots(1, 2), parts, strict=True):
+    *panels, way = figure.subplots(1, 3)
+    for name, color in (("plane", BLUE), ("markers", GREEN)):
+        way.plot(share, pressure_path(data[name].rec).mean(axis=0), color=color)
+    way.set(xlabel="stance (%)", title="Pressure centre (fig. 2)", ylabel="on the sole: 0 heel, 1 tip")
+    for axes, (axis, title) in zip(panels, parts, strict=True):
         mean, spread = one.measured.force[axis], one.measured.force_spread[axis]
         axes.fill_between(share, mean - spread, mean + spread, color="#BBBBBB", alpha=0.6, linewidth=0)
         axes.plot(share, mean, "--", color="#222222", label="recorded, mean and range")
-        for name, color in (("space", VERMILION), ("plane", BLUE)):
+        for name, color in (("space", VERMILION), ("plane", BLUE), ("markers", GREEN)):
             for i, force in enumerate(data[name].forces[:, :, "xyz".index(axis)]):
-                axes.plot(share, force, color=color, linewidth=0.7, alpha=0.8, label=f"in {name}" if i == 0 else None)
+                axes.plot(share, force, color=color, linewidth=0.7, alpha=0.8, label=NAMES[name] if i == 0 else None)
         axes.axhline(1.0 if axis == "z" else 0.0, color="#555555", linewidth=0.6)
         axes.set(xlabel="stance (%)", ylabel="body weights", title=title)
-        axes.legend(fontsize=7, loc="upper left" if axis == "x" else "lower center")
+        axes.legend(fontsize=5.5, loc="upper left" if axis == "x" else "lower center")
 
 
 def _draw_phases(figure: Any, data: Walk) -> None:
@@ -223,7 +336,7 @@ def _draw_phases(figure: Any, data: Walk) -> None:
 EXPERIMENTS = (
     Experiment(
         name="walking",
-        figures=("fig14", "fig15", "fig16"),
+        figures=("fig2", "fig14", "fig15", "fig16"),
         title="a man walks as one was seen to",
         run=run_walking,
         judge=judge_walking,
