@@ -102,6 +102,21 @@ def end_velocities(run: reference.Run) -> np.ndarray:
     return jacobian @ (run.data.qvel + DT * run.data.qacc)
 
 
+def test_without_the_last_state_a_search_ends_in_the_same_motion():
+    robot = ff.load_robot("spatial-biped")
+    warm, cold = (
+        ff.Simulation(robot, law=ff.law(LAW, warm=one), dt=DT).run(0.3, controller="posture") for one in (True, False)
+    )
+    np.testing.assert_allclose(cold.qpos, warm.qpos, atol=1e-9)
+    assert (cold.signals["candidates"][1:] > warm.signals["candidates"][1:]).all()
+
+
+def test_the_thresholded_model_is_for_the_exact_mode_without_the_rule():
+    with pytest.raises(ff.FootfallError, match="pull = 5"):
+        ff.law(LAW, pull=5.0)
+    assert ff.law(LAW, pull=5.0, cop_rule=False).pull == 5.0
+
+
 def test_no_chattering_over_ten_seconds_of_standing():
     rec = ff.Simulation("spatial-biped", law=LAW, dt=DT).run(10.0, controller="posture")
     assert (rec.signals["state"] == FACE).all()

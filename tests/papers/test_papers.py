@@ -47,9 +47,9 @@ EXPECTED = {
     "directions": 8,
     "force-distribution": 2,
     "limits": 5,
-    "toes": 4,
-    "jump": 3,
-    "sway": 5,
+    "toes": 7,
+    "jump": 2,
+    "sway": 7,
     "squats": 7,
     "pulls": 4,
 }

@@ -26,7 +26,18 @@ from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
 from footfall.solve.selection.soles import desk_integers, desk_rows, lay_out, look
-from footfall.solve.selection.states import FACE, LOAD, MEMORY_SIZE, SLIDING, SPEED, STILL, clamped, remembered, vertex
+from footfall.solve.selection.states import (
+    FACE,
+    LOAD,
+    MEMORY_SIZE,
+    NONE,
+    SLIDING,
+    SPEED,
+    STILL,
+    clamped,
+    remembered,
+    vertex,
+)
 
 #: Steps in which Baumgarte's stabilisation takes an error down to 1/e, unless ``beta`` is given.
 STEPS = 20.0
@@ -39,7 +50,9 @@ class Parameters(NamedTuple):
     a_t: float  # m/s2
     v_t: float  # m/s
     cop_rule: float
+    pull: float  # N
     one_step: float
+    warm: float
     keep: float  # of a clamped vertex' velocity, over a step
     rate: float  # 1/s
 
@@ -59,7 +72,7 @@ def write(contacts, desk, memory, force, mode):
             slides = code & SLIDING != 0 and v[0] * v[0] + v[1] * v[1] > STILL * STILL
             limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
             force[p, 2] = f[2]
-            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * f[2])
+            force[p, 0], force[p, 1], _ = coulomb(f[0], f[1], limit * abs(f[2]))
             mode[p] = SLIDE if slides else STICK
             if not slides and memory[p, MODE] != STICK:
                 for k in range(3):
@@ -127,7 +140,7 @@ def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals
         report(desk, feet, 1, rank, signals)
         return 0
     for b in range(feet):
-        desk.code[b] = remembered(memory, desk, b)
+        desk.code[b] = remembered(memory, desk, b) if parameters.warm == 1.0 else NONE
     rank, tried, agreed = search(contacts, dt, memory, desk, parameters)
     found = agreed and rank >> CLAMPED_BITS == 0
     if not found and parameters.cop_rule == 1.0:
@@ -145,7 +158,9 @@ class ConstraintSelection(CoupledLaw):
     ``d``, ``a_t`` and ``v_t`` are the paper's thresholds. ``mode`` is ``"exact"``, which searches until no rule is
     broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is let go when the
     centre of pressure reaches the edge of what is clamped; without, when a vertex would pull if the load were spread
-    as an affine function over the sole. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
+    as an affine function over the sole, or by more than ``pull`` (N), the paper's thresholded model: there the ground
+    pulls that much, and the centre of pressure leaves the sole. ``warm=False`` begins every search without the last
+    state, to measure what that saves. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
     x``; left out, a velocity ends within the step, and an error of position falls to 1/e in 20 steps.
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
@@ -161,6 +176,8 @@ class ConstraintSelection(CoupledLaw):
     v_t: float = 0.1  # m/s
     mode: Literal["exact", "one-step"] = "exact"
     cop_rule: bool = True
+    pull: float = 0.0  # N, that a vertex may pull where cop_rule is off
+    warm: bool = True
     alpha: float | None = None  # 1/s
     beta: float | None = None  # 1/s
 
@@ -177,6 +194,9 @@ class ConstraintSelection(CoupledLaw):
         check_positive(self, "alpha", "beta", zero=True)
         check(self.mode in ("exact", "one-step"), self.name, "mode", self.mode, "'exact' or 'one-step'")
         check(isinstance(self.cop_rule, bool), self.name, "cop_rule", self.cop_rule, "True or False")
+        check_positive(self, "pull", zero=True)
+        fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
+        check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
     @classmethod
     def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
@@ -193,6 +213,8 @@ class ConstraintSelection(CoupledLaw):
             a_t=self.a_t,
             v_t=self.v_t,
             cop_rule=float(self.cop_rule),
+            pull=self.pull,
+            warm=float(self.warm),
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
             rate=1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt),

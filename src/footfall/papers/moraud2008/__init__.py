@@ -21,12 +21,20 @@ PAPER = Paper(
         Assumption("robots", "see footfall robots full-humanoid and small-humanoid", "masses and lengths not printed"),
         Assumption("control", "joint PD of the posture controller, weight as feed-forward", "gains are not printed"),
         Assumption("step", "1 ms; 0.5 ms for the small robot", "not printed"),
-        Assumption("fall", "ankles lean by 0.35 rad in 1.2 s, feet of 8 vertices", "the motion is not printed"),
+        Assumption("fall", "ankles lean by 0.35 rad in 1.2 s, feet of 3 to 64 vertices", "the motion is not printed"),
         Assumption("jump", "knees to 1.3 rad in 0.6 s, stretched in 0.18 s", "the motion is not printed"),
         Assumption(
             "sway",
             "hips 105 mm to the left, the centre of mass half of it in 1.5 s",
             "the paper shifts until one leg carries the weight",
+        ),
+        Assumption(
+            "sway: legs apart",
+            f"{sway.SPLAY:g} rad to each side, joint PD without the weight",
+            "only a drawing, figure 10",
+        ),
+        Assumption(
+            "thresholded model", f"a vertex may pull {toes.PULL:g} N", "the paper prints no threshold of forces"
         ),
         Assumption("squats", "knees 0.7 rad further, a raised cosine, two in a row", "not printed"),
         Assumption(

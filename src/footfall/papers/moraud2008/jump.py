@@ -16,8 +16,10 @@ from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 
 DT = 1e-3  # s
+COLD = "exact, without the last state"
 VERTICES = (4, 8, 16, 32, 64)
-MODES = ("exact", "one-step")
+#: By name: options of the law.
+MODES: dict[str, dict[str, Any]] = {"exact": {}, "one-step": {"mode": "one-step"}, COLD: {"warm": False}}
 DURATION = 1.4  # s
 ROUNDS = 3
 CHUNK = 50  # steps over which the time is taken
@@ -28,7 +30,7 @@ LOW, HIGH = 1.3, 0.15  # rad, of the knees
 @dataclass(frozen=True)
 class Jumps:
     us: dict[tuple[str, int], np.ndarray]  # (chunks,) us per step, by mode and vertices
-    tried: dict[tuple[str, int], float]  # states per step
+    tried: dict[tuple[str, int], tuple[float, float]]  # states per step, mean and most
     flight: float  # s, without any force
 
 
@@ -45,13 +47,13 @@ def jumping(robot: Robot) -> JointMotion:
 
 def run_jump() -> Jumps:
     us: dict[tuple[str, int], np.ndarray] = {}
-    tried: dict[tuple[str, int], float] = {}
+    tried: dict[tuple[str, int], tuple[float, float]] = {}
     flight = 0.0
     robots = {count: load_robot("full-humanoid", vertices=count) for count in VERTICES}
     for _ in range(ROUNDS):  # all take turns, and the best of each counts: noise only adds
         for mode in MODES:
             for count, robot in robots.items():
-                sim = Simulation(robot, law=ConstraintSelection(mode=mode), dt=DT)  # type: ignore[arg-type]
+                sim = Simulation(robot, law=ConstraintSelection(**MODES[mode]), dt=DT)
                 run = Run(
                     sim,
                     DURATION,
@@ -72,7 +74,8 @@ def run_jump() -> Jumps:
                 key = (mode, count)
                 us[key] = np.minimum(us.get(key, np.inf), np.array(taken))
                 rec = run.recording()
-                tried[key] = float(rec.signals["candidates"][rec.signals["candidates"] > 0].mean())
+                states = rec.signals["candidates"][rec.signals["candidates"] > 0]
+                tried[key] = float(states.mean()), float(states.max())
                 if key == ("exact", 4):
                     flight = DT * float((rec.total_force[:, 2] == 0.0).sum())
     return Jumps(us, tried, flight)
@@ -93,30 +96,30 @@ def judge_jump(data: Jumps) -> list[Claim]:
             why="more than 0.05 s",
             source="printed",
         ),
-        seen(
+        unlike(
             "fig8",
             f"one-step: adding vertices has little influence: time per step with {many} vertices over that with {few}",
             "little",
             growth["one-step"],
-            holds=growth["one-step"] < 0.5 * many / few,
-            why="less than half of linear",
-            source="ours",
+            note=f"{many / few:g} would be linear; times depend on the machine, and are not judged",
+            source="printed",
         ),
         unlike(
             "fig8",
             f"exact: time per step grows steeply with the vertices: {many} over {few}",
             "steeply",
-            growth["exact"],
-            note=f"The last state is tried first and mostly holds: {data.tried['exact', many]:.2f} tried per step with "
-            f"{many} vertices",
+            f"{growth['exact']:.2g}; without the last state {growth[COLD]:.2g}",
+            note=f"The last state is tried first and mostly holds: {_states(data, 'exact', many)} with {many} "
+            f"vertices. Without it: {_states(data, COLD, few)} with {few}, {_states(data, COLD, many)} with "
+            f"{many}: the worst step grows, the mean hardly",
             source="printed",
         ),
         seen(
             "section 4",
             "one-step: states tried per step",
             1.0,
-            max(data.tried["one-step", count] for count in VERTICES),
-            holds=all(data.tried["one-step", count] == 1.0 for count in VERTICES),
+            max(data.tried["one-step", count][1] for count in VERTICES),
+            holds=all(data.tried["one-step", count][1] == 1.0 for count in VERTICES),
             why="counted",
             source="derived",
         ),
@@ -132,11 +135,16 @@ def judge_jump(data: Jumps) -> list[Claim]:
     ]
 
 
+def _states(data: Jumps, mode: str, vertices: int) -> str:
+    mean, most = data.tried[mode, vertices]
+    return f"{mean:.2f} states tried per step, {most:.0f} at most"
+
+
 def draw_jump(figure: Any, data: Jumps) -> None:
-    from footfall.show.style import GREEN, VERMILION
+    from footfall.show.style import BLUE, GREEN, VERMILION
 
     left, right = figure.subplots(1, 2)
-    for mode, color in zip(MODES, (VERMILION, GREEN), strict=True):
+    for mode, color in zip(MODES, (VERMILION, GREEN, BLUE), strict=True):
         left.plot(VERTICES, [data.us[mode, n].mean() for n in VERTICES], "o-", color=color, label=mode)
         chunks = data.us[mode, VERTICES[-1]]
         right.plot(DT * CHUNK * (0.5 + np.arange(len(chunks))), chunks, color=color, label=mode)

@@ -44,6 +44,7 @@ class JointMotion:
     angles: Angles
     duration: float
     stiffness: float = 1.0  # times that of the posture controller
+    carry: bool = True  # add the torques that carry the weight; else joint PD alone
 
     @staticmethod
     def pointer() -> Any:
@@ -66,7 +67,8 @@ class JointMotion:
         table = np.zeros((len(poses), 2, robot.model.nu))
         for row, pose in zip(table, poses, strict=True):
             row[0] = pose[rows[:, 0].astype(int)]
-            row[1] = standing_torques(robot, pose)[rows[:, 1].astype(int)]
+            if self.carry:
+                row[1] = standing_torques(robot, pose)[rows[:, 1].astype(int)]
         return np.concatenate([[len(poses), SAMPLE], rows.ravel(), table.ravel()])
 
 

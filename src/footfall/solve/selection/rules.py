@@ -3,7 +3,8 @@
 They are judged at the end of the step, where clamped vertices are on the ground. In order of priority:
 
 - friction: a foot that does not slide needs no more friction than there is;
-- centre of pressure: it lies within what is clamped (with the rule switched off, no vertex pulls instead);
+- centre of pressure: it lies within what is clamped (with the rule switched off, no vertex pulls instead, or none by
+  more than a threshold, the paper's model before it had the rule);
 - geometry: no free vertex ends deeper than ``d``;
 - force: the ground does not pull;
 - kinematics: no free vertex goes into the ground, unless it is leaving (``a_n > a_t`` and ``v_n > -v_t``).
@@ -131,11 +132,13 @@ def judge_clamped(contacts, memory, desk, b, rules, pull):
         return rank + PULL_UNIT
     out = 0.0
     if kind == FACE:
-        if rules.cop_rule == 0.0 and least_load(desk, b) < -pull:
+        if rules.cop_rule == 0.0 and least_load(desk, b) < -max(pull, rules.pull):
             desk.fault[b] = PULL
             rank += PULL_UNIT
         out, edge = beyond(desk.ring, desk.begin[b], desk.begin[b + 1], desk.place, found[1], found[2])
         desk.worst[b] = edge - desk.begin[b]
+        if rules.pull > 0.0:
+            out = 0.0  # the thresholded model knows forces of vertices, and no centre of pressure
     elif kind == EDGE:
         half = 0.5 * edge_length(desk, b)
         along = (found[1] - desk.joint[b, 0]) * desk.joint[b, 3] + (found[2] - desk.joint[b, 1]) * desk.joint[b, 4]
@@ -143,7 +146,8 @@ def judge_clamped(contacts, memory, desk, b, rules, pull):
         if out > 0.0:
             desk.worst[b] = 1 if along > 0.0 else 0
     wrong = out > INSIDE and out * found[0] > INSIDE * pull
-    load_vertices(desk, b)
+    if kind != FACE or rules.pull == 0.0:
+        load_vertices(desk, b)
     if code & SLIDING == 0:
         needed = hold(contacts, desk, b, memory)
         if needed > IN_CONE or (found[0] <= pull and abs(found[3]) + abs(found[4]) > 10.0 * pull):
