@@ -8,7 +8,7 @@ import pytest
 from real_robots import FILES, real_robot, root_of
 
 import footfall as ff
-from footfall.control import Balance
+from footfall.control import Balance, Walk
 from footfall.errors import ControllerError
 
 
@@ -65,6 +65,32 @@ def test_motors_and_loops_of_cassie_carry_it_at_rest():
     given = (rec.ctrl[0] * robot.model.actuator_gear[:, 0])[sagittal]
     # Of the knees' 39 N m. Forces between the feet that cancel may differ: roll and yaw of the hips are left out.
     np.testing.assert_allclose(given, wanted, atol=0.3)
+
+
+def walks(name: str, law: str, steps: int, **options) -> ff.Recording:
+    robot = real_robot(name)
+    walk = Walk(steps=steps, **options).scaled(robot)
+    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk).check()
+    assert ff.measure.fall(rec) is None
+    assert rec.signals["phase"][-1, 0] == steps
+    way = rec.signals["com"][-1] - rec.signals["com"][0]
+    planned = sum(step.length for step in walk.plan(0.2).steps)
+    # The centre of mass also goes over the middle of the feet, some 3 cm on a robot of 0.7 m legs.
+    assert way[0] == pytest.approx(planned, rel=0.1, abs=0.03)
+    return rec
+
+
+def test_the_smallest_walks_with_defaults_alone():
+    rec = walks("op3", "time-stepping", 3, stop_time=0.5)
+    assert abs(rec.signals["com"][-1, 1]) < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["hunt-crossley", "linearizing-penalty", "mujoco", "spring-damper", "time-stepping"])
+@pytest.mark.parametrize("name", ["g1", "op3", "talos"])
+def test_it_walks_ten_steps_with_defaults_alone(name, law):
+    rec = walks(name, law, 10)
+    assert abs(rec.signals["com"][-1, 1]) < 0.04  # of G1's 0.24 m once
 
 
 LIMP = """<mujoco><worldbody><body name="trunk" pos="0 0 1"><freejoint/><geom size=".1" mass="5"/>

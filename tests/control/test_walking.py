@@ -57,7 +57,9 @@ def speed_of(rec: ff.Recording, steps: int) -> float:
     return (com[last, 0] - com[first, 0]) / (rec.time[last] - rec.time[first])
 
 
-def walked(walk: Walk, law_name: str, ground: ff.Ground | None = None, robot: str = "spatial-biped") -> ff.Recording:
+def walked(
+    walk: Walk, law_name: str, ground: ff.Ground | None = None, robot: str | ff.Robot = "spatial-biped"
+) -> ff.Recording:
     """A walk that must end on both feet, all steps taken."""
     rec = ff.Simulation(robot, ground=ground, law=law(law_name)).run(walk.duration, controller=walk).check()
     fallen = [warning["message"] for warning in rec.info["warnings"] if warning["kind"] == "fallen"]
@@ -88,7 +90,7 @@ def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():
     assert rec.total_force[whole, 2].mean() == pytest.approx(rec.robot.weight, rel=0.02)
     for foot in ("left", "right"):
         swing = rec.gap[:, rec.foot(foot)].min(axis=1)
-        assert swing.max() == pytest.approx(walk.step_height, abs=0.01)
+        assert swing.max() == pytest.approx(walk.scaled(rec.robot).step_height, abs=0.01)
     knees = rec.qpos[:, [rec.robot.model.joint(f"{side}_knee_pitch").qposadr[0] for side in ("left", "right")]]
     assert knees.min() > 0.1  # bent, and forward
 
@@ -128,10 +130,21 @@ def test_another_biped_walks():
 
 
 def test_a_small_robot_walks_with_small_steps_and_refuses_long_ones():
-    walk = Walk(speed=0.1, steps=2, step_duration=0.3, step_height=0.02, stop_time=0.6)
+    """By Froude's number: speed with the root of the leg's length, 0.2 m to 0.736 m, and lengths with the length."""
+    robot = ff.load_robot("small-humanoid")
+    walk = Walk(steps=2, stop_time=0.6).scaled(robot)
+    size = 0.2 / 0.736
+    assert walk.speed == pytest.approx(0.4 * math.sqrt(size), rel=1e-2)
+    assert walk.period == pytest.approx(0.5 * math.sqrt(size), rel=1e-2)
+    assert walk.step_height == pytest.approx(0.05 * size, rel=1e-2)
     walked(walk, "mujoco", robot="small-humanoid")
-    with pytest.raises(ControllerError, match=r"steps of 0.2 m are too long for small-humanoid, whose legs measure"):
-        ff.Simulation("small-humanoid").run(0.1, controller=Walk())
+    with pytest.raises(ControllerError, match=r"steps of 0.1\d+ m are too long for small-humanoid, whose legs measure"):
+        ff.Simulation("small-humanoid").run(0.1, controller=Walk(speed=0.6))
+
+
+def test_the_defaults_are_those_of_the_spatial_biped():
+    walk = Walk().scaled(ff.load_robot("spatial-biped"))
+    np.testing.assert_allclose([walk.speed, walk.step_duration, walk.step_height], [0.4, 0.5, 0.05], rtol=1e-3)
 
 
 def test_a_fall_is_told_with_time_and_cause():
@@ -209,10 +222,52 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
-def test_servos_are_refused():
-    robot = ff.load_robot("spatial-biped", actuators="position")
-    with pytest.raises(ControllerError, match=r"walk: actuator 'left_hip_yaw' of spatial-biped is no plain motor"):
-        ff.Simulation(robot).run(0.1, controller=Walk())
+def changed_biped(change) -> ff.Robot:
+    spec = mujoco.MjSpec.from_string(ff.load_robot("torque-biped").mjcf)
+    change(spec)
+    return ff.load_robot(spec, name="changed")
+
+
+def drop_motors(spec, *parts: str) -> None:
+    for motor in list(spec.actuators):
+        if any(part in motor.name for part in parts):
+            spec.delete(spec.joint(motor.target))  # rigid, not limp
+            spec.delete(motor)
+    for key in list(spec.keys):
+        spec.delete(key)
+
+
+def tie_knees(spec) -> None:
+    for joint in spec.joints:
+        if "knee" in joint.name:
+            joint.limited, joint.range = mujoco.mjtLimited.mjLIMITED_TRUE, [-0.1, 0.75]
+
+
+def weaken_knees(spec) -> None:
+    for motor in spec.actuators:
+        if "knee" in motor.name:
+            motor.ctrllimited, motor.ctrlrange = 1, [-5.0, 5.0]
+
+
+def stick_knees(spec) -> None:
+    for joint in spec.joints:
+        if "knee" in joint.name:
+            joint.damping = 1e3 if np.isscalar(joint.damping) else [1e3, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda spec: drop_motors(spec, "ankle"), r"walk needs an ankle: the last motor .* is at 'left_knee_pitch'"),
+        (lambda spec: drop_motors(spec, "ankle_roll"), r"walk needs 6 motors in a leg, .* changed has 5"),
+        (tie_knees, r"walk: steps of .* need joint '(left|right)_knee_pitch' .* beyond its limit of"),
+        (weaken_knees, r"walk: changed is too weak to stand on one leg: motor '(left|right)_knee_pitch' gives 5 N m"),
+        (stick_knees, r"m/s is too fast for changed: motor '(left|right)_knee_pitch' gives"),
+    ],
+)
+def test_what_is_in_the_way_is_named_before_the_first_step(change, message):
+    with pytest.raises(ControllerError, match=message):
+        ff.Simulation(changed_biped(change)).run(0.1, controller=Walk(speed=0.4))
 
 
 @pytest.mark.parametrize(

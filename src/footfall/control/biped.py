@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
-from footfall.robot.motors import motor_scale, torque_limits
+from footfall.robot.motors import Drives, drives
 
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6
+#: Share of the hip's height over the sole that the last motor may have and still be an ankle.
+ANKLE = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class Sole:
         rotation: (3, 3) axes of the sole's frame in the body's frame.
         outline: (K, 2) m, counter-clockwise, in the sole's frame.
         points: of the robot's contact points, those of this foot.
-        leg: m, from hip to ankle with a straight knee.
+        leg: m, from hip to ankle with a straight knee, in the sagittal plane.
     """
 
     name: str
@@ -57,7 +60,9 @@ class Biped:
         trunk: id of the body with the free joint, whose degrees of freedom are the first six.
         soles: the left one, then the right one.
         motors: (nu,) degree of freedom that each actuator drives.
-        gear: (nu,) N m (or N) per unit of control.
+        drives: from torques of the motors to controls.
+        legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
+        knees: of these, the one amid each leg.
         spare: (nu,) whether a motor is one more than the six that its leg needs.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
@@ -69,7 +74,9 @@ class Biped:
     trunk: int
     soles: tuple[Sole, Sole]
     motors: np.ndarray
-    gear: np.ndarray
+    drives: Drives
+    legs: tuple[np.ndarray, np.ndarray]
+    knees: tuple[int, int]
     spare: np.ndarray
     torque: np.ndarray
     com_height: float
@@ -80,12 +87,14 @@ class Biped:
     def of(cls, robot: Robot, purpose: str) -> Biped:
         """The robot as a biped, or an error that says what it lacks for ``purpose``."""
         model = robot.model
+        if not model.nu:
+            raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")
         if len(robot.feet) != 2:
             raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}")
         if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or (model.jnt_type[1:] == 0).any():
             raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
-        gear = motor_scale(robot, purpose)
-        motors = model.jnt_dofadr[model.actuator_trnid[:, 0]].astype(np.int64)
+        driving = drives(robot, purpose)
+        motors = driving.dof.astype(np.int64)
         data = mujoco.MjData(model)
         data.qpos[:] = robot.home
         mujoco.mj_kinematics(model, data)
@@ -95,33 +104,40 @@ class Biped:
         first = 0
         soles = []
         spare = np.zeros(model.nu, dtype=bool)
-        for foot, (length, _, driven) in zip(robot.feet, legs, strict=True):
-            soles.append(_sole(robot, data, foot, first, length, purpose))
-            spare |= np.isin(motors, _spare(model, data, soles[-1], model.jnt_dofadr[driven]))
+        for foot, leg in zip(robot.feet, legs, strict=True):
+            soles.append(_sole(robot, data, foot, first, leg.length, purpose))
+            spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
             first += len(foot.points)
         middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
         if middles[0][1] < middles[1][1]:
             soles.reverse()
+            legs.reverse()
         return cls(
             robot=robot,
             trunk=trunk,
             soles=(soles[0], soles[1]),
             motors=motors,
-            gear=gear,
+            drives=driving,
+            legs=(legs[0].dofs, legs[1].dofs),
+            knees=(legs[0].knee, legs[1].knee),
             spare=spare,
-            torque=torque_limits(robot),
+            torque=driving.limit,
             com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
-            hip_height=float(np.mean([height for _, height, _ in legs])),
+            hip_height=float(np.mean([leg.height for leg in legs])),
             step_width=float(abs(middles[0][1] - middles[1][1])),
         )
 
 
-def _leg(
-    robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.ndarray, purpose: str
-) -> tuple[float, float, list[int]]:
-    """Length (m) of a leg from its first joint to its last when straight, how high (m) the first is over the last, and
-    the joints with motors.
-    """
+class _Leg(NamedTuple):
+    """A leg: its length when straight and its height from hip to ankle (m), its motors' dofs, and the knee's."""
+
+    length: float
+    height: float
+    dofs: np.ndarray
+    knee: int
+
+
+def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.ndarray, purpose: str) -> _Leg:
     model = robot.model
     joints: list[int] = []
     body = model.body(foot.body).id
@@ -130,14 +146,26 @@ def _leg(
         joints = [*range(first, first + int(model.body_jntnum[body])), *joints]
         body = int(model.body_parentid[body])
     driven = [j for j in joints if model.jnt_dofadr[j] in motors]
+    if not driven:
+        raise ControllerError(f"{purpose} needs legs: no motor of {robot.name} moves its foot '{foot.name}'")
+    anchors = data.xanchor[driven]
+    lowest = float((foot.points @ data.xmat[model.body(foot.body).id].reshape(3, 3).T)[:, 2].min())
+    lowest += float(data.xpos[model.body(foot.body).id, 2])
+    if anchors[-1, 2] - lowest > ANKLE * (anchors[0, 2] - lowest):
+        raise ControllerError(
+            f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
+            f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
+        )
     if len(driven) < LEG_JOINTS:
         raise ControllerError(
-            f"{purpose} needs {LEG_JOINTS} motors in a leg; {robot.name} has {len(driven)} between its base "
-            f"and the foot '{foot.name}'"
+            f"{purpose} needs {LEG_JOINTS} motors in a leg, or a foot tips on its edge as the hips sway; {robot.name} "
+            f"has {len(driven)} between its base and the foot '{foot.name}'"
         )
-    anchors = data.xanchor[driven]
-    length = float(np.linalg.norm(np.diff(anchors, axis=0), axis=1).sum())
-    return length, float(anchors[0, 2] - anchors[-1, 2]), driven
+    flat = anchors[:, [0, 2]]  # lateral offsets of the hip make no leg longer
+    ends = np.linalg.norm(flat[:, None] - flat[None, [0, -1]], axis=2)
+    knee = int(ends.min(axis=1).argmax())
+    dofs = model.jnt_dofadr[driven].astype(np.int64)
+    return _Leg(float(ends[knee].sum()), float(anchors[0, 2] - anchors[-1, 2]), dofs, int(dofs[knee]))
 
 
 def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> list[int]:

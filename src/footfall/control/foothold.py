@@ -13,8 +13,8 @@ from footfall.gait.footsteps import Footstep, Pose
 ANKLE_SHARE = 0.6
 #: How far a foot steps ahead or behind, and how much farther aside than at the nearest, as a share of the leg's length.
 AHEAD, ASIDE = 0.6, 0.35
-#: m between the sides of the feet at the nearest.
-APART = 0.03
+#: Between the sides of the feet at the nearest, as a share of the leg's length.
+APART = 0.04
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_foothold(
         moved.append(gain * (growth * off - (growth - 1.0) * shift))
     dx, dy = planned[0] - stance[0], planned[1] - stance[1]
     ahead, aside = c * dx + s * dy + moved[0], step.side * (-s * dx + c * dy + moved[1])
-    nearest, longest = 2.0 * sole.half_width + APART, AHEAD * sole.leg
+    nearest, longest = 2.0 * sole.half_width + APART * sole.leg, AHEAD * sole.leg
     near_ahead = min(max(ahead, -longest), longest)
     near_aside = min(max(aside, nearest), nearest + ASIDE * sole.leg)
     beyond = math.hypot(ahead - near_ahead, aside - near_aside)

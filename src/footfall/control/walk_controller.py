@@ -10,10 +10,10 @@ import numpy as np
 from footfall.control.base import State
 from footfall.control.biped import Biped
 from footfall.control.episodes import Watch
-from footfall.control.foothold import AHEAD, find_foothold
+from footfall.control.foothold import find_foothold
 from footfall.control.rotations import about_z, flat_on, rotation, rotation_vector
+from footfall.control.walk_stature import Stature
 from footfall.control.whole_body import Desired, Weights, WholeBody
-from footfall.errors import ControllerError
 from footfall.gait.dcm import DcmPlan, Point, Segment
 from footfall.gait.footsteps import LEFT, FootstepPlan, Pose
 from footfall.gait.swing import SwingFoot
@@ -37,8 +37,6 @@ TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
 SLOW = 0.2
 #: The steepest slope that is believed.
 STEEPEST = 0.3
-#: A leg is stretched to this part of its length, and stands this part behind the hip besides half a step.
-STRETCHED, BEHIND = 0.97, 0.11
 #: Weight of a joint that its leg can do without: it stays as it is at home.
 HELD = 10.0
 #: rad before its limit from which a joint is led back, and the weight of that at the limit.
@@ -48,7 +46,8 @@ FALLEN_TILT, FALLEN_HEIGHT = 1.0, 0.6
 #: s after its time from which a landing is late.
 LATE = 0.1
 
-# Stiffness (1/s2) and damping (1/s) of what follows a reference.
+# Stiffness (1/s2) and damping (1/s) of what follows a reference. These, and all above in s, m/s and m, are for legs of
+# ``walk_stature.LEG``: lengths grow with the legs, times with their root.
 HEIGHT_GAINS = 100.0, 20.0
 TRUNK_GAINS = 200.0, 28.0
 FOOT_GAINS = 600.0, 49.0
@@ -62,7 +61,14 @@ class Walking:
     """
 
     def __init__(
-        self, plan: FootstepPlan, biped: Biped, start_time: float, step_height: float, friction: float, dt: float
+        self,
+        plan: FootstepPlan,
+        biped: Biped,
+        held: Stature,
+        start_time: float,
+        step_height: float,
+        friction: float,
+        dt: float,
     ) -> None:
         self.biped, self.step_height, self.dt = biped, step_height, dt
         robot = biped.robot
@@ -70,22 +76,16 @@ class Walking:
         self.steps = plan.steps
         self.edge = EDGE * min(sole.half_width for sole in biped.soles)
         self.body = WholeBody(
-            biped, FRICTION_USED * friction, Weights(), margin=self.edge, least_load=0.002 * self.weight
+            biped, FRICTION_USED * friction, Weights(size=held.size), margin=self.edge, least_load=0.002 * self.weight
         )
-        leg = min(sole.leg for sole in biped.soles)
-        longest = max(abs(step.length) for step in self.steps)
-        if longest > AHEAD * leg:
-            raise ControllerError(
-                f"walk: steps of {longest:.3g} m are too long for {robot.name}, whose legs measure {leg:.3g} m: "
-                f"at most {AHEAD * leg:.2g} m; lower the speed or step_duration"
-            )
-        self.reach = 0.5 * longest + BEHIND * leg
-        tall = math.sqrt(max((STRETCHED * leg) ** 2 - self.reach**2, (0.5 * leg) ** 2))
-        self.height = biped.com_height + min(0.0, tall - biped.hip_height)  # m, of the centre of mass
+        self.size, self.pace = held.size, held.pace
+        self.descent = DESCENT * self.pace
+        self.slow, self.late = SLOW * self.pace, LATE * self.pace
+        self.reach, self.height = held.reach, held.height
         self.omega = math.sqrt(self.weight / (robot.mass * self.height))
         joints = model.dof_jntid[biped.motors]
         self.joint_place = model.jnt_qposadr[joints]
-        self.home_joints = robot.home[self.joint_place]
+        self.home_joints = held.qpos[self.joint_place]
         turned = np.zeros(9)
         mujoco.mju_quat2Mat(turned, robot.home[3:7])
         self.home_trunk = turned.reshape(3, 3)
@@ -147,7 +147,11 @@ class Walking:
         if self.fallen:
             torque = -0.01 * self.weight * state.qvel[self.biped.motors]
         self._tell(dcm)
-        return torque / self.biped.gear
+        return self.biped.drives.controls(torque, state.qpos, state.qvel)
+
+    def _gains(self, gains: tuple[float, float]) -> tuple[float, float]:
+        """Stiffness and damping for legs of this length."""
+        return gains[0] / self.pace**2, gains[1] / self.pace
 
     # ---- phases ------------------------------------------------------------------------------------------------
 
@@ -191,7 +195,7 @@ class Walking:
     def _lift(self, t: float) -> None:
         swing = self.steps[self.step].swing
         x, y, z = self.body.place[self.moving].tolist()
-        self.swing = SwingFoot((x, y, z), swing, self.step_height, DESCENT)
+        self.swing = SwingFoot((x, y, z), swing, self.step_height, self.descent)
         self.lifted = self.body.rotation[self.moving].copy()
         self.since, self.lasts = t, swing
         self._plan_dcm()
@@ -232,12 +236,12 @@ class Walking:
             spent = min(spent, self.lasts - 1e-9)
         self.pressure, self.dcm_reference = self.dcm_plan.at(spent)
         # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
-        self.wanted_pressure = self.pressure + (1.0 + DCM_DECAY / w) * (dcm - self.dcm_reference)
+        self.wanted_pressure = self.pressure + (1.0 + DCM_DECAY / (self.pace * w)) * (dcm - self.dcm_reference)
         goal[:2] = w * w * (body.com[:2] - self.wanted_pressure)
         steep = math.hypot(*self.slope.tolist())
         wanted = self.height - self.reach * steep  # uphill, the leg behind must reach farther down
-        self.com_height += self.dt / (SLOW + self.dt) * (wanted - self.com_height)
-        stiff, damp = HEIGHT_GAINS
+        self.com_height += self.dt / (self.slow + self.dt) * (wanted - self.com_height)
+        stiff, damp = self._gains(HEIGHT_GAINS)
         rise = float(self.slope @ body.com_velocity[:2])
         height = self._ground_at(float(body.com[0]), float(body.com[1])) + self.com_height
         goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2])
@@ -258,15 +262,16 @@ class Walking:
                 left = (self.lasts - spent) / self.steps[self.step].double_support
                 desired.load[self.moving] = self.weight * min(3.0, max(0.0, left))
         for foot in desired.standing:
-            desired.feet[foot] = -STANCE_DAMPING * self.body.sole_velocity[foot]
+            damping = STANCE_DAMPING / self.pace
+            desired.feet[foot] = -damping * self.body.sole_velocity[foot]
             if not touching[foot]:
-                desired.feet[foot, 2] -= STANCE_DAMPING * DESCENT
+                desired.feet[foot, 2] -= damping * self.descent
 
     def _lead_swinging_foot(self, t: float, dcm: np.ndarray, swing: SwingFoot) -> None:
         body, foot = self.body, self.moving
         spent = t - self.since
         left = self.lasts - spent
-        if left < -LATE:
+        if left < -self.late:
             self.watch.see(t, "late", -left, lambda: f"a foot came down {-left:.2f} s late")
         error = dcm - self.dcm_reference
         stance, sole = self._pose(1 - foot), self.biped.soles[1 - foot]
@@ -277,16 +282,16 @@ class Walking:
             sole,
             (error[0], error[1]),
             self.omega,
-            max(left, 0.02),
+            max(left, 0.02 * self.pace),
             self.edge,
         )
-        if found.beyond > 0.02:
+        if found.beyond > 0.02 * self.size:
             self.watch.see(
                 t, "out of reach", found.beyond, lambda: f"a foothold was needed {found.beyond:.2f} m out of reach"
             )
         x, y = found.place
         swing.advance((x, y, self._ground_at(x, y)), self.dt)
-        stiff, damp = FOOT_GAINS
+        stiff, damp = self._gains(FOOT_GAINS)
         place, velocity, goal = body.place[foot], body.sole_velocity[foot], self.desired.feet[foot]
         for i, one in enumerate((swing.x, swing.y, swing.z)):
             goal[i] = one.acceleration + stiff * (one.position - place[i]) + damp * (one.velocity - velocity[i])
@@ -306,7 +311,7 @@ class Walking:
         """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2."""
         if not 0.0 < part < 1.0:
             return 0.0, 0.0, 0.0
-        most = min(max(TOE_DOWN * self.steps[self.step].length, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
+        most = min(max(TOE_DOWN / self.size * self.steps[self.step].length, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
         s, r = part, 1.0 - part
         rate = most * s * s * r**4 * (3.0 - 8.0 * s) / self.lasts
         return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / self.lasts**2
@@ -315,12 +320,12 @@ class Walking:
         """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
         desired, biped = self.desired, self.biped
         ahead = 0.5 * (self.headings[0] + self.headings[1])
-        self.heading += self.dt / (SLOW + self.dt) * (ahead - self.heading)
+        self.heading += self.dt / (self.slow + self.dt) * (ahead - self.heading)
         R = state.data.xmat[biped.trunk].reshape(3, 3)
-        stiff, damp = TRUNK_GAINS
+        stiff, damp = self._gains(TRUNK_GAINS)
         wanted = about_z(self.heading) @ self.home_trunk
         desired.trunk[:] = stiff * (R.T @ rotation_vector(wanted @ R.T)) - damp * state.qvel[3:6]
-        stiff, damp = JOINT_GAINS
+        stiff, damp = self._gains(JOINT_GAINS)
         joints = state.qpos[self.joint_place]
         inside = np.minimum(np.maximum(joints, self.joint_low), self.joint_high)
         near = np.minimum(np.abs(joints - inside) / LIMIT_ZONE, 2.0)
@@ -341,7 +346,7 @@ class Walking:
 
     def _feel_slope(self) -> None:
         feet = (0, 1) if self.swing is None else (1 - self.moving,)
-        self.slope += self.dt / (SLOW + self.dt) * (self._slope_of(feet) - self.slope)
+        self.slope += self.dt / (self.slow + self.dt) * (self._slope_of(feet) - self.slope)
 
     def _ground_at(self, x: float, y: float) -> float:
         """Height of the ground, m: the plane through what stands."""

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from footfall.control.biped import Biped
 from footfall.control.walk_controller import Walking
+from footfall.control.walk_stature import DRAG, Stature, check_speed, fastest, pace_of, size_of, stature
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan
+from footfall.standing import place
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from footfall.ground import Ground
     from footfall.robot import Robot
+
+#: What is left out, for a leg of ``walk_stature.LEG``: m/s, s and m.
+SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -21,10 +29,14 @@ class Walk:
     """Walk from standing to standing.
 
     A step goes ``speed`` times ``step_duration`` far, or ``step_length`` if that is given: then the duration follows.
+    What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
+    in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low, and
+    where the damping of joints would take the torque of their motors.
 
-    For robots with a free base and two flat feet on legs of six torque motors or more; the defaults are for one of
-    human size. The ground is felt with the soles and not seen: a foot comes down until it touches, and the next is set
-    as the one before lies.
+    For robots with a free base and two flat feet on legs of six motors or more; servos are given the target that makes
+    the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A robot
+    with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down until
+    it touches, and the next is set as the one before lies.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Warnings: ``late`` where the ground
@@ -32,12 +44,12 @@ class Walk:
     which the motors only brake.
     """
 
-    speed: float = 0.4  # m/s
+    speed: float | None = None  # m/s
     steps: int = 5  # of both feet together; the last closes
     turn: float = 0.0  # rad/s, to the left
-    step_duration: float = 0.5  # s
+    step_duration: float | None = None  # s
     step_length: float | None = None  # m
-    step_height: float = 0.05  # m, that a foot is lifted
+    step_height: float | None = None  # m, that a foot is lifted
     step_width: float | None = None  # m, between the feet's middles, as at home if left out
     double_support: float = 0.15  # share of a step with both feet on the ground
     start_time: float = 0.8  # s, on both feet before the first step
@@ -48,8 +60,9 @@ class Walk:
 
     def __post_init__(self) -> None:
         for name in ("speed", "turn"):
-            if not math.isfinite(getattr(self, name)):
-                raise ControllerError(f"walk: {name} = {getattr(self, name)} is no number")
+            value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                raise ControllerError(f"walk: {name} = {value} is no number")
         for name in ("step_duration", "step_length", "step_height", "step_width", "start_time", "stop_time"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0.0):
@@ -68,12 +81,18 @@ class Walk:
         return f"walk({', '.join(given)})"
 
     def _is_given(self, name: str) -> bool:
-        return name in ("speed", "steps") or getattr(self, name) != getattr(Walk, name)
+        return name == "steps" or getattr(self, name) != getattr(Walk, name)
+
+    def scaled(self, robot: Robot) -> Walk:
+        """The same walk with numbers for all that was left out, from the length of the robot's legs."""
+        return _scaled(self, robot)
 
     @property
     def period(self) -> float:
-        """s, of one step."""
-        return self.step_duration if self.step_length is None else self.step_length / abs(self.speed)
+        """s, of one step; where it is left out, for legs of 0.74 m."""
+        if self.step_length is not None:
+            return self.step_length / abs(SPEED if self.speed is None else self.speed)
+        return STEP_DURATION if self.step_duration is None else self.step_duration
 
     @property
     def duration(self) -> float:
@@ -84,15 +103,40 @@ class Walk:
         """The footsteps, with the feet ``width`` (m) apart if nothing else was asked for."""
         return FootstepPlan.walk(
             steps=self.steps,
-            length=self.speed * self.period,
+            length=(SPEED if self.speed is None else self.speed) * self.period,
             duration=self.period,
             width=width if self.step_width is None else self.step_width,
             turn=self.turn * self.period,
             double_support=self.double_support,
         )
 
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
+        """Where a run starts: with bent knees where those of the home pose are straight."""
+        held = _held(self, robot)[1]
+        return (place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False) if held.bent else None), None
+
     def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
-        biped = Biped.of(robot, "walk")
-        return Walking(
-            self.plan(biped.step_width), biped, self.start_time, self.step_height, ground.dynamic_friction, dt
-        )
+        biped, held = _held(self, robot)
+        walk = self.scaled(robot)
+        assert walk.step_height is not None
+        plan = walk.plan(biped.step_width)
+        return Walking(plan, biped, held, walk.start_time, walk.step_height, ground.dynamic_friction, dt)
+
+
+@lru_cache(maxsize=16)
+def _scaled(walk: Walk, robot: Robot) -> Walk:
+    biped = Biped.of(robot, "walk")
+    size = size_of(biped)
+    speed = min(SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
+    duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
+    height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
+    return replace(walk, speed=speed, step_duration=duration, step_height=height)
+
+
+@lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
+def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
+    biped = Biped.of(robot, "walk")
+    own = walk.scaled(robot)
+    assert own.step_height is not None and own.speed is not None
+    check_speed(biped, own.speed)
+    return biped, stature(own.plan(biped.step_width), biped, own.step_height)

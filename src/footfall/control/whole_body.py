@@ -36,6 +36,7 @@ class Weights:
     swing: float = 30.0
     posture: float = 0.005
     wrench: float = 0.1
+    size: float = 1.0  # of the robot: rotations weigh with its square, so that rad/s2 count as m/s2 at its legs' ends
 
 
 @dataclass(eq=False)
@@ -77,7 +78,7 @@ class WholeBody:
             inertia=self.inertia,
             bias=np.zeros(nv),
             driven=biped.motors,
-            free=np.setdiff1d(np.arange(nv), biped.motors),
+            free=np.arange(6),  # other joints without a motor are taken to stay as they are
             jacobian=self.jacobian,
             drift=np.zeros((2, 6)),
             rotation=self.rotation,
@@ -85,7 +86,11 @@ class WholeBody:
         w = weights
         self.gravity = np.array(model.opt.gravity)
         self.feet_weight = np.zeros((2, 6))
-        self.trunk_weight = np.array([w.trunk, w.trunk, w.heading])
+        turning = w.size**2
+        self.trunk_weight = turning * np.array([w.trunk, w.trunk, w.heading])
+        self.swing_weight = w.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+        self.stance_weight = w.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+        self.posture_weight = w.posture * turning
         self.com_weight = np.array([w.com, w.com, w.height])
         force = w.wrench / biped.robot.weight**2
         arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
@@ -115,11 +120,11 @@ class WholeBody:
 
     def solve(self, desired: Desired) -> np.ndarray:
         """The torques (nu,); those of before if there is no solution, and then ``solved`` is false."""
-        w, nu = self.weights, len(self.torque)
+        nu = len(self.torque)
         standing = desired.standing
         problem, solver, known = self._problem(standing)
-        self.feet_weight[:] = w.swing
-        self.feet_weight[list(standing)] = w.stance
+        self.feet_weight[:] = self.swing_weight
+        self.feet_weight[list(standing)] = self.stance_weight
         targets = Targets(
             feet=desired.feet,
             trunk=desired.trunk,
@@ -128,7 +133,7 @@ class WholeBody:
             feet_weight=self.feet_weight,
             trunk_weight=self.trunk_weight,
             com_weight=self.com_weight,
-            joint_weight=w.posture + desired.firmness,
+            joint_weight=self.posture_weight + desired.firmness,
             wrench_weight=self.wrench_weight,
         )
         limits = Limits(self.biped.torque, self.limits, self.least_load, desired.load)
@@ -153,7 +158,7 @@ class WholeBody:
 
     def _problem(self, standing: tuple[int, ...]) -> tuple[QuadraticProgram, daqp.Model, bool]:
         if standing not in self.problems:
-            room = empty_problem(self.model.nv, len(self.torque), len(standing), self.limits.shape[1])
+            room = empty_problem(len(self.torque), len(standing), self.limits.shape[1])
             self.problems[standing] = room, daqp.Model(), False
         return self.problems[standing]
 
@@ -164,9 +169,15 @@ def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
     """
     pyramid = friction / math.sqrt(2.0)  # inside the cone
     rows = [[sx, sy, pyramid, 0.0, 0.0, 0.0] for sx, sy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-    # Pressed at its corners a sole bears a torsion of friction times half its diagonal, pressed evenly half of that.
-    torsion = 0.7 * friction * math.hypot(sole.half_length, sole.half_width)
-    rows += [[0.0, 0.0, torsion, 0.0, 0.0, s] for s in (1.0, -1.0)]
+    # The torsion a rectangle pressed at its corners bears, given force and pressure centre: Caron, Pham and Nakamura
+    # 2015, "Stability of surface contacts for humanoid robots", eq. (16)-(18).
+    X, Y = sole.half_length, sole.half_width
+    for one in (1.0, -1.0):
+        for other in (1.0, -1.0):
+            for sign in (1.0, -1.0):
+                rows.append(
+                    [-one * Y, -other * X, pyramid * (X + Y), -one * sign * pyramid, -other * sign * pyramid, -sign]
+                )
     ahead = np.roll(sole.outline, -1, axis=0)
     for (x, y), (ex, ey) in zip(sole.outline, ahead - sole.outline, strict=True):
         length = math.hypot(ex, ey)

@@ -18,7 +18,7 @@ class Dynamics(NamedTuple):
     inertia: Any  # (nv, nv)
     bias: Any  # (nv,) what is left of the forces at rest, N m
     driven: Any  # (nu,) degrees of freedom with a motor
-    free: Any  # (nv - nu,) those without
+    free: Any  # (6,) those of the base
     jacobian: Any  # (2, 6, nv) of the soles' middles, world frame
     drift: Any  # (2, 6) their accelerations at q'' = 0
     rotation: Any  # (2, 3, 3) of the soles
@@ -57,14 +57,14 @@ class QuadraticProgram(NamedTuple):
     upper: Any
     torque_bias: Any  # (nu,)
     rows: Any  # (15, n) scratch: what the targets weigh
-    solved: Any  # (n + 1, nv - nu) scratch: the base's acceleration per unknown, and without any
-    factor: Any  # (nv - nu, nv - nu) scratch
-    block: Any  # (nv - nu, nv - nu) scratch
+    solved: Any  # (n + 1, 6) scratch: the base's acceleration per unknown, and without any
+    factor: Any  # (6, 6) scratch
+    block: Any  # (6, 6) scratch
 
 
-def empty_problem(nv: int, nu: int, feet: int, limits: int) -> QuadraticProgram:
+def empty_problem(nu: int, feet: int, limits: int) -> QuadraticProgram:
     """Room for a problem with this many standing feet, each with ``limits`` rows."""
-    n, m, base = nu + 6 * feet, nu + limits * feet, nv - nu
+    n, m, base = nu + 6 * feet, nu + limits * feet, 6
     return QuadraticProgram(
         H=np.zeros((n, n)),
         f=np.zeros(n),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 #: Part of the swing at which the foot is highest.
 HIGHEST = 0.45
-#: s before the landing from which the goal stays as it is.
-SETTLED = 0.06
+#: Part of the swing before the landing in which the goal stays as it is.
+SETTLED = 0.14
 
 
 @dataclass
@@ -50,7 +50,7 @@ class SwingFoot:
     def advance(self, goal: tuple[float, float, float], dt: float) -> None:
         """Go on for ``dt`` (s) towards ``goal``; in the last moments the goal of before is kept."""
         left = self.duration - self.time
-        if left > SETTLED or self.time == 0.0:
+        if left > SETTLED * self.duration or self.time == 0.0:
             self.goal = goal
         self.x.head_for(self.goal[0], 0.0, left, dt)
         self.y.head_for(self.goal[1], 0.0, left, dt)

@@ -1,0 +1,126 @@
+"""Poses of a biped by inverse kinematics: feet where they shall stand, the trunk upright at a height."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.biped import Biped, Sole
+from footfall.control.rotations import rotation_vector
+
+ITERATIONS = 80
+#: Damping of the least-squares steps, and the longest of them, rad or m.
+DAMPING, LONGEST = 1e-4, 0.2
+#: rad by which knees are bent before the search, so that a straight leg knows which way to go.
+BENT = 0.4
+#: m or rad that feet and trunk may be off, and rad a joint beyond its limit, in a pose that is reached.
+REACHED, BEYOND = 5e-3, 0.02
+
+
+class Pose(NamedTuple):
+    """A pose (nq,), how far feet and trunk are off (m or rad), and the joint that is farthest beyond its limit."""
+
+    qpos: np.ndarray
+    error: float
+    joint: int  # -1 where all keep to their limits
+    beyond: float  # rad
+
+    @property
+    def reached(self) -> bool:
+        return self.error < REACHED and self.beyond < BEYOND
+
+
+def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None) -> Pose:
+    """The pose with hips ``lower`` (m) than at home, the soles at home moved by ``shift`` (2, 3) (m, world frame).
+
+    The trunk keeps its attitude and the centre of mass its place over the middle of the feet.
+    """
+    robot = biped.robot
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    _look(model, data)
+    move = np.zeros((2, 3)) if shift is None else shift
+    goals = [(_place(data, sole) + own, _axes(data, sole)) for sole, own in zip(biped.soles, move, strict=True)]
+    trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
+    height = float(data.xpos[biped.trunk, 2]) - lower
+    over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0)
+    dofs = np.concatenate([np.arange(6), *biped.legs])
+    for sole, knee in zip(biped.soles, biped.knees, strict=True):
+        _bend(biped, data, sole, knee)
+    error = np.inf
+    for _ in range(ITERATIONS):
+        _look(model, data)
+        rows, off = [], []
+        for sole, (place, axes) in zip(biped.soles, goals, strict=True):
+            jacobian = np.zeros((6, model.nv))
+            now = _place(data, sole)
+            mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], now, sole.body)
+            wanted = np.concatenate([place - now, rotation_vector(axes @ _axes(data, sole).T)])
+            rows.append(jacobian)
+            off.append(wanted)
+        turn, rise, com = (np.zeros((3, model.nv)) for _ in range(3))
+        mujoco.mj_jacBody(model, data, rise, turn, biped.trunk)
+        mujoco.mj_jacSubtreeCom(model, data, com, biped.trunk)
+        rows += [turn, rise[2:], com[:2]]
+        off += [
+            rotation_vector(trunk @ data.xmat[biped.trunk].reshape(3, 3).T),
+            np.array([height - data.xpos[biped.trunk, 2]]),
+            over - data.subtree_com[biped.trunk, :2],
+        ]
+        J, e = np.concatenate(rows)[:, dofs], np.concatenate(off)
+        error = float(np.abs(e).max())
+        if error < 1e-6:
+            break
+        change = np.zeros(model.nv)
+        change[dofs] = J.T @ np.linalg.solve(J @ J.T + DAMPING * np.eye(len(e)), e)
+        change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
+        mujoco.mj_integratePos(model, data.qpos, change, 1.0)
+    return Pose(data.qpos.copy(), error, *_beyond(biped, data.qpos))
+
+
+def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+
+
+def _place(data: mujoco.MjData, sole: Sole) -> np.ndarray:
+    place: np.ndarray = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
+    return place
+
+
+def _axes(data: mujoco.MjData, sole: Sole) -> np.ndarray:
+    axes: np.ndarray = data.xmat[sole.body].reshape(3, 3) @ sole.rotation
+    return axes
+
+
+def _bend(biped: Biped, data: mujoco.MjData, sole: Sole, knee: int) -> None:
+    """Bend a knee that is straight, forward where its limits allow it."""
+    model = biped.robot.model
+    joint = int(model.dof_jntid[knee])
+    at = int(model.jnt_qposadr[joint])
+    jacobian = np.zeros((3, model.nv))
+    mujoco.mj_jac(model, data, jacobian, None, _place(data, sole), sole.body)
+    back = -1.0 if jacobian[0, knee] > 0.0 else 1.0  # the foot goes back when the knee goes forward
+    angle = float(data.qpos[at])
+    low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.inf, np.inf)
+    for sign in (back, -back):
+        if low <= angle + sign * BENT <= high:
+            data.qpos[at] = angle + sign * BENT
+            break
+    _look(model, data)
+
+
+def _beyond(biped: Biped, qpos: np.ndarray) -> tuple[int, float]:
+    model = biped.robot.model
+    worst, joint = 0.0, -1
+    for dof in np.concatenate(biped.legs):
+        one = int(model.dof_jntid[dof])
+        if not model.jnt_limited[one]:
+            continue
+        low, high = model.jnt_range[one]
+        angle = float(qpos[model.jnt_qposadr[one]])
+        if max(low - angle, angle - high) > worst:
+            worst, joint = max(low - angle, angle - high), one
+    return joint, worst
