@@ -8,7 +8,8 @@ folder=${2:-$(mktemp -d)}
 begin=$(date +%s)
 passed() { echo "== $(($(date +%s) - begin)) s: $1"; }
 
-# A first start compiles: nothing that another start has kept may help.
+# A first start compiles: nothing that another start has kept, and no other copy, may help.
+unset PYTHONPATH
 FOOTFALL_CACHE="$folder/cache"
 export FOOTFALL_CACHE
 git clone --quiet "$repository" "$folder/footfall"
