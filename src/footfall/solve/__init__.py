@@ -3,7 +3,7 @@
 For NumPy arrays there are :func:`lemke` and :func:`fischer_burmeister` for linear complementarity problems. Contact
 problems, given by their Delassus matrix, are solved on Coulomb's exact cone by :func:`cone_gauss_seidel`,
 :func:`active_set` and :func:`cone_newton`, on one with facets by :func:`polyhedral`. All answer with a
-:class:`Solution`.
+:class:`Solution`. Impacts alone, by three rules of restitution, are solved by :func:`impact`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from footfall.solve.impacts import Impact, impact
     from footfall.solve.lcp import fischer_burmeister, lemke
     from footfall.solve.numpy_api import (
         active_set,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Where each public name lives; imported on first use, since kernels bring their compiler with them.
 _HOMES = {
+    "Impact": "impacts",
+    "impact": "impacts",
     "Solution": "solution",
     "Status": "solution",
     "active_set": "numpy_api",
@@ -38,6 +41,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Impact",
     "Solution",
     "Status",
     "active_set",
@@ -45,6 +49,7 @@ __all__ = [
     "cone_newton",
     "cone_residual",
     "fischer_burmeister",
+    "impact",
     "lemke",
     "polyhedral",
     "polyhedral_lcp",

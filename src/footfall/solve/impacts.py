@@ -1,0 +1,219 @@
+"""Impacts alone: velocities after a collision with friction, by Newton's, Poisson's or Stronge's restitution.
+
+With generalised velocity v and mass matrix M a point moves at ``u = J v`` in its contact frame (tangent, tangent,
+normal) and an impulse p changes that by ``W p``, ``W = J inv(M) J^T``.
+
+- ``newton``: the normal velocity after is ``-e`` times that before (Coulomb's law on impulses, any number of points).
+- ``poisson``: the normal impulse of expansion is ``e`` times that of compression.
+- ``energetic`` (Stronge 1990): the work of the normal impulse in expansion is ``e**2`` times that in compression.
+
+The last two follow the sliding of one point through the impact (Routh 1905): with the normal impulse as time, friction
+``-mu u_t / |u_t|`` bends the path until the point leaves; where it stops sliding it sticks, if the cone allows that, or
+slides on. Newton's rule may gain energy where the point slides (Kane and Levinson 1985), Stronge's never does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from footfall.errors import SolveError, did_you_mean
+from footfall.solve.numpy_api import cone_newton
+from footfall.solve.solution import as_floats, as_square
+
+RULES = ("newton", "poisson", "energetic")
+#: Sliding slower than this share of the speed before the impact counts as none.
+STOPPED = 1e-9
+#: Relative accuracy of the path of a sliding point.
+ACCURACY = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Impact:
+    """What an impact does.
+
+    Attributes:
+        velocity: (nv,) generalised velocity after it.
+        impulse: (P, 3) N s in the contact frames (tangent, tangent, normal).
+        before, after: (P, 3) m/s, velocities of the points.
+        energy_lost: J; negative if the rule gains energy.
+        rule: of the restitution.
+    """
+
+    velocity: np.ndarray
+    impulse: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    energy_lost: float
+    rule: str
+
+
+def impact(
+    mass_matrix: Any, jacobian: Any, velocity: Any, *, friction: Any, restitution: float, rule: str = "newton"
+) -> Impact:
+    """The velocity after an impact of a body or robot with the ground.
+
+    ``mass_matrix`` (nv, nv), ``jacobian`` (3P, nv) of the points that touch, rows (tangent, tangent, normal) for each,
+    normals out of the ground; ``velocity`` (nv,) before. ``friction`` is one number or (P,). Points that leave are not
+    in the impact. Poisson's and the energetic rule need one point that comes in: of several at once they do not say
+    what happens.
+    """
+    if rule not in RULES:
+        raise SolveError(f"no rule of restitution is called '{rule}': {did_you_mean(rule, RULES)}")
+    if not 0.0 <= restitution <= 1.0:
+        raise SolveError(f"restitution = {restitution} but it must be between 0 and 1")
+    M = as_square(mass_matrix, "mass_matrix")
+    v = as_floats(velocity, "velocity", (len(M),))
+    J = as_floats(jacobian, "jacobian", (None, len(M)))
+    points, rest = divmod(len(J), 3)
+    if rest or not points:
+        raise SolveError(f"jacobian must have three rows per point, but has {len(J)} rows")
+    mu = as_floats(np.broadcast_to(friction, points) if np.ndim(friction) == 0 else friction, "friction", (points,))
+    if (mu < 0.0).any():
+        raise SolveError(f"friction must be >= 0, but is {mu.min()}")
+    try:
+        moved = np.linalg.solve(M, J.T)
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        raise SolveError("mass_matrix must be positive definite") from None
+    W = J @ moved
+    W = 0.5 * (W + W.T)
+    before = (J @ v).reshape(points, 3)
+    impulse = np.zeros((points, 3))
+    coming = before[:, 2] < 0.0
+    if rule == "newton":
+        solved = cone_newton(W, before, mu, target=np.where(coming, -restitution * before[:, 2], 0.0))
+        if not solved.solved:
+            raise SolveError(f"the impact was not solved: {solved.status.sentence}")
+        impulse = solved.z
+    elif coming.any():
+        if points > 1:
+            raise SolveError(f"the {rule} rule follows one point through the impact, not {points}: take 'newton'")
+        impulse[0] = _followed(W, before[0], mu[0], restitution, rule)
+    change = moved @ impulse.ravel()
+    lost = -float(change @ M @ (v + 0.5 * change))
+    return Impact(v + change, impulse, before, (J @ (v + change)).reshape(points, 3), lost, rule)
+
+
+class _State(NamedTuple):
+    """Where an impact has come to: impulse of friction (2,) and of the normal, N s, and work of the normal one, J."""
+
+    friction: np.ndarray
+    normal: float
+    work: float
+
+
+def _followed(W: np.ndarray, before: np.ndarray, mu: float, restitution: float, rule: str) -> np.ndarray:
+    """(3,) impulse of one point, by its path over the normal impulse (Routh's method)."""
+    state = _State(np.zeros(2), 0.0, 0.0)
+    compressed, still = False, STOPPED * float(np.linalg.norm(before))
+    ends = math.inf  # normal impulse (Poisson) or work (energetic) at which the point leaves
+    slides = np.hypot(before[0], before[1]) > still
+    while True:
+        u = before + W @ [*state.friction, state.normal]
+        goal = _Goal(compressed, rule, ends)
+        state, done = _slide(W, before, mu, state, goal, still) if slides else _straight(W, u, mu, state, goal)
+        if not done:
+            slides = False  # what is left is straight
+            continue
+        if compressed or restitution == 0.0:
+            return np.array([*state.friction, state.normal])
+        compressed = True
+        ends = (1.0 + restitution) * state.normal if rule == "poisson" else (1.0 - restitution**2) * state.work
+
+
+class _Goal(NamedTuple):
+    """Where a phase ends: compression where the point comes no nearer, expansion at an impulse or a work."""
+
+    compressed: bool
+    rule: str
+    ends: float
+
+    def missing(self, normal: float, work: float, speed: float) -> float:
+        """Below zero until the phase has ended."""
+        return speed if not self.compressed else (normal if self.rule == "poisson" else work) - self.ends
+
+
+def _straight(W: np.ndarray, u: np.ndarray, mu: float, state: _State, goal: _Goal) -> tuple[_State, bool]:
+    """A point without slip sticks or slides off in one direction until the phase ends: friction keeps its ratio."""
+    ratio = _ratio_from_rest(W, mu)
+    gain = float(W[2] @ [*ratio, 1.0])  # of the normal velocity per impulse; positive, since W is
+    if not goal.compressed:
+        more = -u[2] / gain
+    elif goal.rule == "poisson":
+        more = goal.ends - state.normal
+    else:  # u_n s + gain s^2 / 2 = work that is missing
+        more = (-u[2] + math.sqrt(u[2] ** 2 + 2.0 * gain * max(goal.ends - state.work, 0.0))) / gain
+    work = state.work + u[2] * more + 0.5 * gain * more**2
+    return _State(state.friction + ratio * more, state.normal + more, work), True
+
+
+def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
+    """(2,) friction over normal impulse of a point without slip: what holds it, or where the cone ends, sliding."""
+    holding = -np.linalg.solve(W[:2, :2], W[:2, 2])
+    if np.hypot(*holding) <= mu:
+        return holding
+
+    def across(angle: float) -> float:
+        slip = np.array([math.cos(angle), math.sin(angle)])
+        growth = W[:2, 2] - mu * W[:2, :2] @ slip
+        return float(slip[0] * growth[1] - slip[1] * growth[0])
+
+    # The slip grows along itself: the one direction in which friction against it makes it grow.
+    # Sought all round; where the tangents are alike it is that of W_tn, kept away from the ends of the search.
+    angles = math.atan2(W[1, 2], W[0, 2]) + 0.1 + np.linspace(-math.pi, math.pi, 181)
+    values = np.array([across(angle) for angle in angles])
+    found = []
+    for k in np.flatnonzero(values[:-1] * values[1:] <= 0.0):
+        angle = angles[k] if values[k] == 0.0 else brentq(across, angles[k], angles[k + 1], xtol=1e-14)
+        slip = np.array([math.cos(angle), math.sin(angle)])
+        found.append((float(slip @ (W[:2, 2] - mu * W[:2, :2] @ slip)), -mu * slip))
+    return max(found, key=lambda one: one[0])[1]
+
+
+def _slide(
+    W: np.ndarray, before: np.ndarray, mu: float, state: _State, goal: _Goal, still: float
+) -> tuple[_State, bool]:
+    """A point slides until it stops (False) or the phase ends (True).
+
+    The path is followed over s with dp = |u_t| ds, in which slip that ends dies away smoothly and nothing is divided
+    by it. The state is the velocity (3), the impulse of friction (2), that of the normal, and its work.
+    """
+
+    def rates(_: float, y: np.ndarray) -> np.ndarray:
+        size = math.hypot(y[0], y[1])
+        impulse = np.array([-mu * y[0], -mu * y[1], size])
+        return np.array([*(W @ impulse), *impulse, y[2] * size])
+
+    def ended(_: float, y: np.ndarray) -> float:
+        return goal.missing(y[5], y[6], y[2])
+
+    def stopped(_: float, y: np.ndarray) -> float:
+        return math.hypot(y[0], y[1]) - still
+
+    ended.terminal = stopped.terminal = True  # type: ignore[attr-defined]
+    ended.direction, stopped.direction = 1.0, -1.0  # type: ignore[attr-defined]
+    speed = still / STOPPED
+    impulse = speed / W[2, 2]
+    sizes = np.array([speed, speed, speed, impulse, impulse, impulse, speed * impulse])
+    u = before + W @ [*state.friction, state.normal]
+    # An end that no impact reaches: the largest impulse there can be, at the slowest slip.
+    longest = float(np.linalg.norm(np.linalg.inv(W), 2)) / STOPPED
+    run = solve_ivp(
+        rates,
+        (0.0, longest),
+        [*u, *state.friction, state.normal, state.work],
+        method="DOP853",
+        events=[ended, stopped],
+        rtol=ACCURACY,
+        atol=1e-3 * ACCURACY * sizes,
+    )
+    if run.status != 1:
+        raise SolveError("the impact does not end: the mass matrix is nearly singular")
+    y = run.y[:, -1]
+    return _State(y[3:5].copy(), float(y[5]), float(y[6])), bool(run.t_events[0].size)
