@@ -89,3 +89,26 @@ def test_simplifying_keeps_the_shape_and_the_budget():
     assert len(few.faces) <= len(faces) // 2
     assert np.ptp(few.vertices, axis=0) == pytest.approx(np.ptp(vertices, axis=0), rel=0.15)
     assert simplified(many, len(faces)) is many
+
+
+def test_visual_meshes_are_drawn_in_the_colours_of_the_model_and_collision_shapes_are_not():
+    model = mujoco.MjModel.from_xml_string(
+        """
+        <mujoco>
+          <asset>
+            <material name="paint" rgba="1 0 0 1"/>
+            <mesh name="wedge" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/>
+          </asset>
+          <worldbody>
+            <body name="link"><freejoint/>
+              <geom type="mesh" mesh="wedge" material="paint" group="2" contype="0" conaffinity="0"/>
+              <geom size="0.1" material="paint" rgba="0 0 1 1" group="1" contype="0" conaffinity="0"/>
+              <geom type="box" size="0.4 0.4 0.4" group="3"/>
+            </body>
+          </worldbody>
+        </mujoco>
+        """
+    )
+    (mesh,) = body_meshes(model).values()
+    assert {tuple(color) for color in mesh.colors} == {(255, 0, 0, 255), (0, 0, 255, 255)}
+    assert len(mesh.faces) == 4 + len(capsule(0.1, 0.0)[2])

@@ -77,8 +77,10 @@ def merged(meshes: Iterable[Mesh]) -> Mesh:
 
 
 def _color(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    material = int(model.geom_matid[geom])
-    rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
+    """Red, green, blue, opacity: the geom's own where it has them, which MuJoCo puts before its material's."""
+    material, rgba = int(model.geom_matid[geom]), model.geom_rgba[geom]
+    if material >= 0 and np.allclose(rgba, COLOURLESS):
+        rgba = model.mat_rgba[material]
     if np.allclose(rgba, COLOURLESS):
         rgba = np.array(NEUTRAL)
     return np.round(255 * np.clip(rgba, 0.0, 1.0)).astype(np.uint8)
