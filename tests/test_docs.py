@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 import warnings
 from pathlib import Path
 
@@ -35,6 +37,19 @@ def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, mo
 def test_links_and_pictures_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("name", ["push", "terrain", "sweep"])
+def test_the_notebook_of_a_guide_has_its_text_and_was_run(name):
+    """As tools/make_notebooks.py wrote it, to be called again when a guide changes: the same cells, run in order."""
+    made = runpy.run_path(str(DOCS.parent / "tools" / "make_notebooks.py"))
+    guide = (DOCS / "guides" / f"{name}.md").read_text(encoding="utf-8")
+    kept = json.loads((DOCS / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    told = [(cell["cell_type"], cell["source"]) for cell in kept["cells"]]
+    assert told == [(cell["cell_type"], cell["source"]) for cell in made["cells"](guide)]
+    code = [cell for cell in kept["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert any(cell["outputs"] for cell in code)
 
 
 def test_every_page_is_in_the_navigation():
