@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.bravo2021 import gait, landing, laws
+from footfall.papers.bravo2021 import gait, landing, laws, solvers
 
 # One experiment, one module with EXPERIMENTS, one line here.
 PARTS = (
     gait,
     laws,
     landing,
+    solvers,
 )
 
 PAPER = Paper(

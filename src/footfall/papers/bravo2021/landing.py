@@ -25,6 +25,7 @@ SPEED = 0.3  # m/s down at the start
 DURATION, PERIOD = 0.1, 1e-3  # s, of the landing and of its controls
 STEPS = (1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5)  # s
 RESTITUTION = 0.4  # where impacts accumulate
+SETTLED = 0.6  # s, in which a foot that was turned lies flat
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Landing:
 class Landings:
     by_name: dict[str, Landing]
     bouncing: Recording  # a landing with restitution
+    apart: dict[str, list[Recording]]  # heel or toe first, then turned flat by the ankles: both vertices land
 
 
 def start(robot: Robot, turn: float, clearance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +87,18 @@ def run_landings() -> Landings:
         name: Landing(land(exact, turn, 1e-3), {dt: land("time-stepping", turn, dt) for dt in STEPS})
         for name, turn in LANDINGS.items()
     }
-    return Landings(landings, land(make_law(exact, restitution=RESTITUTION), 0.0, 1e-3)[0])
+    apart = {name: flattened(exact, turn) for name, turn in LANDINGS.items() if turn}
+    return Landings(landings, land(make_law(exact, restitution=RESTITUTION), 0.0, 1e-3)[0], apart)
+
+
+def flattened(law: Any, turn: float) -> list[Recording]:
+    """Landings on one vertex of each foot, whose ankles then turn it flat: the other lands too."""
+    robot = load_robot("planar-biped")
+    sim = Simulation(robot, ground=Ground.plane(friction=FRICTION), law=law, dt=1e-3)
+    starts = (start(robot, turn, clearance) for clearance in CLEARANCES[::3])
+    return [
+        sim.run(SETTLED, controller=Posture(), qpos=qpos, qvel=qvel, control_dt=PERIOD).check() for qpos, qvel in starts
+    ]
 
 
 def _momentum(rec: Recording) -> np.ndarray:
@@ -125,15 +138,20 @@ def judge_landings(data: Landings) -> list[Claim]:
                 source="derived",
             )
         )
-    rec = data.bouncing
-    count = rec.signals["impacts"]
+    counts = {name: [int(rec.signals["impacts"].sum()) for rec in several] for name, several in data.apart.items()}
+    densest = max(int(rec.signals["impacts"].max()) for several in data.apart.values() for rec in several)
+    bouncing = data.bouncing.signals["impacts"]
     claims.append(
         unlike(
-            "section2.2",
-            f"Impacts that accumulate block a simulation with variable steps (restitution {RESTITUTION})",
-            "it stops",
-            f"{int(count.sum())} impacts in {rec.duration:g} s, {int(count.max())} of them in 1 ms, and on",
-            note="A rebound of less than 1 um/s is none, so that the series ends",
+            "section6",
+            "Shocks accumulate where the two vertices of a foot do not impact simultaneously (e = 0: impacts of a "
+            f"landing until it lies flat, {SETTLED:g} s)",
+            "they accumulate",
+            ", ".join(f"{name} {min(several)} to {max(several)}" for name, several in counts.items()),
+            proof="With e = 0 (section 2.2) a vertex that lands stays: heel and toe land one after the other, and that is "
+            f"all, never more than {densest} impacts in 1 ms, and every run goes on to its end. It takes a rebound: with "
+            f"e = {RESTITUTION:g} on flat feet there are {int(bouncing.sum())}, {int(bouncing.max())} of them in 1 ms, "
+            "and there a rebound of less than 1 um/s is none, so that the series ends",
             source="printed",
         )
     )
