@@ -148,10 +148,10 @@ def judge_landings(data: Landings) -> list[Claim]:
             f"landing until it lies flat, {SETTLED:g} s)",
             "they accumulate",
             ", ".join(f"{name} {min(several)} to {max(several)}" for name, several in counts.items()),
-            proof="With e = 0 (section 2.2) a vertex that lands stays: heel and toe land one after the other, and that is "
-            f"all, never more than {densest} impacts in 1 ms, and every run goes on to its end. It takes a rebound: with "
-            f"e = {RESTITUTION:g} on flat feet there are {int(bouncing.sum())}, {int(bouncing.max())} of them in 1 ms, "
-            "and there a rebound of less than 1 um/s is none, so that the series ends",
+            proof="With e = 0 (section 2.2) a vertex that lands stays: heel and toe land one after the other, and that "
+            f"is all, never more than {densest} impacts in 1 ms, and every run goes on to its end. It takes a rebound: "
+            f"with e = {RESTITUTION:g} on flat feet there are {int(bouncing.sum())}, {int(bouncing.max())} of them in "
+            "1 ms, and there a rebound of less than 1 um/s is none, so that the series ends",
             source="printed",
         )
     )
