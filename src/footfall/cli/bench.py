@@ -30,7 +30,7 @@ class Command:
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...", help_behavior_hint="")] = ()
-    """the laws of those worlds, all that are offered if left out"""
+    """the laws of those worlds, or of --cold; all if left out"""
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
     cold: bool = False
@@ -50,7 +50,7 @@ class Command:
         effort = QUICK if self.quick else Effort()
         with sentences_bar("bench") as report:
             if self.cold:
-                figures = cold_starts(*laws())
+                figures = cold_starts(*(self.laws or laws()))
             else:
                 figures = robot_speeds(self.robots, effort, report) if self.robots else bench(effort, report)
             for figure in figures:

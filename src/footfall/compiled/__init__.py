@@ -114,7 +114,7 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
     pointer: Any = CFunc(function, (args, result), {}, options, pipeline_class=KernelCompiler)
     pointer._cache = KernelCache(function, flags_of(pointer))
     pointer.compile()
-    pointer._numba_type_ = numba.typeof(pointer)  # found once, not in every run
+    pointer._numba_type_ = types.FunctionType(pointer._sig)  # found once, not in every run
     return pointer
 
 

@@ -15,6 +15,7 @@ import hashlib
 import struct
 from typing import Any
 
+import numba.experimental.function_type  # noqa: F401 - Numba learns from it the types of function pointers
 import numpy as np
 from llvmlite import ir
 from numba import typeof

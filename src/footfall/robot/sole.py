@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from footfall.errors import RobotError
+from footfall.robot.hull import hull_faces, hull_ring, polygon_area, qhull
 
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
@@ -69,10 +69,8 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
         mesh = model.geom_dataid[geom]
         start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
         local = model.mesh_vert[start : start + count].astype(float)
-        try:
-            local = local[ConvexHull(local).vertices]
-        except QhullError:  # a flat mesh is its own hull
-            local = np.unique(local, axis=0)
+        hull = qhull(local)
+        local = np.unique(local, axis=0) if hull is None else local[hull.vertices]  # a flat mesh is its own hull
     return local @ rotation.T + origin, np.zeros(len(local))
 
 
@@ -99,13 +97,11 @@ def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _sole_face(solid: np.ndarray) -> tuple[np.ndarray, float] | None:
     """Upward unit normal and area (m2, seen from below) of the largest nearly flat downward face of the hull."""
-    try:
-        hull = ConvexHull(solid)
-    except QhullError:
+    faces = hull_faces(solid)
+    if faces is None:
         return None
-    normals, offsets = hull.equations[:, :3], hull.equations[:, 3]
-    a, b, c = (hull.points[hull.simplices[:, i]] for i in range(3))
-    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1) * np.clip(-normals @ UP, 0, None)
+    normals, offsets = faces.normal, faces.offset
+    area = faces.area * np.clip(-normals @ UP, 0, None)
     down = np.flatnonzero(-normals @ UP > FACING)
     if down.size == 0:
         return None
@@ -134,10 +130,10 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
     if len(flat) < 3 or values[0] < 1e-12 * values[1]:
         along = vectors[:, 1] * (1 if vectors[0, 1] + 1e-3 * vectors[1, 1] >= 0 else -1)
         return [int(np.argmin(flat @ along)), int(np.argmax(flat @ along))]
-    ring = list(ConvexHull(flat).vertices)
-    area = _area(flat[ring])
+    ring = hull_ring(flat)
+    area = polygon_area(flat[ring])
     while len(ring) > 3:
-        corner = [_area(flat[[ring[i - 1], ring[i], ring[(i + 1) % len(ring)]]]) for i in range(len(ring))]
+        corner = [polygon_area(flat[[ring[i - 1], ring[i], ring[(i + 1) % len(ring)]]]) for i in range(len(ring))]
         least = int(np.argmin(corner))
         if corner[least] > detail * area:
             break
@@ -170,7 +166,7 @@ def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
     off = np.abs(np.linalg.norm(cap - centre, axis=1) - radius).max()
     short = abs(centre[2] - radius - lowest)
     face = _sole_face(bottom)
-    flat = 0.0 if face is None else face[1] / ConvexHull(cap[:, :2]).volume
+    flat = 0.0 if face is None else face[1] / polygon_area(cap[hull_ring(cap[:, :2]), :2])
     allowed = (BARREL if flat < FLAT_SHARE else ROUND) * radius
     centre[2] = lowest + radius
     return (centre, radius) if off < allowed and short < allowed else None
@@ -241,8 +237,3 @@ def _across(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
     first /= np.linalg.norm(first)
     return first, np.cross(normal, first)
-
-
-def _area(flat: np.ndarray) -> float:
-    x, y = flat[:, 0], flat[:, 1]
-    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))

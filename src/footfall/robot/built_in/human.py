@@ -14,6 +14,7 @@ import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in.root import root_between
 
 # Winter, table 4.1: mass as a fraction of the whole; centre of mass from the upper joint and radius of
 # gyration about it, as fractions of the segment's length. The trunk is Winter's head, arms and trunk; its
@@ -165,8 +166,6 @@ def set_home(
     foot. ``sole_middle`` is the middle of the sole in m ahead of the ankle. With ``servo``, the controls are
     joint angles.
     """
-    from scipy.optimize import brentq
-
     from footfall.robot.sole import corners
 
     model = spec.copy().compile()
@@ -189,7 +188,7 @@ def set_home(
         return data.subtree_com[1, 0] - data.xpos[ankle, 0] - sole_middle
 
     try:
-        lean = float(brentq(error, -0.6, 0.6 + knee, xtol=1e-15))  # pyright: ignore[reportArgumentType]
+        lean = root_between(error, -0.6, 0.6 + knee, tolerance=1e-15)
     except ValueError:
         raise RobotError(
             f"robot '{spec.modelname}' cannot stand with its centre of mass over the middle of its soles; "

@@ -1,0 +1,110 @@
+"""Convex hulls of corners: of few by trying every plane through them, of many by SciPy's Qhull.
+
+The feet of most robots have few corners, and to import SciPy's hulls takes longer than all else of loading a robot.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Points up to which every plane is tried: 2024 of them.
+FEW = 24
+#: Of the size of the body: points nearer to a plane or a line than this lie on it.
+THIN = 1e-9
+
+
+class Faces(NamedTuple):
+    """The F faces of a convex body, or triangles of them."""
+
+    normal: np.ndarray  # (F, 3) unit, outward
+    offset: np.ndarray  # (F,) m; normal . x + offset = 0 on the face
+    area: np.ndarray  # (F,) m2
+
+
+def hull_faces(points: np.ndarray) -> Faces | None:
+    """The faces of the hull of points (N, 3), m; None if they are all in a plane."""
+    return _faces_of_few(points) if len(points) <= FEW else _faces_by_qhull(points)
+
+
+def hull_ring(flat: np.ndarray) -> list[int]:
+    """Indices of the corners of the hull of points (N, 2) in a plane that are not all on a line, counter-clockwise."""
+    if len(flat) > FEW:
+        return list(qhull(flat).vertices)
+    order = sorted(range(len(flat)), key=lambda i: (flat[i, 0], flat[i, 1]))
+    thin = THIN * float(np.ptp(flat, axis=0).max()) ** 2
+    return _lower_ring(flat, order, thin) + _lower_ring(flat, order[::-1], thin)
+
+
+def polygon_area(ring: np.ndarray) -> float:
+    """Area of a polygon (N, 2), m2."""
+    x, y = (ring - ring[0]).T
+    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+
+
+def qhull(points: np.ndarray) -> Any:
+    """SciPy's ``ConvexHull``; None of points that are all in a plane, or on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return ConvexHull(points)
+    except QhullError:
+        return None
+
+
+def _lower_ring(flat: np.ndarray, order: list[int], thin: float) -> list[int]:
+    """Half of a ring, from the first of sorted points up to the last, which is left out (Andrew's monotone chain)."""
+    ring: list[int] = []
+    for i in order:
+        while len(ring) > 1:
+            (ax, ay), (bx, by) = flat[ring[-1]] - flat[ring[-2]], flat[i] - flat[ring[-2]]
+            if ax * by - ay * bx > thin:
+                break
+            ring.pop()
+        ring.append(i)
+    return ring[:-1]
+
+
+def _faces_of_few(points: np.ndarray) -> Faces | None:
+    size = float(np.ptp(points, axis=0).max())
+    triples = np.array(list(combinations(range(len(points)), 3)))
+    a, b, c = (points[triples[:, i]] for i in range(3))
+    cross = np.cross(b - a, c - a)
+    length = np.linalg.norm(cross, axis=1)
+    largest_first = np.argsort(-length, kind="stable")  # their normals are the most accurate
+    largest_first = largest_first[length[largest_first] > THIN * size**2]
+    normal = cross[largest_first] / length[largest_first, None]
+    offset = -(normal * a[largest_first]).sum(axis=1)
+    above = points @ normal.T + offset  # (N, planes)
+    flip = (above > -THIN * size).all(axis=0)
+    sign = np.where(flip, -1.0, 1.0)
+    normal, offset, above = sign[:, None] * normal, sign * offset, sign * above
+    outer = (above < THIN * size).all(axis=0)
+    on = np.abs(above) < THIN * size
+    if not outer.any() or on.all(axis=0).any():
+        return None
+    seen: dict[bytes, int] = {}
+    for plane in np.flatnonzero(outer):
+        seen.setdefault(on[:, plane].tobytes(), int(plane))
+    chosen = list(seen.values())
+    areas = [_area_in_plane(points[on[:, plane]], normal[plane]) for plane in chosen]
+    return Faces(normal[chosen], offset[chosen], np.array(areas))
+
+
+def _area_in_plane(points: np.ndarray, normal: np.ndarray) -> float:
+    across = np.eye(3)[np.argmin(np.abs(normal))]
+    first = np.cross(normal, across)
+    first /= np.linalg.norm(first)
+    flat = np.column_stack([points @ first, points @ np.cross(normal, first)])
+    return polygon_area(flat[hull_ring(flat)])
+
+
+def _faces_by_qhull(points: np.ndarray) -> Faces | None:
+    hull = qhull(points)
+    if hull is None:
+        return None
+    a, b, c = (hull.points[hull.simplices[:, i]] for i in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return Faces(hull.equations[:, :3], hull.equations[:, 3], area)
