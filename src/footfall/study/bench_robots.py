@@ -19,6 +19,7 @@ from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.robot.model import compiled, written
+from footfall.robot.motors import motor_scale
 from footfall.study.bench import (
     DT,
     MUJOCO,
@@ -67,6 +68,7 @@ def robot_speeds(
 def held(robot: Robot) -> Robot:
     """The robot with position servos in the place of motors; itself if it has none or drives itself otherwise."""
     try:
+        motor_scale(robot, "bench")
         rows = Posture().gains(robot, Ground.plane(), DT).reshape(-1, 7)
     except ControllerError:  # it has servos already
         return robot
