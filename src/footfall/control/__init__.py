@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from footfall.control.gait_walk import GaitWalk
     from footfall.control.human_walk import HumanWalk
     from footfall.control.posture import Posture
+    from footfall.control.quadruped_walk import QuadrupedWalk
     from footfall.control.walking import Walk
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "GaitWalk",
     "HumanWalk",
     "Posture",
+    "QuadrupedWalk",
     "State",
     "StatefulController",
     "Walk",
@@ -39,6 +41,7 @@ BUILT_IN = {
     "gait": "gait_walk:GaitWalk",
     "human-walk": "human_walk:HumanWalk",
     "posture": "posture:Posture",
+    "quadruped-walk": "quadruped_walk:QuadrupedWalk",
     "walk": "walking:Walk",
 }
 #: What else users take from here.

@@ -90,7 +90,8 @@ class Biped:
         if not model.nu:
             raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")
         if len(robot.feet) != 2:
-            raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}")
+            other = ", which quadruped-walk is for" if len(robot.feet) == 4 else ""
+            raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
         if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or (model.jnt_type[1:] == 0).any():
             raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
         driving = drives(robot, purpose)
