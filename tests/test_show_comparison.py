@@ -90,6 +90,15 @@ def test_every_law_has_a_verdict_first(page):
     assert 'class="card bad"' in text
 
 
+def test_a_law_without_a_recording_has_its_verdict_too(runs, tmp_path):
+    why = "no idea <b>"
+    several = write_report(runs[:2], tmp_path / "two.html", failed={"rubber": why}).read_text(encoding="utf-8")
+    card = several[several.index("<h3>rubber</h3>") :]
+    assert "did not run" in card[:100] and "no idea &lt;b&gt;" in card[:200]
+    alone = write_report(runs[0], tmp_path / "one.html", failed={"rubber": why}).read_text(encoding="utf-8")
+    assert "rubber did not run:</strong> no idea &lt;b&gt;" in alone
+
+
 @pytest.mark.browser
 def test_the_table_is_sorted_by_what_is_asked(shown):
     rows = "[...document.querySelectorAll('.ranking tbody [data-key=%s]')].map(c => Number(c.dataset.value))"

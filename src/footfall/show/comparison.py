@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -78,13 +78,20 @@ def figures_of(rec: Record, label: str, audit: Audit | None) -> Figures:
     )
 
 
-def comparison(runs: Sequence[Record], labels: Sequence[str], audits: Sequence[Audit]) -> str:
-    """The verdict cards, then the table, as HTML."""
+def comparison(
+    runs: Sequence[Record], labels: Sequence[str], audits: Sequence[Audit], failed: Mapping[str, str]
+) -> str:
+    """The verdict cards, then the table, as HTML; ``failed`` says of what has no recording why."""
     given: Sequence[Audit | None] = audits or [None] * len(runs)
     found = [figures_of(rec, label, audit) for rec, label, audit in zip(runs, labels, given, strict=True)]
     sorts = "".join(f'<option value="{q.key}">{q.heading.lower()}</option>' for q in QUANTITIES)
-    beside = math.ceil(len(runs) / math.ceil(len(runs) / MOST_BESIDE))
-    cards = "".join(_card(run, r, found) for r, run in enumerate(found))
+    count = len(runs) + len(failed)
+    beside = math.ceil(count / math.ceil(count / MOST_BESIDE))
+    cards = "".join(_card(run, r, found) for r, run in enumerate(found)) + "".join(
+        f'<article class="card bad"><h3>{escape(label)}</h3><p class="outcome verdict bad">did not run</p>'
+        f'<p class="why">{escape(why)}</p></article>'
+        for label, why in failed.items()
+    )
     names = "".join(f'<option value="{r}">{escape(label)}</option>' for r, label in enumerate(labels))
     return (
         '<section class="compared" aria-label="Comparison"><div class="asked">'

@@ -36,11 +36,13 @@ def write_report(
     title: str | None = None,
     labels: Sequence[str] | None = None,
     audit: Sequence[Audit] | None = None,
+    failed: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a report of a recording, or of several to be compared, and give back its path.
 
     ``labels`` name the recordings (their laws if left out). ``audit`` holds the audit of each
-    recording; left out, they are made, and an empty list leaves the section out.
+    recording; left out, they are made, and an empty list leaves the section out. ``failed`` says, by label, why
+    something that should be compared has no recording.
 
     Example:
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
@@ -48,7 +50,7 @@ def write_report(
     """
     runs, names, own_title = chosen(recordings, labels, "a report")
     target = Path(path).expanduser()
-    text = render_report(runs, names, title or own_title, audits_of(runs, audit))
+    text = render_report(runs, names, title or own_title, audits_of(runs, audit), failed=failed or {})
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(target) as part:
@@ -76,9 +78,12 @@ def render_report(
     labels: Sequence[str],
     title: str,
     audits: Sequence[Audit],
+    *,
     options: Mapping[str, Any] | None = None,
+    failed: Mapping[str, str] | None = None,
 ) -> str:
     """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
+    missing = failed or {}
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
     data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels), **(options or {})}
     alone = len(runs) == 1
@@ -87,10 +92,10 @@ def render_report(
         data,
         title=title,
         lead=_lead(runs),
-        failures=_failures(runs, labels),
+        failures=_failures(runs, labels, missing if alone else {}),
         kind="single" if alone else "several",
         figures=key_figures(runs[0], audits[0] if audits else None) if alone else "",
-        compared="" if alone else comparison(runs, labels, audits),
+        compared="" if alone else comparison(runs, labels, audits, missing),
         tables="\n".join(filter(None, tables)),
     )
 
@@ -168,9 +173,10 @@ def _lead(runs: Sequence[Record]) -> str:
     return f"{longest:.4g} s on {where}, {held}{pushed}, step {1000 * first.dt:.4g} ms"
 
 
-def _failures(runs: Sequence[Record], labels: Sequence[str]) -> str:
+def _failures(runs: Sequence[Record], labels: Sequence[str], missing: Mapping[str, str]) -> str:
+    ended = {label: rec.failure.message for rec, label in zip(runs, labels, strict=True) if rec.failure is not None}
     return "\n".join(
-        f'<p class="failure"><strong>{escape(label)} did not finish:</strong> {escape(rec.failure.message)}</p>'
-        for rec, label in zip(runs, labels, strict=True)
-        if rec.failure is not None
+        f'<p class="failure"><strong>{escape(label)} did not {verb}:</strong> {escape(why)}</p>'
+        for verb, said in (("finish", ended), ("run", missing))
+        for label, why in said.items()
     )

@@ -55,7 +55,7 @@ class Viewer:
     ) -> None:
         runs, names, title = chosen(recordings, labels, "the view")
         options: dict[str, Any] = {"overlay": True} if ghosts else {}
-        page = render_report(runs, names, title, audits_of(runs, None), options)
+        page = render_report(runs, names, title, audits_of(runs, None), options=options)
         self.server = PageServer(page, host, port)
         self.address = self.server.address
 

@@ -134,7 +134,8 @@ class Comparison:
         from footfall.show.report import write_report
 
         runs = self._some()
-        given = {"labels": list(runs), "audit": [self.audits[label] for label in runs], **options}
+        failed = {row.law: row.why for row in self.rows if row.law not in runs}
+        given = {"labels": list(runs), "audit": [self.audits[label] for label in runs], "failed": failed, **options}
         return write_report(list(runs.values()), path, **given)
 
     def save(self, folder: str | os.PathLike[str]) -> dict[str, Path]:

@@ -12,7 +12,7 @@ function difference(value, reference, unit) {
 class Compared {
   constructor(page, plots, replay, redraw) {
     Object.assign(this, { page, plots, replay, redraw });
-    this.cards = [...document.querySelectorAll(".card")];
+    this.cards = [...document.querySelectorAll(".card[data-run]")];
     this.rows = [...document.querySelectorAll(".ranking tbody tr")];
     this.legend = document.getElementById("shared-legend");
     this.legend.hidden = false;
