@@ -129,7 +129,17 @@ def test_differences_are_those_to_the_reference(shown, runs):
     assert "less that of spring-damper" in shown.evaluate("document.querySelector('.plot h3').textContent")
     deltas = shown.evaluate("[...document.querySelectorAll('[data-key=peak] .delta')].map(d => d.textContent)")
     assert deltas[1] == ""
-    assert all(delta.endswith(("%", "×", "same")) for i, delta in enumerate(deltas) if i != 1)
+    assert all(delta.endswith(("%", "same")) for i, delta in enumerate(deltas) if i != 1)
+    for value, reference, unit, said in (
+        (1.5, 1.0, "N", "+50 %"),
+        (0.98, 1.0, "N", "−2.0 %"),
+        (2.43e-3, 0.0, "m", "+2.43 mm"),
+        (0.424, -5.1e-4, "J", "+0.425 J"),
+        (4150.0, 30.0, "µs", "+4.12 ms"),
+        (1.0001, 1.0, "N", "same"),
+        (3, 0, "", "+3"),
+    ):
+        assert shown.evaluate(f"difference({value}, {reference}, {unit!r})") == said
 
 
 @pytest.mark.browser

@@ -1,12 +1,21 @@
 // What only a page of several recordings has: one legend for all plots, sorting, and a reference to differ from.
 
-// A difference for people: in percent of the reference, or as it is where the reference is nothing.
+// Units that suit a size, as in footfall.show.numbers: from which size on, by how much to multiply, and the name.
+const SCALES = {
+  m: [[1, 1, "m"], [1e-3, 1e3, "mm"], [0, 1e6, "µm"]],
+  N: [[0.1, 1, "N"], [0, 1e3, "mN"]],
+  J: [[0.1, 1, "J"], [0, 1e3, "mJ"]],
+  "µs": [[1e6, 1e-6, "s"], [1e3, 1e-3, "ms"], [0, 1, "µs"]],
+};
+
+// A difference for people: in percent of the reference; as it is where the reference is nothing, or of another size.
 function difference(value, reference, unit) {
   const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
-  if (value === reference) return "same";
-  if (reference === 0) return `${signed(Number(value - reference).toPrecision(2))} ${unit}`;
-  const part = (value - reference) / Math.abs(reference);
-  return Math.abs(part) < 9.995 ? `${signed((100 * part).toFixed(Math.abs(part) < 0.1 ? 1 : 0))} %` : `${(value / reference).toPrecision(2)} ×`.replace("e+", "e");
+  const change = value - reference, part = change / Math.abs(reference);
+  if (change === 0 || Math.abs(part) < 5e-4) return "same";
+  if (reference !== 0 && Math.abs(part) < 9.995 && value * reference >= 0) return `${signed((100 * part).toFixed(Math.abs(part) < 0.1 ? 1 : 0))} %`;
+  const [, factor, name] = (SCALES[unit] || [[0, 1, unit]]).find(([least]) => Math.abs(change) >= least);
+  return `${signed(String(Number((change * factor).toPrecision(3))))} ${name}`.trim();
 }
 
 class Compared {
