@@ -26,7 +26,7 @@ from footfall.show.replay import most_frames, replay_data
 from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, summary_table
 from footfall.version import __version__
 
-SCRIPTS = ("common.js", "stage.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")
+SCRIPTS = ("common.js", "stage.js", "camera.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")
 
 
 def write_report(
