@@ -143,8 +143,9 @@ class LiveView:
         old = self.simulation
         law, self.desk.law = self.desk.law, None
         passed = run.step * old.dt
+        assert law is not None
+        self.server.send({"note": f"making {law.name} ready; its first start compiles"})
         try:
-            assert law is not None
             self.simulation = Simulation(
                 old.robot, ground=old.ground, law=law, dt=old.dt, body_contacts=old.body_contacts
             )

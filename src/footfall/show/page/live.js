@@ -47,7 +47,12 @@ class Live {
 
   take(event) {
     if (event.law) return this.describe(event.law);
-    if (event.error || event.ended) return this.say(event.error || event.ended);
+    if (event.error || event.ended || event.note) {
+      this.noted = Boolean(event.note);
+      return this.say(event.error || event.ended || event.note);
+    }
+    if (this.noted) this.say("");
+    this.noted = false;
     const { run, data, page } = this;
     for (const [name, track] of Object.entries(this.tracks)) run[name] = track.push(event.arrays[name]);
     run.time = this.time.push([event.time]);
