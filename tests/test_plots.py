@@ -12,7 +12,8 @@ from PIL import Image
 import footfall as ff
 from footfall.errors import FootfallError, RecordingError
 from footfall.measure.common import normal_force
-from footfall.show.plots import FORMATS, PLOTS, forces, joints, modes, plot, save_plot
+from footfall.show.panels import decimated
+from footfall.show.plots import FORMATS, PLOTS, forces, joints, modes, panels_of, plot, save_plot
 from footfall.show.style import COLORS, MODES
 
 PUSH = ff.Push("trunk", force=(60.0, 25.0, 0.0), start=0.1, duration=0.1)
@@ -231,3 +232,27 @@ def test_a_missing_matplotlib_says_what_to_install(ball, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(FootfallError, match=r'pip install "footfall\[plot\]"'):
         ball.plot("grf")
+
+
+def test_pressure_centres_have_gaps_in_flight(ball):
+    """Dropped from 5 cm, it flies for 0.1 s and bounces: there is a centre of pressure where it touches only."""
+    touching = (ball.mode != 0).any(axis=1)
+    assert touching.any() and not touching.all()
+    drawn = lines(ball.plot("pressure"))
+    assert np.array_equal(np.isfinite(drawn["CoP"][:, 1]), touching)
+    assert not np.isfinite(drawn["ZMP"][~touching, 1]).any()
+    (curve,) = [c for c in panels_of("pressure", {"ball": ball})[0].curves if c.name == "CoP"]
+    kept = curve.values[decimated(curve.values, 40)]
+    flights = np.count_nonzero(np.diff(np.isfinite(curve.values).astype(int)) == -1)
+    assert np.count_nonzero(np.diff(np.isfinite(kept).astype(int)) == -1) == flights  # no line across a flight
+
+
+def test_curves_that_coincide_are_all_seen(pushed):
+    """Later ones are thinner and every second dashed; of one recording the first foot is wider than the second."""
+    twice = plot({"a": pushed[0], "b": pushed[0], "c": pushed[0]}, "grf").axes[0].get_lines()
+    drawn = [line for line in twice if line.get_label() in "abc"]
+    widths = [line.get_linewidth() for line in drawn]
+    assert widths == sorted(widths, reverse=True) and len(set(widths)) == 3
+    assert [line.get_linestyle() for line in drawn] == ["-", "--", "-"]
+    left, right = (line for line in pushed[0].plot("grf").axes[0].get_lines() if line.get_label() in ("left", "right"))
+    assert left.get_linewidth() > right.get_linewidth()
