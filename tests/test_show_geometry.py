@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from footfall import load_robot
 from footfall.show.geometry import Mesh, body_meshes, box, capsule, cylinder, ellipsoid, simplified
 
 HALF = np.array([0.1, 0.2, 0.3])
@@ -112,3 +113,19 @@ def test_visual_meshes_are_drawn_in_the_colours_of_the_model_and_collision_shape
     (mesh,) = body_meshes(model).values()
     assert {tuple(color) for color in mesh.colors} == {(255, 0, 0, 255), (0, 0, 255, 255)}
     assert len(mesh.faces) == 4 + len(capsule(0.1, 0.0)[2])
+
+
+def test_of_a_urdf_the_visual_shapes_are_drawn(tmp_path):
+    inertia = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+    (tmp_path / "egg.urdf").write_text(
+        f"""
+        <robot name="egg"><link name="egg"><inertial><mass value="1"/>{inertia}</inertial>
+          <visual><geometry><sphere radius="0.2"/></geometry>
+            <material name="red"><color rgba="1 0 0 1"/></material></visual>
+          <collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>
+        </link></robot>
+        """
+    )
+    (mesh,) = body_meshes(load_robot(tmp_path / "egg.urdf").model).values()
+    assert np.linalg.norm(mesh.vertices, axis=1) == pytest.approx(0.2)  # a sphere, and no box in it
+    assert (mesh.colors == [255, 0, 0, 255]).all()

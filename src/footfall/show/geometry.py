@@ -40,10 +40,15 @@ Shape = tuple[np.ndarray, np.ndarray, np.ndarray]  # vertices, normals, faces
 def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
     """What is drawn of each body that has something to draw, in the body's frame, by its id.
 
-    Planes and height fields are left out: they are endless or ground, and the ground is drawn by
-    ``Ground.mesh``.
+    Planes and height fields are left out: they are endless or ground, and the ground is drawn by ``Ground.mesh``. Of a
+    body with visual geoms those are drawn, and not the shapes it collides with.
     """
-    shown = [g for g in range(model.ngeom) if model.geom_group[g] in SHOWN_GROUPS]
+    dressed = {int(model.geom_bodyid[g]) for g in range(model.ngeom) if _visual(model, g)}
+    shown = [
+        g
+        for g in range(model.ngeom)
+        if model.geom_group[g] in SHOWN_GROUPS and (_visual(model, g) or int(model.geom_bodyid[g]) not in dressed)
+    ]
     parts: dict[int, list[Mesh]] = {}
     for geom in shown or range(model.ngeom):
         color = _color(model, geom)
@@ -62,6 +67,12 @@ def body_meshes(model: mujoco.MjModel) -> dict[int, Mesh]:
         )
         parts.setdefault(int(model.geom_bodyid[geom]), []).append(part)
     return {body: merged(meshes) for body, meshes in sorted(parts.items())}
+
+
+def _visual(model: mujoco.MjModel, geom: int) -> bool:
+    """Whether a geom is only there to be seen: in group 1, where MuJoCo puts those of a URDF, or 2, as models do."""
+    touches = model.geom_contype[geom] or model.geom_conaffinity[geom]
+    return not touches and model.geom_group[geom] in (1, 2)
 
 
 def merged(meshes: Iterable[Mesh]) -> Mesh:
