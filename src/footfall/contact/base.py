@@ -78,7 +78,7 @@ class Law:
     memory_size: ClassVar[int] = 0
     #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
     margin: ClassVar[float] = 1e-9
-    #: Numbers a coupled law tells of each step, recorded as ``rec.signals``: names and units.
+    #: Numbers that a coupled law reports of each step, recorded as ``rec.signals``: names and units.
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: The same of every foot, after those: names and units.
     foot_signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -261,8 +261,8 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
         compiled.compile((*point_signature().args[:5], values))
     except NumbaError as error:
         reason = str(error).strip().splitlines()
-        told = next((line for line in reason if line and not line.startswith(("Failed", "No "))), reason[0])
-        raise LawError(f"law '{name}' cannot be compiled: {told}") from error
+        cause = next((line for line in reason if line and not line.startswith(("Failed", "No "))), reason[0])
+        raise LawError(f"law '{name}' cannot be compiled: {cause}") from error
     result = compiled.nopython_signatures[-1].return_type
     count = len(result) if isinstance(result, types.BaseTuple) else 1 if result in (float64, types.int64) else 0
     if count not in _COMPLETED:

@@ -57,7 +57,7 @@ class HuntCrossley(FrictionalLaw):
     ``restitution`` at ``impact_speed``, or ``damping_ratio`` at the rest depth, or, if those are ``None`` too,
     ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs
     it; ``v_s`` as the smallest that is stable with the step. A deep or fast impact makes ``c d^alpha`` larger than a
-    step of ``dt`` can bear; where ``c`` is derived without a wish, it grows no further than that.
+    step of ``dt`` can bear; where ``c`` is derived from neither, it grows no further than that.
 
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """

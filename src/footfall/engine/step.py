@@ -67,7 +67,7 @@ class Plan(NamedTuple):
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
     total: int  # steps
-    control: int  # 0 nobody, 1 a Python function, 2 a compiled one
+    control: int  # 0 nothing, 1 a Python function, 2 a compiled one
     control_every: int  # steps
     record_every: int  # steps
 
@@ -103,7 +103,7 @@ class Conditions(NamedTuple):
     plan: Plan
     guard: Any  # when MuJoCo may have constraints to make
     constraints: Any  # of single joints, and those that MuJoCo makes
-    native: Any  # the contact that MuJoCo is told of
+    native: Any  # the contacts that MuJoCo is given
     pushes: Any
     ground: Surface
     control: Control

@@ -93,7 +93,7 @@ class Constraints(NamedTuple):
 
 
 class Native(NamedTuple):
-    """How MuJoCo is told of our contact points, when its own solver is the law."""
+    """Our contact points as contacts of MuJoCo, for its own solver as the law."""
 
     contact: np.ndarray  # (1,) template of mjContact
     ground_geom: int

@@ -107,13 +107,13 @@ class Audit:
     def check(self) -> Audit:
         """This audit, or a ``RecordingError`` that names the rows that fail, or those that are not known."""
         if self.failed:
-            told = "; ".join(
+            failures = "; ".join(
                 f"{row.name} {_number(row.worst)} {row.unit} at t = {row.when:.4g} s "
                 f"(limit {_number(row.limit)} {row.unit}: {row.meaning})"
                 for row in self.rows
                 if row.verdict == "fail"
             )
-            raise RecordingError(f"the audit of {self.title} fails: {told}")
+            raise RecordingError(f"the audit of {self.title} fails: {failures}")
         if self.unknown:
             raise RecordingError(f"the audit of {self.title} does not know of {', '.join(self.unknown)}: {self.remedy}")
         return self
@@ -171,11 +171,11 @@ def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Conta
     """Columns of text, those in ``right`` set flush right."""
     widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
 
-    def told(line: Sequence[str]) -> str:
+    def row(line: Sequence[str]) -> str:
         cells = (c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True)))
         return "  ".join(cells).rstrip()
 
-    return "\n".join([told(head), "  ".join("-" * w for w in widths), *map(told, lines)])
+    return "\n".join([row(head), "  ".join("-" * w for w in widths), *map(row, lines)])
 
 
 def _judged(rule: Rule, rec: Record) -> np.ndarray:

@@ -74,7 +74,7 @@ class Record:
         gap: (T, P) m, signed distance to the ground, negative inside.
         mode: (T, P) 0 open, 1 stick, 2 slide; of several steps 2 if the point slides in one, 1 if it sticks in one.
         status: (T,) what the law said of its solution: 0 solved, 1 the forces of some step are the best it found.
-        signals: what else law and controller told of each sample, by name, each (T, ...); ``info["signals"]``
+        signals: what else law and controller reported of each sample, by name, each (T, ...); ``info["signals"]``
             has the units.
         pushes: the forces from outside that it was run under.
         failure: why the run ended early, None if it did not.

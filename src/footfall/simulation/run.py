@@ -185,12 +185,12 @@ class Run:
         )
 
     def _signals(self, flat: np.ndarray, gap: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-        """What law and controller told, by name, and the units."""
+        """What law and controller reported, by name, and the units."""
         law = self.simulation.law
         if not law.event_driven:
-            unasked = (gap > law.margin).all(axis=1)  # in the air nobody asks the law, and its last words are old
+            in_air = (gap > law.margin).all(axis=1)  # the law is not called: its signals are of an earlier step
             flat = flat.copy()
-            flat[unasked, : flat.shape[1] - sum(s.values.size for s in self.controls.signals.values())] = 0.0
+            flat[in_air, : flat.shape[1] - sum(s.values.size for s in self.controls.signals.values())] = 0.0
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
         shapes |= dict.fromkeys(law.foot_signals, (len(self.simulation.robot.feet),))
         shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}

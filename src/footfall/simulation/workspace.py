@@ -208,7 +208,7 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
 
 
 def give_back(sim: Setup, workspace: Workspace) -> None:
-    """Let another run have a workspace whose run has ended well: nobody may look at it any more."""
+    """Let another run have a workspace whose run has ended; what refers to its arrays is no longer valid."""
     prepared(sim).spare.append(workspace)
 
 

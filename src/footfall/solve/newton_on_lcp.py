@@ -139,7 +139,7 @@ def descend(m, q, scale, size, z, tolerance, work):
 
 @kernel
 def newton_to_solution(m, q, z, tolerance, work, marks):
-    """Write z, from what it holds; gives how it ended, the Newton steps and Lemke's pivots (0 if he was not asked).
+    """Write z, from what it holds; gives how it ended, the Newton steps and Lemke's pivots (0 if Newton sufficed).
 
     ``work`` has ``newton_rows(n)`` rows of exactly n floats, ``marks`` ``newton_marks(n)`` integers. ``tolerance`` is
     that of |phi|, of the largest q, in equilibrated units.
