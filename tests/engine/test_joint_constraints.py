@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,7 +14,9 @@ import pytest
 from engine import reference
 
 import footfall as ff
-from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
+from footfall.contact.base import CoupledLaw
+from footfall.contact.setting import Setting
+from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP, UNSOLVED_ROUNDS
 from footfall.engine.joint_rows import make_joint_rows
 
 ROBOTS = Path(__file__).parents[3] / "shared" / "robots"
@@ -293,3 +298,46 @@ def test_cassie_stands_on_its_springs_and_loops():
     rec = ff.Simulation(robot, law="spring-damper").run(3.0, controller="posture")
     assert rec.qpos[:, 2].min() > 0.98 * rec.qpos[0, 2]
     assert rec.force[-1000:, :, 2].sum(axis=1).mean() == pytest.approx(robot.weight, rel=0.02)
+
+
+class Values(NamedTuple):
+    size: float  # N
+
+
+def never_the_same(contacts, dt, memory, force, mode, work, marks, signals, values):
+    """Forces to and fro, each time it is asked, and never called solved."""
+    signals[0] += 1.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        force[p, 0], force[p, 1], force[p, 2] = values.size * (1.0 - 2.0 * (signals[0] % 2.0)), 0.0, values.size
+        mode[p] = 1
+    return 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeverSolved(CoupledLaw):
+    name = "never-solved"
+    citation = "none"
+    memory_size = 1
+    margin = 0.01
+    signals = MappingProxyType({"asked": "times"})
+    kernel = staticmethod(never_the_same)
+
+    @classmethod
+    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
+        return 1
+
+    @classmethod
+    def marks_size(cls, points: int, bodies: int) -> int:
+        return 1
+
+    def resolve(self, setting: Setting) -> Values:
+        return Values(size=300.0)
+
+
+def test_a_law_that_finds_no_solution_is_not_asked_over_and_over():
+    """Joint friction slips one way and the other with the law's forces: the rounds end, and the step says unsolved."""
+    robot = puppet()
+    run = reference.evaluated(ff.Simulation(robot, law=NeverSolved()), robot.home, np.zeros(robot.model.nv))
+    assert run.outcome[3] == 1
+    assert run.scratch.signals[0] == UNSOLVED_ROUNDS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
+from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED, UNSOLVED_ROUNDS
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
@@ -147,7 +147,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         gather(points, contacts, scratch.centroid)
         if rows > 0:
             keep_memory(points, scratch)
-    status = 0
+    status, unsolved = 0, 0
     for turn in range(ROUNDS):
         copy(world.qacc, world.qfrc_smooth)
         if joints.kind.size > 0:
@@ -163,6 +163,9 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn):
             return status if shared.number[2] == 0 else 1
+        unsolved += 1 if status != 0 else 0
+        if unsolved == UNSOLVED_ROUNDS:
+            break
     return 1
 
 
