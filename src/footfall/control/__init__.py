@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,7 @@ def named_controller(name: str) -> CompiledController | StatefulController:
     return controller_class(name)()
 
 
+@cache
 def _load(home: str) -> Any:
     module, _, attribute = home.partition(":")
     return getattr(import_module(f"footfall.control.{module}"), attribute)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import mujoco
 import numpy as np
@@ -103,10 +103,15 @@ def find_controller(controller: Controller | str | None) -> tuple[str, Controlle
     if isinstance(controller, type):
         name = controller.__name__
         raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")
-    if isinstance(controller, CompiledController):
+    if _is_compiled(controller):
         return str(controller), controller
     own = str(controller) if isinstance(controller, StatefulController) else type(controller).__name__
     return getattr(controller, "__name__", own), controller
+
+
+def _is_compiled(controller: Any) -> TypeGuard[CompiledController]:
+    """As ``isinstance`` says, which is slow for a protocol and asked in every run."""
+    return hasattr(controller, "gains") and hasattr(controller, "pointer")
 
 
 def initial_state(
@@ -143,7 +148,7 @@ def make_controls(
     none = no_control()
     if controller is None:
         return none
-    if isinstance(controller, CompiledController):
+    if _is_compiled(controller):
         gains = np.ascontiguousarray(controller.gains(robot, ground, dt), dtype=float)
         control = none.control._replace(compiled=controller.pointer(), gains=gains)
         return none._replace(name=name, kind=2, control=control)
