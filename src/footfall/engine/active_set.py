@@ -18,7 +18,7 @@ EQUALITY, FRICTION, LIMIT = 0, 1, 3
 #: Rounds after which a step is unsolved; mostly one does.
 ROUNDS = 100
 #: Rounds in which the law finds no solution, which costs it most, after which a step is unsolved too.
-UNSOLVED_ROUNDS = 3
+UNSOLVED_ROUNDS = 25
 #: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 #: Rounds after which a law starts from its last answer, and share of a line below which the search along it stalls.
