@@ -134,3 +134,22 @@ def test_all_papers_are_one_table(register, monkeypatch, capsys):
         "FAILS": 0,
     }
     assert main(["paper", "all", "--only", "fig1"]) == 2
+
+
+def test_all_papers_make_one_page(register, monkeypatch, tmp_path):
+    """With a paper of one claim for all, so that it takes no minutes."""
+    register(1.0)
+    monkeypatch.setattr(footfall.papers, "_MODULES", {"invented": "invented_paper"})
+    assert main(["paper", "all", "--docs", "site/papers.md"]) == 0
+    page = (tmp_path / "site" / "papers.md").read_text(encoding="utf-8")
+    assert "![counting](images/papers/invented/one.png)" in page
+    assert (tmp_path / "site" / "images" / "papers" / "invented" / "one.png").stat().st_size > 1000
+    assert "| fig. 1 | One is one. *Tolerance: 10 %: a test.* | 1 m | 1 m | **reproduced** (printed) |" in page
+    assert "| fig. 1 | Pigs fly. Physics. | yes | no | **open** (printed) |" in page
+    assert "| pigs | pink | not printed |" in page and "Not here: the rest" in page
+
+
+def test_a_page_is_of_all_papers(register, capsys):
+    register(1.0)
+    assert main(["paper", "invented", "--docs", "page.md"]) != 0
+    assert "footfall paper all --docs PAGE.md" in capsys.readouterr().err

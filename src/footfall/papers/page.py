@@ -68,7 +68,7 @@ def _paper(result: PaperResult, folder: Path) -> list[str]:
         if experiment.name in result.judged:
             lines += _experiment(result, experiment, folder)
     lines += ["", f"### {one.name}: what the paper does not print", "", "| assumed | value | why |", "|---|---|---|"]
-    lines += [f"| {_cell(a.what)} | {_cell(a.value)} | {_cell(a.why)} |" for a in one.assumptions]
+    lines += [f"| {cell(a.what)} | {cell(a.value)} | {cell(a.why)} |" for a in one.assumptions]
     if one.missing:
         lines += ["", *(f"Not here: {text}" for text in one.missing)]
     return lines
@@ -80,7 +80,7 @@ def _experiment(result: PaperResult, experiment: Experiment, folder: Path) -> li
     drawn = result.drawn.get(experiment.name)
     if drawn is not None:
         shrink(drawn)
-        lines += [f"![{_cell(experiment.title)}]({Path(os.path.relpath(drawn, folder)).as_posix()})", ""]
+        lines += [f"![{cell(experiment.title)}]({Path(os.path.relpath(drawn, folder)).as_posix()})", ""]
     lines += ["| where | the paper says | value there | value here | verdict |", "|---|---|---|---|---|"]
     return lines + [_row(claim) for claim in result.judged[experiment.name]]
 
@@ -92,7 +92,7 @@ def _row(claim: Claim) -> str:
     said += [f"**Proof:** {claim.proof}."] if claim.proof else []
     said += [f"{claim.note.rstrip('.')}."] if claim.note else []
     cells = (_where(claim.figure), " ".join(said), there, here, f"**{claim.verdict}** ({claim.source})")
-    return f"| {' | '.join(map(_cell, cells))} |"
+    return f"| {' | '.join(map(cell, cells))} |"
 
 
 def _where(figure: str) -> str:
@@ -101,7 +101,8 @@ def _where(figure: str) -> str:
     )
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """A text as a cell of a Markdown table."""
     return text.replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")
 
 

@@ -27,7 +27,7 @@ NEAR, NEAR_FORWARD = 0.12, 0.06  # body weights
 HELP = 20.0  # N m
 OVER = 0.04  # body weights, by which a hump is one
 #: Of stance, and body weights for humps and for peaks: how far a prediction may be off.
-WHEN, HEIGHT, PEAK = 0.15, 0.2, 0.05
+WHEN, HEIGHT, PEAK = 0.16, 0.2, 0.05
 NAMES = {"space": "fitted, in space", "plane": "fitted, in the plane", "markers": "from markers alone"}
 PATH = (2, 25, 48)  # samples of a stance of 51
 #: Figure 16: the phases it shows, as parts of the stride from heel strike of the left foot.
