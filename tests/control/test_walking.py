@@ -121,6 +121,54 @@ def test_a_turn_of_a_quarter():
     assert math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) == pytest.approx(planned, abs=0.1)
 
 
+def test_a_command_that_changes_is_followed_from_the_next_step_on():
+    walk = Walk(steps=7, command=lambda t: (0.3, 0.0, 0.0) if t < 2.2 else (0.0, 0.08, 0.0), stop_time=0.6)
+    rec = walked(walk, "mujoco")
+    ahead, aside, turn = (sum(part) for part in zip(*walk._moves(), strict=True))
+    assert aside > 0.05 and turn == 0.0
+    middle = rec.position[-1].mean(axis=0) - rec.position[0].mean(axis=0)
+    np.testing.assert_allclose(middle[:2], [ahead, aside], atol=0.03)
+
+
+@pytest.mark.slow
+def test_waypoints_are_walked_through():
+    walk = Walk(speed=0.25, waypoints=((0.6, 0.0), (1.0, 0.5)))
+    rec = ff.Simulation("spatial-biped", law="time-stepping").run(walk.duration, controller=walk).check()
+    assert not ff.measure.has_fallen(rec)
+    com = rec.signals["com"][:, :2] - rec.signals["com"][0, :2]
+    for point in walk.waypoints:
+        assert np.linalg.norm(com - point, axis=1).min() < 0.08
+
+
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (0.0, 1.0)])
+def test_a_walk_takes_a_push_of_a_tenth_of_a_metre_per_second(direction):
+    """With a foot in the air, forward and sideways: pressure centre and footholds give way, and the walk goes on."""
+    robot = ff.load_robot("spatial-biped")
+    force = 0.1 * robot.mass / 0.05
+    push = ff.Push("trunk", force=(force * direction[0], force * direction[1], 0.0), start=1.45, duration=0.05)
+    walk = Walk(speed=0.4, steps=6)
+    calm, rec = (
+        ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk, pushes=pushes, record_dt=5e-3)
+        for pushes in ([], [push])
+    )
+    assert not ff.measure.has_fallen(rec) and rec.signals["phase"][-1, 0] == 6
+    after = np.searchsorted(rec.time, 1.5)
+    faster = np.diff(rec.signals["com"] - calm.signals["com"], axis=0)[after] / 5e-3
+    assert np.hypot(*faster[:2]) == pytest.approx(0.1, rel=0.5)  # what the ground has not yet taken back
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", [1.2, 1.5, 1.8, 2.1])
+@pytest.mark.parametrize("angle", [0, 90, 180, 270])
+def test_pushes_from_all_sides_at_all_times(start, angle):
+    robot, walk = ff.load_robot("spatial-biped"), Walk(speed=0.4, steps=7)
+    force = 0.1 * robot.mass / 0.05
+    way = (force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle)), 0.0)
+    push = ff.Push("trunk", force=way, start=start, duration=0.05)
+    rec = ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk, pushes=push, record_dt=5e-3)
+    assert not ff.measure.has_fallen(rec) and rec.signals["phase"][-1, 0] == 7
+
+
 def test_another_biped_walks():
     """Nothing is made for one robot alone."""
     walk = Walk(speed=0.3, steps=3, stop_time=0.6)
@@ -222,6 +270,11 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
+def test_steps_to_the_side_that_would_set_foot_on_foot_are_refused():
+    with pytest.raises(ControllerError, match="to the side would set a foot of spatial-biped on the other"):
+        ff.Simulation("spatial-biped").run(0.1, controller=Walk(speed=0.0, sideways=0.5))
+
+
 def changed_biped(change) -> ff.Robot:
     spec = mujoco.MjSpec.from_string(ff.load_robot("torque-biped").mjcf)
     change(spec)
@@ -277,6 +330,9 @@ def test_what_is_in_the_way_is_named_before_the_first_step(change, message):
         ({"speed": math.nan}, "speed = nan"),
         ({"step_length": -0.1}, "step_length = -0.1"),
         ({"double_support": 0.0}, "double_support = 0.0"),
+        ({"sideways": math.inf}, "sideways = inf"),
+        ({"waypoints": ((1.0,),)}, "waypoints are pairs of numbers"),
+        ({"waypoints": ((1.0, 0.0),), "command": lambda t: (0, 0, 0)}, "a command or waypoints, not both"),
     ],
 )
 def test_impossible_walks_are_refused(options, message):

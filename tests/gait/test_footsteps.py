@@ -9,7 +9,7 @@ import pytest
 
 from footfall.errors import GaitError
 from footfall.gait.dcm import DcmPlan, Segment
-from footfall.gait.footsteps import LEFT, RIGHT, FootstepPlan
+from footfall.gait.footsteps import LEFT, RIGHT, FootstepPlan, moves_through
 from footfall.gait.swing import SwingFoot
 
 START = (0.0, 0.1, 0.0), (0.0, -0.1, 0.0)  # left, right
@@ -91,3 +91,26 @@ def test_a_swinging_foot_reaches_a_goal_that_moves_and_looks_for_the_ground():
     for _ in range(100):
         foot.advance((0.35, 0.0, 0.01), dt)
     assert foot.z.position == pytest.approx(below - 0.01, abs=1e-6)
+
+
+@pytest.mark.parametrize("points", [((1.0, 0.0),), ((0.6, 0.0), (1.0, 0.6)), ((0.0, 0.5), (-0.8, 0.5))])
+def test_a_way_leads_through_its_points(points):
+    """Moves are those of the line midway between the feet, which is simulated here."""
+    length = 0.2
+    x, y, yaw = 0.0, 0.0, 0.0
+    track = [(x, y)]
+    for ahead, aside, turn in moves_through(points, length):
+        assert 0.0 <= ahead <= length and aside == 0.0 and abs(turn) <= 0.25
+        x, y = x + ahead * math.cos(yaw + 0.5 * turn), y + ahead * math.sin(yaw + 0.5 * turn)
+        yaw += turn
+        track.append((x, y))
+    assert all(min(math.dist(point, place) for place in track) <= 0.3 * length for point in points)
+    assert math.dist(points[-1], (x, y)) <= 0.3 * length
+
+
+def test_a_step_aside_moves_the_line_between_the_feet():
+    plan = FootstepPlan.of_moves([(0.0, 0.05, 0.0)] * 4 + [(0.0, 0.0, 0.0)], duration=0.5, width=0.2)
+    prints = list(plan.footprints((0.0, 0.1, 0.0), (0.0, -0.1, 0.0)))
+    left, right = (prints[-1], prints[-2]) if plan.steps[-1].side == LEFT else (prints[-2], prints[-1])
+    assert 0.5 * (left[1] + right[1]) == pytest.approx(4 * 0.05)
+    assert left[1] - right[1] == pytest.approx(0.2)

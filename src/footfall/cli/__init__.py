@@ -23,6 +23,8 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "demo": "let the biped walk five steps and report what happened",
     "run": "simulate a robot on a ground under a contact law",
+    "walk": "let a robot walk on two legs or four, and report speed, way and cost",
+    "survey": "what each robot does under each law with defaults alone, as one table",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
     "compare": "the same robot, ground, controller and push under several laws",

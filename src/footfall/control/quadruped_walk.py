@@ -8,7 +8,7 @@ stance ahead, and farther by what the speed is off (Raibert 1986).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import mujoco
 import numpy as np
@@ -103,6 +103,13 @@ class QuadrupedWalk:
         step = STEP_DURATION if self.step_duration is None else self.step_duration
         return self.start_time + self.steps * step + self.stop_time
 
+    def scaled(self, robot: Robot) -> QuadrupedWalk:
+        """The same walk with a number for the speed, if that was left out, from the height of the robot."""
+        if self.speed is not None:
+            return self
+        height = size_of(robot, robot.point_count).height
+        return replace(self, speed=SPEED * math.sqrt(height / HEIGHT))
+
     def start(self, robot: Robot, ground: Ground, dt: float) -> QuadrupedWalking:
         return QuadrupedWalking(self, robot, ground, dt)
 
@@ -136,7 +143,9 @@ class QuadrupedWalking:
         scale = size.height / HEIGHT
         self.rate = size.rate
         self.mass, self.inertia, self.gravity = size.mass, size.inertia, size.gravity
-        self.speed = SPEED * math.sqrt(scale) if options.speed is None else options.speed
+        speed = options.scaled(robot).speed
+        assert speed is not None
+        self.speed = speed
         self.sideways, self.turn, self.steps = options.sideways, options.turn, options.steps
         self.schedule = SCHEDULES[options.gait]
         step = self._usual_step(scale) if options.step_duration is None else options.step_duration

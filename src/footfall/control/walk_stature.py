@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.biped import Biped
-from footfall.control.foothold import AHEAD
+from footfall.control.foothold import AHEAD, APART
 from footfall.control.walking_pose import Pose, standing_pose
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
@@ -88,6 +88,13 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
         raise ControllerError(
             f"walk: steps of {longest:.3g} m are too long for {robot.name}, whose legs measure {leg:.3g} m: "
             f"at most {AHEAD * leg:.2g} m; lower the speed or step_duration"
+        )
+    aside = max(abs(step.aside) for step in plan.steps)
+    room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg
+    if aside > room:
+        raise ControllerError(
+            f"walk: steps of {aside:.3g} m to the side would set a foot of {robot.name} on the other: at most "
+            f"{max(room, 0.0):.2g} m; lower sideways or widen step_width"
         )
     reach = 0.5 * longest + BEHIND * leg
     tall = math.sqrt(max((STRETCHED * leg) ** 2 - reach**2, (0.5 * leg) ** 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from footfall.control.biped import Biped
 from footfall.control.walk_controller import Walking
 from footfall.control.walk_stature import DRAG, Stature, check_speed, fastest, pace_of, size_of, stature
 from footfall.errors import ControllerError
-from footfall.gait.footsteps import MOST_STEPS, FootstepPlan
+from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.standing import place
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Walk:
     What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
     in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low, and
     where the damping of joints would take the torque of their motors.
+
+    ``command`` gives the velocity in place of ``speed``, ``sideways`` and ``turn``, asked at the planned time of each
+    step: what it changes to holds from the next step on, and zero is a stop. ``waypoints`` are walked through, in as
+    many steps as it takes; the robot turns to face each.
 
     For robots with a free base and two flat feet on legs of six motors or more; servos are given the target that makes
     the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A robot
@@ -54,6 +59,9 @@ class Walk:
     double_support: float = 0.15  # share of a step with both feet on the ground
     start_time: float = 0.8  # s, on both feet before the first step
     stop_time: float = 1.0  # s, on both feet after the last
+    sideways: float = 0.0  # m/s, to the left
+    command: Callable[[float], Sequence[float]] | None = None  # of time (s): m/s forward, m/s to the left, rad/s
+    waypoints: tuple[tuple[float, float], ...] = ()  # m, ahead and to the left of the start
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
@@ -73,11 +81,18 @@ class Walk:
             raise ControllerError(f"walk: steps = {self.steps} but it must be a whole number, at least 1")
         if self.steps > MOST_STEPS:
             raise ControllerError(f"walk: steps = {self.steps} but a walk has at most {MOST_STEPS}")
+        if not math.isfinite(self.sideways):
+            raise ControllerError(f"walk: sideways = {self.sideways} is no number")
+        if self.command is not None and self.waypoints:
+            raise ControllerError("walk: give a command or waypoints, not both")
+        if not all(len(point) == 2 and all(map(math.isfinite, point)) for point in self.waypoints):
+            raise ControllerError(f"walk: waypoints are pairs of numbers (x, y) in m, not {self.waypoints}")
         if not 0.02 <= self.double_support <= 0.8:
             raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
 
     def __str__(self) -> str:
-        given = [f"{one.name}={getattr(self, one.name):g}" for one in fields(self) if self._is_given(one.name)]
+        values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}
+        given = [f"{name}={value:g}" if isinstance(value, int | float) else name for name, value in values.items()]
         return f"walk({', '.join(given)})"
 
     def _is_given(self, name: str) -> bool:
@@ -97,18 +112,33 @@ class Walk:
     @property
     def duration(self) -> float:
         """s, until the robot stands again; landings that come late make it longer."""
-        return self.start_time + self.steps * self.period + self.stop_time
+        steps = len(self.plan(1.0).steps) if self.waypoints else self.steps
+        return self.start_time + steps * self.period + self.stop_time
 
     def plan(self, width: float) -> FootstepPlan:
         """The footsteps, with the feet ``width`` (m) apart if nothing else was asked for."""
-        return FootstepPlan.walk(
-            steps=self.steps,
-            length=(SPEED if self.speed is None else self.speed) * self.period,
+        return FootstepPlan.of_moves(
+            self._moves(),
             duration=self.period,
             width=width if self.step_width is None else self.step_width,
-            turn=self.turn * self.period,
             double_support=self.double_support,
         )
+
+    def _moves(self) -> list[tuple[float, float, float]]:
+        """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
+        speed = SPEED if self.speed is None else self.speed
+        if self.waypoints:
+            return moves_through(self.waypoints, abs(speed) * self.period)
+        moves = []
+        for i in range(self.steps):
+            share = self.period * (0.0 if i == self.steps - 1 else 0.5 if i == 0 else 1.0)
+            wanted: Sequence[float] = (speed, self.sideways, self.turn)
+            if self.command is not None:
+                wanted = [float(x) for x in self.command(self.start_time + i * self.period)]
+                if len(wanted) != 3 or not all(map(math.isfinite, wanted)):
+                    raise ControllerError(f"walk: a command is three numbers (m/s, m/s, rad/s), not {wanted}")
+            moves.append((share * wanted[0], share * wanted[1], share * wanted[2]))
+        return moves
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """Where a run starts: with bent knees where those of the home pose are straight."""

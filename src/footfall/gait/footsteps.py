@@ -7,7 +7,7 @@ where it is. Poses are (x, y, yaw) in m and rad.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from footfall.errors import GaitError
@@ -22,7 +22,8 @@ MOST_STEPS = 50_000
 class Footstep:
     """One step: ``side`` is the foot that moves (``LEFT`` or ``RIGHT``).
 
-    The line midway between the feet goes ``length`` (m) forward along an arc that turns by ``turn`` (rad, to the left);
+    The line midway between the feet goes ``length`` (m) forward along an arc that turns by ``turn`` (rad, to the left),
+    and ``aside`` (m, to the left);
     the foot lands half of ``width`` (m) beside it. Both feet stand for ``double_support`` (s), then the foot swings for
     ``swing`` (s).
     """
@@ -33,6 +34,7 @@ class Footstep:
     width: float
     double_support: float
     swing: float
+    aside: float = 0.0
 
     def landing(self, stance: Pose, stance_width: float) -> Pose:
         """Where the foot lands when the other stands at ``stance``, half of ``stance_width`` beside the middle."""
@@ -40,7 +42,8 @@ class Footstep:
         half = 0.5 * self.side * stance_width
         x, y = x - half * math.sin(yaw), y + half * math.cos(yaw)
         along = yaw + 0.5 * self.turn
-        x, y = x + self.length * math.cos(along), y + self.length * math.sin(along)
+        x += self.length * math.cos(along) - self.aside * math.sin(along)
+        y += self.length * math.sin(along) + self.aside * math.cos(along)
         half, yaw = 0.5 * self.side * self.width, yaw + self.turn
         return x - half * math.sin(yaw), y + half * math.cos(yaw), yaw
 
@@ -72,27 +75,41 @@ class FootstepPlan:
             raise GaitError(f"a walk of {steps} steps is none: steps must be at least 1")
         if steps > MOST_STEPS:
             raise GaitError(f"a walk has at most {MOST_STEPS} steps, not {steps}")
+        shares = [0.0 if i == steps - 1 else 0.5 if i == 0 else 1.0 for i in range(steps)]
+        moves = [(share * length, 0.0, share * turn) for share in shares]
+        return cls.of_moves(moves, duration=duration, width=width, double_support=double_support, first=first)
+
+    @classmethod
+    def of_moves(
+        cls,
+        moves: Sequence[tuple[float, float, float]],
+        *,
+        duration: float,
+        width: float,
+        double_support: float = 0.2,
+        first: int = LEFT,
+    ) -> FootstepPlan:
+        """A step of ``duration`` (s) per move (m forward, m to the left, rad of turn) of the line between the feet."""
         if not 0.0 < double_support < 1.0:
             raise GaitError(f"both feet stand for a share of the step between 0 and 1, not {double_support:g}")
         if not (math.isfinite(duration) and duration > 0.0):
             raise GaitError(f"a step cannot take {duration:g} s")
         if not (math.isfinite(width) and width > 0.0):
             raise GaitError(f"the feet cannot stand {width:g} m apart")
-        made = []
-        for i in range(steps):
-            last = i == steps - 1
-            share = 0.0 if last else 0.5 if i == 0 else 1.0
-            made.append(
+        return cls(
+            tuple(
                 Footstep(
                     side=first if i % 2 == 0 else -first,
-                    length=share * length,
-                    turn=0.0 if last else share * turn,
+                    length=float(ahead),
+                    turn=float(turn),
                     width=width,
                     double_support=double_support * duration,
                     swing=(1.0 - double_support) * duration,
+                    aside=float(aside),
                 )
+                for i, (ahead, aside, turn) in enumerate(moves)
             )
-        return cls(tuple(made))
+        )
 
     @property
     def duration(self) -> float:
@@ -107,3 +124,28 @@ class FootstepPlan:
             stand[step.side] = step.landing(stand[-step.side], width)
             width = step.width
             yield stand[step.side]
+
+
+#: rad, that one step turns at most on the way to a waypoint.
+SHARPEST = 0.25
+
+
+def moves_through(waypoints: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float, float]]:
+    """Moves (forward m, to the left m, turn rad) of at most ``length`` (m) through points (m) seen from the start.
+
+    The line between the feet turns towards the next point, and goes on ahead as far as it faces it. The first step is
+    half of one, the last closes.
+    """
+    x, y, yaw = 0.0, 0.0, 0.0
+    moves: list[tuple[float, float, float]] = []
+    for goal_x, goal_y in waypoints:
+        while (left := math.hypot(goal_x - x, goal_y - y)) > 0.3 * length:
+            off = math.remainder(math.atan2(goal_y - y, goal_x - x) - yaw, 2.0 * math.pi)
+            turn = min(max(off, -SHARPEST), SHARPEST)
+            ahead = min(left, length if moves else 0.5 * length) * max(0.0, math.cos(off)) ** 2
+            x, y = x + ahead * math.cos(yaw + 0.5 * turn), y + ahead * math.sin(yaw + 0.5 * turn)
+            yaw += turn
+            moves.append((ahead, 0.0, turn))
+            if len(moves) > MOST_STEPS:
+                raise GaitError(f"a way of more than {MOST_STEPS} steps of {length:g} m")
+    return [*moves, (0.0, 0.0, 0.0)]

@@ -1,0 +1,22 @@
+"""The walk for a robot, by how many feet it has."""
+
+from __future__ import annotations
+
+from footfall.control.quadruped_walk import QuadrupedWalk
+from footfall.control.walking import Walk
+from footfall.errors import ControllerError
+from footfall.robot import Robot
+
+
+def walker(
+    robot: Robot, *, speed: float | None = None, turn: float = 0.0, steps: int = 10, gait: str | None = None
+) -> Walk | QuadrupedWalk:
+    """``Walk`` for two feet, ``QuadrupedWalk`` for four, with numbers for what follows from the robot.
+
+    ``speed`` in m/s, ``turn`` in rad/s; ``gait``, "trot" or "crawl", is for four feet.
+    """
+    if len(robot.feet) == 4:
+        return QuadrupedWalk(speed=speed, turn=turn, steps=steps, gait=gait or "trot").scaled(robot)
+    if gait is not None:
+        raise ControllerError(f"the gait '{gait}' is for four feet, and {robot.name} has {len(robot.feet)}")
+    return Walk(speed=speed, turn=turn, steps=steps).scaled(robot)

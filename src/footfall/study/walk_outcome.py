@@ -1,0 +1,101 @@
+"""What became of a walk, and of a robot that stood, was pushed and walked: one row of a table of robots."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from footfall.contact.base import Law
+from footfall.control.walker import walker
+from footfall.errors import FootfallError, FootfallWarning
+from footfall.measure import audit, cost_of_transport, fall
+from footfall.record import Push, Record
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+from footfall.study.largest_push import largest_push
+
+#: Parts of a walk between which its speed is taken: neither getting under way nor stopping.
+FROM, TO = 0.4, 0.8
+#: s of standing, and of a push; the first push that is tried, weights times seconds.
+STANDING, PUSH, FIRST = 1.0, 0.1, 0.05
+
+
+@dataclass(frozen=True)
+class WalkOutcome:
+    """What became of a walk."""
+
+    speed: float  # m/s, over ground in the middle of the walk
+    way: float  # m, forward
+    drift: float  # m, to the left
+    cost_of_transport: float
+    audit: str  # verdict
+    fall: str  # when and why; empty where it did not fall
+
+
+def walk_outcome(rec: Record) -> WalkOutcome:
+    """Judge the recording of a walk under ``Walk`` or ``QuadrupedWalk``."""
+    phase, com = rec.signals["phase"][:, 0], rec.signals["com"]
+    first, last = (int(np.searchsorted(phase, part * phase.max())) for part in (FROM, TO))
+    time = float(rec.time[last] - rec.time[first])
+    speed = float(np.hypot(*(com[last] - com[first])[:2])) / time if time > 0.0 else math.nan
+    fallen = fall(rec)
+    return WalkOutcome(
+        speed=speed,
+        way=float(com[-1, 0] - com[0, 0]),
+        drift=float(com[-1, 1] - com[0, 1]),
+        cost_of_transport=float(cost_of_transport(rec)),
+        audit=audit(rec).verdict,
+        fall="" if fallen is None else f"fell at {fallen.time:.3g} s: {fallen.cause}",
+    )
+
+
+@dataclass(frozen=True)
+class RobotOutcome:
+    """What a robot does under a law with the defaults of its controllers."""
+
+    robot: str
+    law: str
+    stands: str  # "yes", or why not
+    push: float  # the largest sideways impulse that is survived, weights times seconds
+    walks: str  # "yes", or why not
+    asked: float  # m/s
+    walk: WalkOutcome | None
+
+
+def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutcome:
+    """Let a robot stand under balance control, push it to the side until it falls, and let it walk ``steps`` steps."""
+    sim = Simulation(robot, law=law)
+    push = math.nan
+    try:
+        rec = sim.run(STANDING, controller="balance", record_dt=5e-3).check()
+        fallen = fall(rec)
+        stands = "yes" if fallen is None else fallen.cause
+        if fallen is None:
+            push = _largest(sim)
+    except FootfallError as error:
+        stands = str(error)
+    asked, walk = math.nan, None
+    try:
+        controller = walker(robot, steps=steps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FootfallWarning)
+            rec = sim.run(controller.duration, controller=controller)
+        walk = walk_outcome(rec)
+        asked = math.nan if controller.speed is None else float(controller.speed)
+        walks = rec.failure.message if rec.failure is not None else walk.fall or "yes"
+    except FootfallError as error:
+        walks = str(error)
+    return RobotOutcome(robot.name, sim.law.name, stands, push, walks, asked, walk)
+
+
+def _largest(sim: Simulation) -> float:
+    """The largest sideways push of 0.1 s that is survived, weights times seconds, to an eighth."""
+    robot = sim.robot
+    root = robot.model.body(int(robot.model.body_rootid[robot.point_body[0]])).name
+    force = FIRST * robot.weight / PUSH
+    push = Push(root, (0.0, force, 0.0), start=0.2, duration=PUSH)
+    found = largest_push(robot, push, laws=[sim.law], controller="balance", wait=1.2, within=0.125)[0]
+    return found.survived * PUSH / robot.weight

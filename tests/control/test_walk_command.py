@@ -1,0 +1,46 @@
+"""`footfall walk` and `footfall survey`: walks and tables from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from footfall.cli import main
+
+
+def test_a_quadruped_walks_and_reports(capsys):
+    assert main(["walk", "quadruped", "--speed", "0.4", "--steps", "8", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["fell"] is False and told["fall"] == ""
+    assert told["speed"] == pytest.approx(0.4, rel=0.1)
+    assert told["way"] > 0.4 and told["cost_of_transport"] > 0.0 and told["audit"] in ("pass", "note")
+
+
+def test_a_biped_walks_on_a_slope(capsys):
+    options = ["--speed", "0.3", "--steps", "3", "--ground", "slope", "--ground.angle", "3deg"]
+    assert main(["walk", "spatial-biped", *options]) == 0
+    told = capsys.readouterr().out
+    assert "did not fall" in told and "cost of transport" in told
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["ball"], "walk needs legs with motors, and ball has no motor"),
+        (["spatial-biped", "--gait", "trot"], "the gait 'trot' is for four feet, and spatial-biped has 2"),
+        (["spatial-biped", "--speed", "3"], "are too long for spatial-biped"),
+    ],
+)
+def test_what_cannot_walk_is_refused_in_one_sentence(args, message, capsys):
+    assert main(["walk", *args]) == 1
+    told = capsys.readouterr().err
+    assert message in told and "Traceback" not in told
+
+
+@pytest.mark.slow
+def test_a_survey_is_one_table(tmp_path, capsys):
+    file = tmp_path / "robots.md"
+    assert main(["survey", "quadruped", "--laws", "time-stepping", "--steps", "6", "--out", str(file)]) == 0
+    rows = [line for line in file.read_text().splitlines() if line.startswith("| quadruped")]
+    assert len(rows) == 1 and rows[0].count("| yes |") == 2
