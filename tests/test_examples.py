@@ -258,7 +258,18 @@ def a_stress(command):
 
 
 #: What the examples must come to, by how they begin.
+def a_walk(args):
+    assert main(args) == 0
+
+
+def a_survey(args):
+    assert main(args) == 0
+    assert "| quadruped | mujoco | yes |" in Path(args[-1]).read_text(encoding="utf-8")
+
+
 OUTCOMES = {
+    "walk": a_walk,
+    "survey": a_survey,
     "run planar-biped --controller gait": a_gait_walked,
     "run hopper.xml": a_robot_of_ones_own,
     "compare hopper.xml": a_robot_of_ones_own,
@@ -280,7 +291,7 @@ OUTCOMES = {
     "bench": speeds,
     "new": beginnings,
 }
-SLOW = ("compare", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait", "stress")
+SLOW = ("compare", "survey", "identify tosses", "paper", "push-limit", "bench", "sweep", "gait", "stress")
 PLACEHOLDERS = {"ROBOT": "spatial-biped", "NAME": "spring-damper", "study.toml": "pushes.toml"}
 
 

@@ -21,8 +21,8 @@ sideways push of 0.1 s on the root that they survive without a step, as impulse 
 {steps} steps; the speed that is asked for and reached; mechanical cost of transport; the audit of the walk's contact
 forces. Servos are driven as motors. Made by
 
-```sh
-{command}
+```text
+$ {command}
 ```
 
 | robot | law | stands | largest push | walks | asked | reached | cost of transport | audit |
@@ -34,7 +34,7 @@ forces. Servos are driven as motors. Made by
 class Command:
     """Let robots stand, be pushed and walk under contact laws, with defaults alone, and write one table.
 
-    footfall survey all --laws time-stepping mujoco --out docs/robots.md
+    footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
 
     Each row is written as soon as it is known.
     """

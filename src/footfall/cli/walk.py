@@ -22,7 +22,7 @@ class Command(RobotChoice):
 
     footfall walk spatial-biped --speed 0.3 --ground slope --ground.angle 5deg
 
-    footfall walk go1.xml --speed 0.6 --gait trot --law mujoco
+    footfall walk quadruped --speed 0.6 --gait trot --law mujoco
 
     What is left out follows from the length of the legs. Exits with 1 where the robot falls.
     """
