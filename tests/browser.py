@@ -84,7 +84,7 @@ class Browser:
             message["sessionId"] = session
         self._socket.send(json.dumps(message))
         while True:
-            answer = json.loads(self._socket.recv(timeout=60))
+            answer = json.loads(self._socket.recv(timeout=180))
             if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
@@ -138,7 +138,7 @@ class Browser:
             raise RuntimeError(details.get("exception", {}).get("description") or details["text"])
         return answer["result"].get("value")
 
-    def wait(self, condition: Any, seconds: float = 20.0) -> None:
+    def wait(self, condition: Any, seconds: float = 180.0) -> None:
         """Until a function, or a JavaScript expression, is true."""
         end = time.monotonic() + seconds
         while not (self.evaluate(condition) if isinstance(condition, str) else condition()):
