@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import mujoco
 import pytest
 
 from footfall.cli import main
@@ -13,7 +14,7 @@ from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study import bench
 from footfall.study.bench import Effort, Figure, LawSpeed
-from footfall.study.bench_robots import held, robot_speeds
+from footfall.study.bench_robots import held, robot_table
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -58,15 +59,33 @@ def test_any_robot_is_measured_standing_on_servos(name, tmp_path):
     if name == "file":
         (tmp_path / "mine.xml").write_text(load_robot("small-humanoid").mjcf)
         name = str(tmp_path / "mine.xml")
-    effort = Effort(rounds=1, steps=20, settle=1500, grids=(), processes=1, cold_start=False)
-    found = list(robot_speeds([name], effort, laws=["spring-damper", "time-stepping"]))
-    assert [(one.law, one.robot) for one in found if isinstance(one, LawSpeed)] == [
-        ("spring-damper", name if name in robots() else "mine"),
-        ("time-stepping", name if name in robots() else "mine"),
-    ]
-    figures = {one.figure.partition(": ")[2]: one.value for one in found if isinstance(one, Figure)}
-    assert figures["stands on its servos"] == 1.0
-    assert figures["contacts of MuJoCo's own step"] >= 4
+    effort = Effort(rounds=1, steps=20, settle=20, grids=(), processes=1, cold_start=False)
+    said: list[str] = []
+    found = list(robot_table([name], effort, said.append, laws=["spring-damper", "time-stepping"]))
+    own = name if name in robots() else "mine"
+    assert [(one.robot, one.law) for one in found] == [(own, "spring-damper"), (own, "time-stepping"), (own, "mj_step")]
+    *ours, theirs = found
+    assert theirs.us_per_step is not None
+    for one in ours:
+        assert one.stands and one.mujoco_stands and (one.unsolved, one.audit, one.note) == (0, "pass", "")
+        # What still swings after two seconds is a part in a thousand of the weight.
+        assert one.force_over_weight == pytest.approx(1.0, abs=2e-3)
+        assert one.creep_mm_per_s is not None and one.creep_mm_per_s < 1.0
+        assert one.ratio_to_mujoco == pytest.approx(theirs.us_per_step / one.us_per_step)
+    assert f"bench: {own} under time-stepping, 2 of 2" in said
+
+
+def test_a_robot_that_falls_and_a_law_that_is_refused_are_rows_too():
+    """A pole on a point that nobody holds: neither the law nor MuJoCo's own step keeps it up."""
+    pole = """<mujoco model="pole"><worldbody><body name="pole" pos="0 0 0.5" euler="0 5 0"><freejoint/>
+      <geom type="capsule" size="0.02 0.5" mass="1"/></body></worldbody></mujoco>"""
+    effort = Effort(rounds=1, steps=5, settle=5, grids=(), processes=1, cold_start=False)
+    said: list[str] = []
+    robot = load_robot(mujoco.MjSpec.from_string(pole))
+    first, second, _ = robot_table([robot], effort, said.append, laws=["time-stepping", "no-such-law"])
+    assert not first.stands and not first.mujoco_stands and first.audit == "pass"
+    assert "no-such-law" in second.note and second.us_per_step is None
+    assert any("does not hold pole up" in sentence for sentence in said)
 
 
 def test_servos_in_the_place_of_motors_hold_the_same_pose():

@@ -1,13 +1,14 @@
-"""The speed of every law on robots of your own, against MuJoCo's own step of the same model.
+"""Any robot under every law, against MuJoCo's own step of the same model in the same pose: does it stand, and how fast.
 
-A robot is measured as it is driven: servos hold its home pose; motors are replaced by servos with the gains of posture
-control, since MuJoCo alone must hold it too.
+A robot is measured as it is driven: servos hold its home pose; motors are replaced by servos with the gains and the
+torques of posture control, since MuJoCo alone must hold it too.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -15,65 +16,134 @@ import numpy as np
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.control import Posture
-from footfall.errors import ControllerError, FootfallError
+from footfall.errors import FootfallError, FootfallWarning, SimulationError
 from footfall.ground import Ground
+from footfall.measure import audit
+from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.robot.model import compiled, written
-from footfall.robot.motors import motor_scale
-from footfall.study.bench import (
-    DT,
-    MUJOCO,
-    Effort,
-    Figure,
-    LawSpeed,
-    Stepper,
-    interleaved,
-    mujoco_scene,
-    mujoco_stepper,
-    settled,
-)
+from footfall.simulation import Simulation
+from footfall.study.bench import DT, MUJOCO, Effort, Stepper, interleaved, mujoco_scene, mujoco_stepper, settled
 
 #: Share of the height of the centre of mass above which a robot counts as standing.
 STANDING = 0.8
+#: How long it must stand, and the end of it that forces and creep are taken from, s.
+DURATION, LATE = 3.0, 1.0
 
 
-def robot_speeds(
+@dataclass(frozen=True)
+class RobotLaw:
+    """A robot that stands on its servos under a law, beside MuJoCo's own step; None where there is no such number.
+
+    Attributes:
+        mujoco_stands: whether MuJoCo's own step holds the same model up for as long.
+        stands: whether the centre of mass stays above four fifths of its height, for 3 s.
+        unsolved: samples of these 3 s, one each step, that the law marked as unsolved.
+        audit: "pass", or what the audit of the recording did not pass.
+        force_over_weight: mean vertical force of the last second over the weight.
+        creep_mm_per_s: how fast the fastest foot wandered over the ground in the last second.
+        us_per_step: time of a step, best of several rounds.
+        ratio_to_mujoco: steps per second over those of MuJoCo's own step.
+        note: why there are no numbers, or what else there is to say.
+    """
+
+    robot: str
+    law: str
+    mujoco_stands: bool
+    stands: bool = False
+    unsolved: int | None = None
+    audit: str = ""
+    force_over_weight: float | None = None
+    creep_mm_per_s: float | None = None
+    us_per_step: float | None = None
+    ratio_to_mujoco: float | None = None
+    note: str = ""
+
+
+def robot_table(
     robots: Sequence[Robot | str],
     effort: Effort,
     say: Callable[[str], None] = lambda sentence: None,
     laws: Sequence[Law | str] | None = None,
-) -> Iterator[LawSpeed | Figure]:
-    """Of each robot the time per step of every law, and what MuJoCo's own step took and touched."""
+) -> Iterator[RobotLaw]:
+    """Of each robot a row for every law, and one for MuJoCo's own step."""
+    chosen = [str(law) for law in laws or all_laws()]
+    done, total = 0, len(robots) * len(chosen)
     for given in robots:
         robot = held(load_robot(given) if isinstance(given, str) else given)
-        say(f"bench: {robot.name}, {robot.model.nv} degrees of freedom, {robot.point_count} contact points")
         model, data = mujoco_scene(robot)
+        mujoco.mj_step(model, data, nstep=round(DURATION / DT))
+        holds = _stands(robot, model, data)
+        if not holds:
+            say(f"bench: MuJoCo's own step does not hold {robot.name} up for {DURATION:g} s either")
         steppers: dict[str, Stepper] = {}
-        for law in laws or all_laws():
+        rows: dict[str, RobotLaw] = {}
+        for law in chosen:
+            done += 1
+            say(f"bench: {robot.name} under {law}, {done} of {total}")
             try:
-                steppers[str(law)] = settled(robot, law, effort)
+                rows[law] = _stood(robot, law, mujoco_stands=holds)
+                steppers[law] = settled(robot, law, effort)
             except FootfallError as error:
-                say(f"bench: {robot.name} under {law} is left out: {error}")
-        mujoco.mj_step(model, data, nstep=effort.settle)
+                note = str(error).splitlines()[0]
+                rows[law] = replace(rows.get(law, RobotLaw(robot.name, law, holds)), note=note)
+        say(f"bench: the time of a step of {robot.name}")
         steppers[MUJOCO] = mujoco_stepper(model, data)
         best = interleaved(steppers, effort.rounds, effort.steps)
-        reference = best.pop(MUJOCO)
-        yield Figure(f"{robot.name}: MuJoCo's own step", 1e6 * reference, "us")
-        yield Figure(f"{robot.name}: contacts of MuJoCo's own step", data.ncon, "points")
-        yield Figure(f"{robot.name}: stands on its servos", float(_stands(robot, model, data)), "1 yes, 0 no")
-        for law, seconds in best.items():
-            yield LawSpeed(law, 1e6 * seconds, reference / seconds, robot.name)
+        rows[MUJOCO] = RobotLaw(robot.name, MUJOCO, holds, stands=holds, note=f"{data.ncon} contacts")
+        for law, row in rows.items():
+            seconds = best.get(law)
+            if seconds is None:
+                yield row
+            else:
+                yield replace(row, us_per_step=1e6 * seconds, ratio_to_mujoco=best[MUJOCO] / seconds)
+
+
+def _stood(robot: Robot, law: str, *, mujoco_stands: bool) -> RobotLaw:
+    """Let it stand for 3 s, every step on record, and judge that."""
+    note = ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        try:
+            rec = Simulation(robot, law=law, dt=DT).run(DURATION)
+        except SimulationError as error:
+            if not isinstance(error.recording, Recording) or len(error.recording) < 2:
+                raise
+            rec, note = error.recording, str(error).splitlines()[0]
+        verdict = audit(rec)
+    late = rec.slice(max(0.0, rec.time[-1] - LATE))
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = rec.qpos[-1]
+    mujoco.mj_forward(robot.model, data)
+    amiss = (*verdict.failed, *(f"{name}?" for name in verdict.unknown))
+    return RobotLaw(
+        robot=robot.name,
+        law=law,
+        mujoco_stands=mujoco_stands,
+        stands=rec.failure is None and _stands(robot, robot.model, data),
+        unsolved=int(np.count_nonzero(rec.status)),
+        audit=", ".join(amiss) or "pass",
+        force_over_weight=float(late.total_force[:, 2].mean() / robot.weight),
+        creep_mm_per_s=1e3 * _creep(late),
+        note=note,
+    )
+
+
+def _creep(rec: Recording) -> float:
+    """Speed at which the middle of a foot's points goes over the ground from the first to the last sample, m/s."""
+    way = rec.position[-1] - rec.position[0]
+    feet = [way[rec.foot(foot.name)].mean(axis=0) for foot in rec.robot.feet]
+    return float(max(np.hypot(x, y) for x, y, _ in feet) / max(rec.time[-1] - rec.time[0], rec.dt))
 
 
 def held(robot: Robot) -> Robot:
-    """The robot with position servos in the place of motors; itself if it has none or drives itself otherwise."""
-    try:
-        motor_scale(robot, "bench")
-        rows = Posture().gains(robot, Ground.plane(), DT).reshape(-1, 7)
-    except ControllerError:  # it has servos already
+    """The robot with position servos in the place of motors; itself if it has servos, or no motors."""
+    model = robot.model
+    if robot.mjcf is None or model.nu == 0 or (model.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE).any():
         return robot
-    if robot.mjcf is None or not len(rows):
-        return robot
+    posture, plane = Posture(), Ground.plane()
+    rows = posture.gains(robot, plane, DT).reshape(-1, 7)
+    pose = posture.initial_state(robot, plane)[0]
     spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
     ctrl = np.zeros(len(rows))
     for i, (actuator, row) in enumerate(zip(spec.actuators, rows, strict=True)):
@@ -85,9 +155,11 @@ def held(robot: Robot) -> Robot:
         actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_FALSE, (0.0, 0.0)
         if limited:
             actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
-        ctrl[i] = row[2] * gear
+        # Its target is beyond the pose by what carries the weight there.
+        ctrl[i] = gear * (row[2] + (row[5] / row[3] if row[3] > 0.0 else 0.0))
     mjcf = written(spec, robot.name)
-    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home_ctrl=ctrl)
+    home = robot.home if pose is None else pose
+    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home=home, home_ctrl=ctrl)
 
 
 def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
