@@ -115,7 +115,8 @@ def test_the_kernels_run_as_plain_python_too():
     position, velocity = run.points.position.copy(), run.contacts.velocity.copy()
     run.points.position[:], run.contacts.velocity[:] = 0.0, 0.0
     none = np.zeros(0)
-    points.locate.py_func(run.workspace.world.xpos, run.workspace.world.xmat, run.points, run.contacts, surface, none, none, 0.0)
-    points.velocities.py_func(run.workspace.world.cvel, run.workspace.world.subtree_com, run.points, run.contacts)
+    world = run.workspace.world
+    points.locate.py_func(world.xpos, world.xmat, run.points, run.contacts, surface, none, none, 0.0)
+    points.velocities.py_func(world.cvel, world.subtree_com, run.points, run.contacts)
     np.testing.assert_allclose(run.points.position, position, atol=EXACT)
     np.testing.assert_allclose(run.contacts.velocity, velocity, atol=EXACT)
