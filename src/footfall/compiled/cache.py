@@ -86,7 +86,7 @@ class KernelCache(NullCache):
             return None
         if key not in _in_use:
             folder = self.cache_path
-            payload = None if folder is None else _read(self._path(folder, key), key)
+            payload = None if folder is None else read_file(self._path(folder, key), key)
             if payload is None:
                 return None
             try:
@@ -109,8 +109,8 @@ class KernelCache(NullCache):
             return
         payload = dumps(data._reduce())
         try:
-            _write(self._path(folder, key), key, payload)
-            _prune(folder)
+            write_file(self._path(folder, key), key, payload)
+            prune(folder)
         except OSError as error:
             say_once(f"compiled code cannot be kept in {folder}: {error.strerror or error}")
 
@@ -122,9 +122,9 @@ class KernelCache(NullCache):
         stamp = self.stamp()
         if stamp is None:
             return None
-        versions = (platform.python_version(), numba.__version__, llvmlite.__version__, _own_version())
+        versions = (platform.python_version(), numba.__version__, llvmlite.__version__, own_version())
         args = getattr(signature, "args", signature)
-        parts = (stamp, self._flags, str(signature), _classes(args), versions, codegen.magic_tuple())
+        parts = (stamp, self._flags, str(signature), classes_of(args), versions, codegen.magic_tuple())
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _path(self, folder: Path, key: str) -> Path:
@@ -140,7 +140,7 @@ class KernelCache(NullCache):
 
 
 @cache
-def _own_version() -> str:
+def own_version() -> str:
     """A hash of this package's files: they decide as well what code is made of a kernel."""
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -148,7 +148,7 @@ def _own_version() -> str:
     return digest.hexdigest()
 
 
-def _classes(kinds: Any) -> list[str]:
+def classes_of(kinds: Any) -> list[str]:
     """The modules of the named tuples among argument types: a pickle finds them by module, types by name alone."""
     found = []
     for kind in kinds:
@@ -156,11 +156,11 @@ def _classes(kinds: Any) -> list[str]:
         if isinstance(kind, BaseNamedTuple):
             found.append(kind.instance_class.__module__)
         if isinstance(kind, BaseTuple):
-            found += _classes(kind.types)
+            found += classes_of(kind.types)
     return found
 
 
-def _read(path: Path, key: str) -> bytes | None:
+def read_file(path: Path, key: str) -> bytes | None:
     """The content of a cache file if it is whole and ours."""
     try:
         with path.open("rb") as file:
@@ -181,7 +181,7 @@ def _read(path: Path, key: str) -> bytes | None:
     return payload
 
 
-def _write(path: Path, key: str, payload: bytes) -> None:
+def write_file(path: Path, key: str, payload: bytes) -> None:
     """Write aside and rename: no reader sees half a file."""
     handle, aside = tempfile.mkstemp(prefix=path.name, suffix=".new", dir=path.parent)
     try:
@@ -194,7 +194,7 @@ def _write(path: Path, key: str, payload: bytes) -> None:
         raise
 
 
-def _prune(folder: Path) -> None:
+def prune(folder: Path) -> None:
     """Remove, once a day, what nobody has read for long, and the longest unused beyond the size that is kept."""
     mark = folder / "last-pruned"
     now = time.time()

@@ -33,7 +33,7 @@ MEMORY_SIZE = 3
 def coefficient(velocity, sliding, p):
     """The friction coefficient of a point at a slip velocity (m/s)."""
     if p.v_stribeck > 0.0:
-        speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+        speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
         return p.dynamic_friction + (p.static_friction - p.dynamic_friction) * math.exp(-((speed / p.v_stribeck) ** 2))
     return p.dynamic_friction if sliding else p.static_friction
 
@@ -53,7 +53,7 @@ def anchored(slip, velocity, memory, normal, p):
 
 @inlined
 def regularised(velocity, normal, p):
-    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+    speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p) * normal
     # The speed at which the damper reaches the cone; under the load of an impact more than v_s, so that the damper is
     # no steeper than an explicit step can bear.
@@ -65,7 +65,7 @@ def regularised(velocity, normal, p):
 
 @inlined
 def lugre(velocity, memory, normal, p):
-    speed = (velocity[0] ** 2 + velocity[1] ** 2) ** 0.5
+    speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p)
     if limit <= 0.0:
         return 0.0, 0.0, SLIDE
@@ -76,7 +76,7 @@ def lugre(velocity, memory, normal, p):
     x = p.sigma0 * bend_x + p.sigma1 * (bend_x - memory[BEND]) / p.dt + p.sigma2 * velocity[0]
     y = p.sigma0 * bend_y + p.sigma1 * (bend_y - memory[BEND + 1]) / p.dt + p.sigma2 * velocity[1]
     memory[BEND], memory[BEND + 1] = bend_x, bend_y
-    bent = p.sigma0 * (bend_x * bend_x + bend_y * bend_y) ** 0.5
+    bent = p.sigma0 * math.sqrt(bend_x * bend_x + bend_y * bend_y)
     return -normal * x, -normal * y, SLIDE if bent >= 0.99 * limit else STICK
 
 

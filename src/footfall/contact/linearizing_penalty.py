@@ -101,7 +101,7 @@ def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals,
     status = 0
     if parameters.consistent == 1.0:
         status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
-    if parameters.consistent == 0.0 or status != 0:  # the paper's limits can always be applied
+    if parameters.consistent == 0.0 or status == 1:  # the paper's limits can always be applied
         saturated(contacts, memory, force, mode, work, marks)
     return status
 

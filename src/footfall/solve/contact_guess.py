@@ -5,6 +5,7 @@ See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
@@ -20,6 +21,13 @@ TOLERANCE = 1e-10
 # What a point remembers: what it did, and the size and direction of its friction.
 MODE, SIZE, DIRECTION = 0, 1, 2
 MEMORY_SIZE = 5
+# What is kept of a sliding point's friction beside its direction and size: by how much it was turned last, and by how
+# much it should have been before that.
+TURNED, MISSED = 4, 5
+#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
+FLAT = -0.05
+#: Sine of the widest turn by a secant.
+WIDEST = 0.5
 
 
 @inlined
@@ -35,6 +43,7 @@ def guess(contacts, memory, free, target, kind, friction):
             kind[p] = OPEN
         if last == SLIDE:
             friction[p, 3] = memory[p, SIZE]
+            friction[p, TURNED] = 0.0
             for k in range(3):
                 friction[p, k] = memory[p, DIRECTION + k]
 
@@ -77,6 +86,33 @@ def end_motions(contacts, step, free, force, end, work):
 
 
 @inlined
+def turn_against(friction, frame, u, speed):
+    """Turn the friction of a sliding point (6,), see :data:`TURNED`, against its slip ``u``.
+
+    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
+    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
+    """
+    n = frame[2]
+    x, y, z = friction[0], friction[1], friction[2]
+    ex, ey, ez = n[1] * z - n[2] * y, n[2] * x - n[0] * z, n[0] * y - n[1] * x  # a quarter turn on
+    ax = -(u[0] * frame[0, 0] + u[1] * frame[1, 0]) / speed
+    ay = -(u[0] * frame[0, 1] + u[1] * frame[1, 1]) / speed
+    az = -(u[0] * frame[0, 2] + u[1] * frame[1, 2]) / speed
+    missed = ax * ex + ay * ey + az * ez
+    turn, last = missed, friction[TURNED]
+    if last != 0.0:
+        slope = (missed - friction[MISSED]) / last
+        if slope < FLAT and abs(missed) < -WIDEST * slope:
+            turn = -missed / slope
+    friction[TURNED], friction[MISSED] = turn, missed
+    if turn != missed:
+        cosine = math.sqrt(1.0 - turn * turn)
+        friction[0], friction[1], friction[2] = cosine * x + turn * ex, cosine * y + turn * ey, cosine * z + turn * ez
+    else:
+        friction[0], friction[1], friction[2] = ax, ay, az
+
+
+@inlined
 def mend(contacts, still, memory, target, end, kind, friction, force):
     """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
 
@@ -106,14 +142,15 @@ def mend(contacts, still, memory, target, end, kind, friction, force):
         elif kind[p] == STICK:
             limit = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
             if x * x + y * y > (limit * z + TOLERANCE * largest) ** 2:
-                size = (x * x + y * y) ** 0.5
+                size = math.sqrt(x * x + y * y)
                 kind[p] = SLIDE
                 wrong = True
                 friction[p, 3] = contacts.dynamic_friction[p] * z
+                friction[p, TURNED] = 0.0
                 for k in range(3):
                     friction[p, k] = (x * frame[0, k] + y * frame[1, k]) / size
         else:
-            speed = (u[0] * u[0] + u[1] * u[1]) ** 0.5
+            speed = math.sqrt(u[0] * u[0] + u[1] * u[1])
             if speed <= still:
                 continue
             turn, along = 0.0, 0.0
@@ -126,8 +163,7 @@ def mend(contacts, still, memory, target, end, kind, friction, force):
                 wrong = True
             elif turn > 1e-9:
                 wrong = True
-                for k in range(3):
-                    friction[p, k] = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
+                turn_against(friction[p], frame, u, speed)
     if hardest >= 0:
         kind[hardest] = OPEN
         wrong = True

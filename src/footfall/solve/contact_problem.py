@@ -12,6 +12,7 @@ is solved by other means (:mod:`footfall.solve.contact_search`), within a budget
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from footfall.compiled import inlined, separate
@@ -39,13 +40,13 @@ def conclude(contacts, still, memory, end, force, mode):
         p = contacts.points[i]
         f, u, frame = force[p], end[p], contacts.frame[p]
         f[2] = max(0.0, f[2])
-        slides = (u[0] * u[0] + u[1] * u[1]) ** 0.5 > still
+        slides = math.sqrt(u[0] * u[0] + u[1] * u[1]) > still
         limit = contacts.dynamic_friction[p] if slides else contacts.static_friction[p]
         f[0], f[1], _ = coulomb(f[0], f[1], limit * f[2])
         mode[p] = OPEN if f[2] == 0.0 else SLIDE if slides else STICK
         memory[p, MODE] = mode[p]
         if mode[p] == SLIDE:
-            size = (f[0] * f[0] + f[1] * f[1]) ** 0.5
+            size = math.sqrt(f[0] * f[0] + f[1] * f[1])
             memory[p, SIZE] = size
             for k in range(3):
                 memory[p, DIRECTION + k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0

@@ -10,9 +10,12 @@ See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import (
     TOLERANCE,
+    TURNED,
     end_motions,
     missing_accelerations,
     solve_by_guessing,
@@ -22,7 +25,7 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
-from footfall.solve.newton_on_cone import cone_floats, cone_marks, newton_floats, solve_cone
+from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 
 #: Points that may be chosen, in all and of one foot at the beginning.
@@ -52,7 +55,7 @@ def search_floats(points: int, facets: int = 0, *, lean: bool = False) -> int:
     """Floats of scratch space for the problem of the points that are chosen, and for its solution."""
     few = min(points, MOST)
     if lean:
-        return dense_floats(few) + newton_floats(few)
+        return dense_floats(few)
     return dense_floats(few) + max(cone_floats(few), pyramid_floats(few, facets) if facets else 0)
 
 
@@ -165,8 +168,8 @@ def read_kinds(contacts, still, target, force, end, kind, friction):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f, u, frame = force[p], end[p], contacts.frame[p]
-        size = (f[0] * f[0] + f[1] * f[1]) ** 0.5
-        speed = (u[0] * u[0] + u[1] * u[1]) ** 0.5
+        size = math.sqrt(f[0] * f[0] + f[1] * f[1])
+        speed = math.sqrt(u[0] * u[0] + u[1] * u[1])
         if f[2] <= 1e-6 * largest:
             kind[p] = STICK if u[2] - target[p] <= still and speed <= still else OPEN
         elif size < 0.9999 * contacts.dynamic_friction[p] * f[2]:
@@ -174,6 +177,7 @@ def read_kinds(contacts, still, target, force, end, kind, friction):
         else:
             kind[p] = SLIDE
             friction[p, 3] = size
+            friction[p, TURNED] = 0.0
             for k in range(3):
                 friction[p, k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -57,7 +58,7 @@ def coupled_signature() -> Any:
 @inlined
 def coulomb(x, y, limit):
     """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides."""
-    size = (x * x + y * y) ** 0.5
+    size = math.sqrt(x * x + y * y)
     if size <= limit:
         return x, y, STICK
     scale = limit / size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import inlined, kernel
 
 
@@ -28,7 +30,7 @@ def cholesky(a, n, tolerance, factor):
             pivot -= factor[j, k] * factor[j, k]
         if not pivot > floor:
             return False
-        inverse = 1.0 / pivot**0.5
+        inverse = 1.0 / math.sqrt(pivot)
         factor[j, j] = inverse
         for i in range(j + 1, n):
             value = a[i, j]
@@ -72,7 +74,7 @@ def pivoted_cholesky(a, n, tolerance, factor):
                 best, pivot = i, a[i, i]
         if best < 0:
             break
-        scale = 1.0 / pivot**0.5
+        scale = 1.0 / math.sqrt(pivot)
         for i in range(n):
             factor[i, column] = a[i, best] * scale
         for i in range(n):

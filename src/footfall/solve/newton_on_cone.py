@@ -91,7 +91,7 @@ def derivative(w, target, friction, ease, eager, soft, size, z, u, h):
         r, mu = eager * ease[p], friction[p]
         own = 1.0 - eager * soft
         x, y, normal = shifted(p, r, size, target[p], z, u)
-        length = (x * x + y * y) ** 0.5
+        length = math.sqrt(x * x + y * y)
         pressed = normal > 0.0
         limit = mu * normal if pressed else 0.0
         slides = length > limit

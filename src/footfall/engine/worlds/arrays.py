@@ -136,8 +136,6 @@ class Space(NamedTuple):
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
 INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near"}
-#: What lies together also on a GPU, for it is cut into matrices of many shapes.
-WHOLE = {"work"}
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -204,7 +202,7 @@ def room(shapes: Shapes, count: int, *, world_last: bool, real: Any = np.float64
     """Zeros for ``count`` worlds or threads."""
     arrays = {}
     for name, shape in shapes.items():
-        whole = (*shape, count) if world_last and name not in WHOLE else (count, *shape)
+        whole = (*shape, count) if world_last else (count, *shape)
         arrays[name] = np.zeros(whole, dtype=np.int64 if name in INTEGERS else real)
     return arrays
 
@@ -224,7 +222,7 @@ def picker(kind: type, *, world_last: bool) -> Any:
     def index(name: str) -> str:
         axis = f"arrays.{name}.ndim - 1" if world_last else "0"
         at = f"min(w, arrays.{name}.shape[{axis}] - 1)" if shared else "w"
-        return f"..., {at}" if world_last and name not in WHOLE else at
+        return f"..., {at}" if world_last else at
 
     views = ", ".join(f"arrays.{name}[{index(name)}]" for name in fields)
     name = f"pick_{kind.__name__.lower()}_{'last' if world_last else 'first'}"

@@ -1,7 +1,7 @@
 """Many worlds on a GPU: one lane per world, the same kernels, compiled for one law, one ground and one controller.
 
 Lanes take worlds in turn where there are more worlds than lanes, so that the space of a step is needed for the lanes
-only. The world is the last index of every array, but of the law's scratch space, whose parts are reshaped.
+only. The world is the last index of every array, so that neighbouring lanes read neighbouring numbers.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import mujoco
 import numpy as np
 
 from footfall.compiled.gpu import Device, checked_cuda
+from footfall.compiled.gpu_cache import kept_on_disk, prepare
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
+from footfall.engine.worlds import together
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
 from footfall.engine.worlds.step import (
     Functions,
@@ -25,15 +27,17 @@ from footfall.engine.worlds.step import (
     advance_world,
     law_step,
     motion_step,
-    operator_step,
     point_step,
 )
+from footfall.engine.worlds.together import advance_together
 from footfall.errors import SimulationError
-from footfall.solve.contact_lean import solve_lean
+from footfall.solve import newton_together
+from footfall.solve.contact_lean import solve_or_defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.newton_together import Desk, desk_unknowns
 
-#: Lanes that work together, and the most lanes that are given space.
+#: Lanes of a block, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
@@ -45,7 +49,7 @@ cuda: Any = None
 def find_cuda() -> Any:
     """Numba's CUDA with a GPU to use."""
     global cuda
-    cuda = checked_cuda()
+    cuda = together.cuda = newton_together.cuda = checked_cuda()
     return cuda
 
 
@@ -72,13 +76,83 @@ def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
 
 
 #: What stands in for big solvers that are seldom reached: they would take minutes to compile and most of the memory.
-LEAN = {solve_from_guess: solve_lean, solve_with_facets: no_facets}
+LEAN = {solve_from_guess: solve_or_defer, solve_with_facets: no_facets}
+
+
+def build(law: Any, surface: Any, control: Any, *, single: bool, points: int, feet: int) -> tuple[Any, int]:
+    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller, and the lanes
+    of its blocks.
+    """
+    if getattr(law, "operator", False):
+        return build_together(law, surface, control, desk_unknowns(points, feet)), newton_together.LANES
+    return build_apart(law, surface, control, single=single), BLOCK
 
 
 @cache
-def build(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
-    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller."""
-    own_step = operator_step if getattr(law, "operator", False) else motion_step if law.coupled else point_step
+def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
+    """The kernel for laws that solve a contact problem, of at most so many unknowns; see :mod:`.together`."""
+    device = Device(replaced=LEAN)
+    advance, coupled = device.function(advance_together), device.function(law.pointer())
+    point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    space_of, tape_of = device.function(pick_space), device.function(pick_tape)
+    real, whole, wide = np.float64, np.int64, unknowns + 1
+    lanes_of_block = newton_together.LANES
+
+    @cuda.jit
+    def entry(robot, given, state, space, tape, chosen, plan, span):
+        vector = cuda.shared.array((13, unknowns), real)
+        desk = Desk(
+            cuda.shared.array((unknowns, wide), real),
+            cuda.shared.array((unknowns, unknowns), real),
+            vector[0],
+            vector[1],
+            vector[2],
+            vector[3],
+            vector[4],
+            vector[5],
+            vector[6],
+            vector[7],
+            vector[8],
+            vector[9],
+            vector[10],
+            vector[11],
+            vector[12],
+        )
+        flags = cuda.shared.array(lanes_of_block, whole)
+        lane, owner, lanes = cuda.threadIdx.x, cuda.grid(1), cuda.gridsize(1)
+        functions = Functions(point, coupled, ground, controller)
+        has_space = owner < space.number.shape[1]
+        own = space_of(space, min(owner, space.number.shape[1] - 1))
+        for begin in range(owner - lane, chosen.size, lanes):
+            w = min(begin + lane, chosen.size - 1)
+            row = chosen[w]
+            takes_part = has_space and begin + lane < chosen.size and not (row < 0 and span[1] == 1)
+            advance(
+                lane,
+                owner,
+                space.work,
+                robot,
+                given_of(given, w),
+                state_of(state, w),
+                own,
+                tape_of(tape, max(row, 0)),
+                row >= 0,
+                takes_part,
+                plan,
+                functions,
+                span,
+                desk,
+                flags,
+            )
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_apart(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
+    """The kernel for the others: a lane for each world, on its own."""
+    own_step = motion_step if law.coupled else point_step
     device = Device(single=single, replaced={law_step: own_step, **LEAN})
     advance = device.function(advance_world)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
@@ -101,7 +175,7 @@ def build(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
             tape_row = tape_of(tape, max(row, 0))
             advance(robot, given_of(given, w), state_of(state, w), own, tape_row, row >= 0, plan, functions, span)
 
-    return entry
+    return kept_on_disk(entry)
 
 
 @cache
@@ -139,6 +213,7 @@ class Card:
         self.state = State(**self._zeros(shapes[0], count))
         self.space = Space(**self._zeros(shapes[1], self.lanes))
         self.given: Any = None
+        self.prepared: list[Any] = []  # kernels
         self.nobody = self.cuda.to_device(np.full(count, -1))
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
@@ -237,7 +312,8 @@ class Card:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
         control = idle_control if controller is None else controller.pointer()
         kind: Any = type(self.law)  # whose options are numbers, not code
-        entry = build(kind, self.surface, control, single=self.single)
+        points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
+        entry, block = build(kind, self.surface, control, single=self.single, points=points, feet=feet)
         chosen = self.nobody
         if recorded:
             rows = np.full(self.count, -1)
@@ -246,7 +322,10 @@ class Card:
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         arrays = (self.robot, self.given, self.state, self.space, tape, chosen, own)
-        launch = entry[-(-self.lanes // BLOCK), BLOCK]
+        if entry not in self.prepared:
+            prepare(entry, (*arrays, (steps, 0, 0)))
+            self.prepared.append(entry)
+        launch = entry[-(-self.lanes // block), block]
         launch(*arrays, (steps, 0, 0))
         if recorded:
             kept = [array.copy_to_host() for array in self.state]

@@ -139,27 +139,47 @@ def motion_step(one, functions, values, plan):
 @inlined
 def operator_step(one, functions, values, plan):
     """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
+    begin_operator(one)
+    for turn in range(ROUNDS):
+        status = ask_operator(one, functions, values, plan, turn)
+        if end_operator(one, plan, turn):
+            return status
+    return 1
+
+
+@engine_part
+def begin_operator(one):
+    """What such a law is asked with and that does not change from one time to the next."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
-    near = contacts.number[0] > 0
     release_far(points, contacts)
-    if near:
+    if contacts.number[0] > 0:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
         keep_memory(points, scratch)
-    for turn in range(ROUNDS):
-        status = 0
-        half_solved_push(one)
-        if near:
-            if turn > 0:
-                restore_memory(points, scratch)
-            mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
-            free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-            status = ask(functions.coupled, points, contacts, scratch, values, plan.dt)
-            add_half_solved_forces(points, contacts, scratch.half, world.qacc)
-        finish_solve(world, world.qacc)
-        if one.near[0] == 0 or joint_rows_agree(one, turn, plan.dt):
-            return status
-    return 1
+
+
+@engine_part
+def ask_operator(one, functions, values, plan, turn):
+    """Ask it, the first time or another. Gives its status."""
+    world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
+    half_solved_push(one)
+    if contacts.number[0] == 0:
+        return 0
+    if turn > 0:
+        restore_memory(points, scratch)
+    mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
+    free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
+    return ask(functions.coupled, points, contacts, scratch, values, plan.dt)
+
+
+@engine_part
+def end_operator(one, plan, turn):
+    """The acceleration under its forces. Gives whether the joints' constraints agree with it."""
+    world = one.world
+    if one.contacts.number[0] > 0:
+        add_half_solved_forces(one.points, one.contacts, one.scratch.half, world.qacc)
+    finish_solve(world, world.qacc)
+    return one.near[0] == 0 or joint_rows_agree(one, turn, plan.dt)
 
 
 @inlined
@@ -325,6 +345,16 @@ def one_world(robot, given, state, space):
 @inlined
 def evaluate(one, given, state, plan, functions, weigh):
     """Everything that follows from the state, up to ``qacc``, and its energy if ``weigh``. Gives how it ended."""
+    end = sense(one, given, state, plan, functions, weigh)
+    if end != DONE:
+        return end
+    state.outcome[STATUS] = law_step(one, functions, given.values, plan)
+    return runaway(one.world, state.outcome)
+
+
+@engine_part
+def sense(one, given, state, plan, functions, weigh):
+    """The same, up to the law."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
     bad = locate(
@@ -354,8 +384,7 @@ def evaluate(one, given, state, plan, functions, weigh):
         if given.push_time[i, 0] <= step < given.push_time[i, 1]:
             push_body(tree, bodies, given.push_body[i], given.push_wrench[i])
     subtract_body_forces(tree, bodies)
-    outcome[STATUS] = law_step(one, functions, given.values, plan)
-    return runaway(one.world, outcome)
+    return DONE
 
 
 @inlined
@@ -367,31 +396,36 @@ def advance_world(robot, given, state, space, tape, recorded, plan, functions, s
     """
     steps, look, before = span
     one = one_world(robot, given, state, space)
-    bodies, points, contacts = one.bodies, one.points, one.contacts
-    outcome, dt = state.outcome, plan.dt
     for i in range(steps + look):
-        if outcome[END] != DONE:
+        if state.outcome[END] != DONE:
             return
-        step, sample = state.step[0], before + i
-        outcome[STEP] = step
+        state.outcome[STEP] = state.step[0]
         end = evaluate(one, given, state, plan, functions, i == steps - 1)
-        outcome[END] = end
-        if recorded:
-            if sample == 0:
-                outcome[SAMPLES] = 0
-            hold_forces(points, contacts, one.scratch.held)
-            if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
-                begin_sample(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
-        if end != DONE or i == steps:
-            return
-        if recorded:
-            add_step(points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
-        state.unsolved[0] += outcome[STATUS]
-        tally_contacts(points, contacts, dt, state.tally)
-        if i == steps - 1:
-            show_forces(points, contacts, state.push)
-        for j in range(bodies.qvel.size):
-            bodies.qvel[j] += dt * bodies.qacc[j]
-        integrate_positions(one.tree, bodies.qpos, bodies.qvel, dt)
-        roll_anchors(bodies.cvel, points, contacts, dt)
-        state.step[0] = step + 1
+        finish_step(one, state, tape, recorded, plan, end, before + i, steps - i)
+
+
+@engine_part
+def finish_step(one, state, tape, recorded, plan, end, sample, left):
+    """Record the instant, count in its forces, and go on to the next, unless the world has ended or no step is left."""
+    bodies, points, contacts = one.bodies, one.points, one.contacts
+    outcome, step, dt = state.outcome, state.step[0], plan.dt
+    outcome[END] = end
+    if recorded:
+        if sample == 0:
+            outcome[SAMPLES] = 0
+        hold_forces(points, contacts, one.scratch.held)
+        if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
+            begin_sample(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
+    if end != DONE or left == 0:
+        return
+    if recorded:
+        add_step(points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
+    state.unsolved[0] += outcome[STATUS]
+    tally_contacts(points, contacts, dt, state.tally)
+    if left == 1:
+        show_forces(points, contacts, state.push)
+    for j in range(bodies.qvel.size):
+        bodies.qvel[j] += dt * bodies.qacc[j]
+    integrate_positions(one.tree, bodies.qpos, bodies.qvel, dt)
+    roll_anchors(bodies.cvel, points, contacts, dt)
+    state.step[0] = step + 1

@@ -25,7 +25,7 @@ def tally_contacts(points, contacts, dt, tally):
             continue
         total += f[2]
         x, y, z = x + f[2] * at[0], y + f[2] * at[1], z + f[2] * at[2]
-        slip += dt * (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        slip += dt * math.sqrt(v[0] * v[0] + v[1] * v[1])
         work += dt * (f[0] * v[0] + f[1] * v[1] + f[2] * v[2])
         for k in range(3):
             tally[IMPULSE + k] += dt * (frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2])
