@@ -89,7 +89,7 @@ def newton_for_all(lane, owner, work, first, contacts, force, own_work, marks, a
             count, more = take_back(contacts, force, own_work, marks, min(count, most))
             joining = solved and more
             solved = solved and not more
-        if not cuda.syncthreads_or(joining):
+        if not cuda.syncthreads_or(1 if joining else 0):
             break
     return solved
 
@@ -101,7 +101,7 @@ def solve_deferred(lane, owner, work, one, deferred, desk, flags):
     found, solved = not deferred, False
     for attempt in range(2):
         if attempt == 1:
-            if not cuda.syncthreads_or(not found):
+            if not cuda.syncthreads_or(0 if found else 1):
                 break
             first = dense_rows(contacts)
             solved = newton_for_all(
@@ -141,7 +141,7 @@ def advance_together(
                 status = solved
             if pending:
                 pending = not end_operator(one, plan, turn)
-            if not cuda.syncthreads_or(pending):
+            if not cuda.syncthreads_or(1 if pending else 0):
                 break
         if going:
             if end == DONE:

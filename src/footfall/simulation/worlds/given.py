@@ -117,18 +117,22 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
     Short lists end in idle pushes.
     """
     given = list(pushes)
-    lists = [given] if all(isinstance(one, Push) for one in given) else [list(one) for one in given]
+    lists = (
+        [given]
+        if all(isinstance(one, Push) for one in given)
+        else [one if isinstance(one, list) else [*one] for one in given]
+    )
     if len(lists) not in (1, count):
         raise SimulationError(f"{len(lists)} lists of pushes for {count} worlds: give one list, or one for each")
     most = max(len(one) for one in lists)
     body = np.zeros((len(lists), most), dtype=np.int64)
     time = np.zeros((len(lists), most, 2), dtype=np.int64)
     wrench = np.zeros((len(lists), most, 6))
+    known = {id(one): (make_pushes(model, list(one), dt), [push.to_dict() for push in one]) for one in lists}
     for w, one in enumerate(lists):
-        made = make_pushes(model, one, dt)
-        n = len(one)
+        made, n = known[id(one)][0], len(one)
         body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench
-    return [[push.to_dict() for push in one] for one in lists], body, time, wrench
+    return [known[id(one)][1] for one in lists], body, time, wrench
 
 
 def offered(setup: Setup, device: str, precision: str) -> None:
