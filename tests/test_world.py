@@ -44,7 +44,7 @@ def test_a_state_goes_on_bit_for_bit(law):
     other = sim.run(0.05, start=state)
     np.testing.assert_array_equal(other.qpos[-1], end)
     assert other.time[0] == pytest.approx(0.05) and len(other.time) == 51
-    again = sim.state(sim.run(0.1, **start), 0.05)
+    again = sim.run(0.1, **start).state(0.05)
     np.testing.assert_array_equal(sim.run(0.05, start=again).qpos[-1], end)
 
 

@@ -11,10 +11,11 @@ import os
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from footfall.errors import RecordingError
 from footfall.record import Record
 from footfall.record.record import read_only
 
@@ -31,6 +32,21 @@ __all__ = ["Recording", "load_recording"]
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recording(Record):
     """What happened in a run; see :class:`footfall.record.Record` for its arrays."""
+
+    _simulation: ClassVar[Any] = None  # what made it, in the process that did
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the simulation, which other processes make for themselves."""
+        return {name: value for name, value in self.__dict__.items() if name != "_simulation"}
+
+    def state(self, time: float) -> Any:
+        """Everything the world remembered at ``time`` (s), for ``sim.run(start=...)``; every step must be recorded.
+
+        See :meth:`footfall.Simulation.state`, which also finds states of recordings that were loaded.
+        """
+        if self._simulation is None:
+            raise RecordingError("this recording does not know its simulation, as it was loaded: use sim.state(rec, t)")
+        return self._simulation.state(self, time)
 
     @cached_property
     def cop(self) -> np.ndarray:

@@ -56,8 +56,10 @@ class CubinCache:
             library._cubin_cache[capability] = ObjectCode.from_cubin(code)
             library._finalized = True
             own = signature(types.void, *kinds)
-            return _Kernel._rebuild(signature=own, codelibrary=library, call_helper=None, extensions=[], **states)
-        except Exception:  # of another make of Numba: compiled again, whatever the reason
+            made = _Kernel._rebuild(signature=own, codelibrary=library, call_helper=None, extensions=[], **states)
+            made.bind()
+            return made
+        except Exception:  # of another make of Numba or of the driver: compiled again, whatever the reason
             return None
 
     def save_overload(self, kinds: Any, kernel: Any) -> None:

@@ -114,6 +114,7 @@ class Run:
         self.set_tape(make_tape(model, samples, robot.point_count, signals))
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
         self.step = 0
+        self._loop: Any = None
         if helper is not None:
             share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
         if start is not None:
@@ -127,10 +128,18 @@ class Run:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
         set_limit(self.scratch.clock, seconds)
-        loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
-        loop(*self._place, self._tape, self.step, last, self.outcome)
+        if self._loop is None:
+            self._loop = self._find_loop()
+        self._loop(*self._place, self._tape, self.step, last, self.outcome)
         self.step = int(self.outcome[NEXT])
-        return bool(self.outcome[END] == step.DONE and self.step <= self.total)
+        return self.step <= self.total and bool(self.outcome[END] == step.DONE)
+
+    def _find_loop(self) -> Any:
+        """The machine code of the loop for the types of this run: to find it anew costs as much as a step."""
+        loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
+        if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
+            return loop
+        return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._place, self._tape, 0, 0, self.outcome)))
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""
@@ -172,7 +181,7 @@ class Run:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": VERSIONS.copy(),
         }
-        return Recording(
+        made = Recording(
             robot=sim.robot,
             ground=sim.ground,
             law=sim.law,
@@ -183,6 +192,8 @@ class Run:
             signals=signals,
             **arrays,
         )
+        object.__setattr__(made, "_simulation", sim)  # a value otherwise: it is what rec.state(t) asks
+        return made
 
     def _signals(self, flat: np.ndarray, gap: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         """What law and controller reported, by name, and the units."""
