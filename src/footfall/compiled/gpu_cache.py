@@ -39,7 +39,7 @@ class CubinCache:
 
     def load_overload(self, kinds: Any, context: Any) -> Any:
         """The kernel for arguments of these kinds on this GPU, from the disk, or ``None``."""
-        from cuda.core import ObjectCode
+        from cuda.core import ObjectCode  # type: ignore[import-untyped]
         from numba.cuda import types
         from numba.cuda.codegen import CUDACodeLibrary
         from numba.cuda.dispatcher import _Kernel
@@ -79,13 +79,11 @@ class CubinCache:
     def flush(self) -> None:
         """Files stay: they are named after their content."""
 
-    enable = disable = flush
-
     def _path(self, kinds: Any, capability: Any) -> tuple[Path, str] | None:
         folder = self.cache_path
         if folder is None or self.stamp is None:
             return None
-        import numba_cuda
+        import numba_cuda  # type: ignore[import-untyped]
 
         versions = (numba.__version__, numba_cuda.__version__, own_version())
         parts = (self.stamp, self.options, str(kinds), classes_of(kinds), versions, capability)
@@ -97,7 +95,7 @@ def capability_of_gpu() -> Any:
     """What machine code is compiled for, as Numba's libraries name it."""
     from numba.cuda.codegen import CUDACodeLibrary
 
-    return CUDACodeLibrary._ensure_cc(None, None)  # type: ignore[arg-type]
+    return CUDACodeLibrary._ensure_cc(None, None)
 
 
 def kept_on_disk(dispatcher: Any) -> Any:
@@ -125,8 +123,8 @@ def _one_translation() -> Iterator[None]:
     from numba.cuda.codegen import CUDACodeLibrary
 
     usual = CUDACodeLibrary.get_asm_str
-    CUDACodeLibrary.get_asm_str = lambda self, cc=None: self.get_llvm_str()  # type: ignore[method-assign]
+    CUDACodeLibrary.get_asm_str = lambda self, *_: self.get_llvm_str()
     try:
         yield
     finally:
-        CUDACodeLibrary.get_asm_str = usual  # type: ignore[method-assign]
+        CUDACodeLibrary.get_asm_str = usual

@@ -147,7 +147,7 @@ def operator_step(one, functions, values, plan):
     return 1
 
 
-@engine_part
+@inlined
 def begin_operator(one):
     """What such a law is asked with and that does not change from one time to the next."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
@@ -158,7 +158,7 @@ def begin_operator(one):
         keep_memory(points, scratch)
 
 
-@engine_part
+@inlined
 def ask_operator(one, functions, values, plan, turn):
     """Ask it, the first time or another. Gives its status."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
@@ -172,7 +172,7 @@ def ask_operator(one, functions, values, plan, turn):
     return ask(functions.coupled, points, contacts, scratch, values, plan.dt)
 
 
-@engine_part
+@inlined
 def end_operator(one, plan, turn):
     """The acceleration under its forces. Gives whether the joints' constraints agree with it."""
     world = one.world
@@ -352,7 +352,7 @@ def evaluate(one, given, state, plan, functions, weigh):
     return runaway(one.world, state.outcome)
 
 
-@engine_part
+@inlined
 def sense(one, given, state, plan, functions, weigh):
     """The same, up to the law."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
@@ -404,7 +404,7 @@ def advance_world(robot, given, state, space, tape, recorded, plan, functions, s
         finish_step(one, state, tape, recorded, plan, end, before + i, steps - i)
 
 
-@engine_part
+@inlined
 def finish_step(one, state, tape, recorded, plan, end, sample, left):
     """Record the instant, count in its forces, and go on to the next, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
