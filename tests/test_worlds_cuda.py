@@ -42,11 +42,53 @@ print(json.dumps(worst))
 """
 
 
+TOGETHER = """
+import json
+import numpy as np
+import footfall as ff
+from footfall.compiled.gpu import Device, cuda as find_cuda
+from footfall.solve import cone_residual, newton_together
+
+cuda = newton_together.cuda = find_cuda()
+newton, Desk = Device().function(newton_together.newton_together), newton_together.Desk
+
+@cuda.jit
+def solve(pair, slope, rows, points, found):
+    desk = Desk(pair, slope, *[rows[i] for i in range(13)])
+    solved = newton(cuda.threadIdx.x, points, desk, False)
+    if cuda.threadIdx.x == 0:
+        found[0] = solved
+
+worst, solved, sliding = 0.0, 0, 0
+for seed in range(4):
+    rng = np.random.default_rng(seed)
+    points = 2 + seed % 2
+    n = 3 * points
+    root = rng.normal(size=(n, 6))
+    W, free, friction = root @ root.T, rng.normal(size=(points, 3)), np.full(points, 0.4)
+    free[:, 2] -= 1.0
+    pair, slope, rows = np.zeros((n, n + 1)), np.zeros((n, n)), np.zeros((13, n))
+    pair[:, :n] = np.tril(W)
+    rows[0], rows[2, :points] = free.ravel(), friction
+    found = np.zeros(1)
+    solve[1, 32](pair, slope, rows, points, found)
+    z = rows[12].reshape(points, 3)
+    solved += int(found[0])
+    sliding += int((np.hypot(z[:, 0], z[:, 1]) > 0.39 * z[:, 2]).sum())
+    worst = max(worst, cone_residual(W, free, friction, z) / np.abs(z).max())
+print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
+"""
+
+
 def compared(law: str, precision: str, *, simulated: bool) -> dict[str, float]:
     """Largest differences between the same worlds on a CPU and on a GPU, or in the simulator."""
+    return said_by(PROGRAM, law, precision, "simulated" if simulated else "real", simulated=simulated)
+
+
+def said_by(program: str, *arguments: str, simulated: bool) -> dict[str, float]:
+    """What a program says in its last line."""
     environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {})
-    kind = "simulated" if simulated else "real"
-    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, law, precision, kind]
+    command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
@@ -58,6 +100,12 @@ def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law):
     assert found["force"] > 1.0  # they stand on the ground, some of them
     assert max(found["qpos"], found["recording"], found["kept"]) < 1e-9
     assert found["reset"] == 0.0 and found["unsolved"] == 0
+
+
+def test_a_warp_solves_contact_problems_together():
+    found = said_by(TOGETHER, simulated=True)
+    assert found["solved"] == 4 and found["sliding"] > 0
+    assert found["worst"] < 1e-8  # far below the millionth that is called solved
 
 
 def test_single_precision_keeps_what_it_can():
