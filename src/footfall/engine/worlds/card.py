@@ -32,6 +32,7 @@ from footfall.engine.worlds.step import (
 from footfall.engine.worlds.together import advance_together
 from footfall.errors import SimulationError
 from footfall.solve import newton_together
+from footfall.solve.contact_guess import turn_against, turn_by_secant
 from footfall.solve.contact_lean import solve_or_defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
@@ -75,8 +76,9 @@ def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
     return 1, 0
 
 
-#: What stands in for big solvers that are seldom reached: they would take minutes to compile and most of the memory.
-LEAN = {solve_from_guess: solve_or_defer, solve_with_facets: no_facets}
+#: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
+#: memory, and for what takes many turns.
+LEAN = {solve_from_guess: solve_or_defer, solve_with_facets: no_facets, turn_against: turn_by_secant}
 
 
 def build(law: Any, surface: Any, control: Any, *, single: bool, points: int, feet: int) -> tuple[Any, int]:
