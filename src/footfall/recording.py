@@ -35,10 +35,6 @@ class Recording(Record):
 
     _simulation: ClassVar[Any] = None  # what made it, in the process that did
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the simulation, which other processes make for themselves."""
-        return {name: value for name, value in self.__dict__.items() if name != "_simulation"}
-
     def state(self, time: float) -> Any:
         """Everything the world remembered at ``time`` (s), for ``sim.run(start=...)``; every step must be recorded.
 
