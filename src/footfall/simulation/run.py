@@ -128,15 +128,17 @@ class Run:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
         set_limit(self.scratch.clock, seconds)
-        if self._loop is None:
-            self._loop = self._find_loop()
-        self._loop(*self._place, self._tape, self.step, last, self.outcome)
+        loop = self._loop
+        if loop is None:
+            loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
+            if self.step > 0:  # not the first time: a run comes here once, a world with every step
+                loop = self._loop = self._direct(loop)
+        loop(*self._place, self._tape, self.step, last, self.outcome)
         self.step = int(self.outcome[NEXT])
         return self.step <= self.total and bool(self.outcome[END] == step.DONE)
 
-    def _find_loop(self) -> Any:
-        """The machine code of the loop for the types of this run: to find it anew costs as much as a step."""
-        loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
+    def _direct(self, loop: Any) -> Any:
+        """The machine code of a loop for the types of this run: to find it anew costs as much as a step."""
         if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
             return loop
         return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._place, self._tape, 0, 0, self.outcome)))
