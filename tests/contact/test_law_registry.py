@@ -69,12 +69,17 @@ def test_numbers_that_make_no_sense_are_refused(law, value):
                 ff.law(law, **{option: value})
 
 
+#: What an option is only allowed with.
+COMPANIONS = {"pull": {"cop_rule": False}}
+
+
 @every_name
 def test_numbers_of_numpy_are_numbers(law):
     for option, default in ff.law(law).options().items():
         if isinstance(default, float) or default is None:
             for kind in (np.float64, np.float32, np.int64):
-                assert ff.law(law, **{option: kind(1)}).options()[option] == 1
+                given = {option: kind(1)} | COMPANIONS.get(option, {})
+                assert ff.law(law, **given).options()[option] == 1
 
 
 def test_options_of_mujoco_are_checked():
