@@ -118,6 +118,7 @@ def test_every_extra_is_used_by_the_package_and_every_import_is_declared():
         "imageio_ffmpeg": "asked for",
         "distributed": "dask",
         "collada": "pycollada",
+        "cuda": "numba-cuda",
     }
     ours = set(sys.stdlib_module_names) | {"footfall", "__future__"}
     assert imported - ours - known - set(brought) - set(PROVIDES.values()) == set()

@@ -38,13 +38,14 @@ def drives(robot: Robot, controller: str) -> Drives:
     """The actuators of a robot; an error where one is neither a motor nor a servo on a joint."""
     model = robot.model
     affine = int(mujoco.mjtBias.mjBIAS_AFFINE)
+    strength = model.actuator_gear[:, 0] * model.actuator_gainprm[:, 0]
     for i in range(model.nu):
         if (
             model.actuator_trntype[i] not in AT_JOINT
             or model.actuator_gaintype[i] != mujoco.mjtGain.mjGAIN_FIXED
             or model.actuator_biastype[i] not in (int(mujoco.mjtBias.mjBIAS_NONE), affine)
             or model.actuator_dyntype[i] != mujoco.mjtDyn.mjDYN_NONE
-            or model.actuator_gainprm[i, 0] * model.actuator_gear[i, 0] == 0.0
+            or (strength[i] == 0.0 and not robot.root_motors[i])
         ):
             raise ControllerError(
                 f"{controller}: actuator '{model.actuator(i).name}' of {robot.name} is neither a motor nor a servo "
@@ -56,7 +57,7 @@ def drives(robot: Robot, controller: str) -> Drives:
     return Drives(
         place=model.jnt_qposadr[joint],
         dof=model.jnt_dofadr[joint],
-        scale=gear * model.actuator_gainprm[:, 0],
+        scale=np.where(strength == 0.0, 1.0, strength),  # motors between world and root act along other axes, or stay off
         offset=gear * bias[:, 0],
         per_angle=gear * gear * bias[:, 1],
         per_speed=gear * gear * bias[:, 2],
