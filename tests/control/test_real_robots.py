@@ -85,8 +85,8 @@ def test_the_smallest_walks_with_defaults_alone():
     assert abs(rec.signals["com"][-1, 1]) < 0.01
 
 
-#: Laws under which a robot keeps its step length and heading for ten steps. Under the others feet creep: OP3 and Talos walk
-#: 10 to 20 % short under one spring law each and Talos under distributed; G1 falls under spring-damper.
+#: Laws under which a robot keeps its step length and heading for ten steps. Under others feet creep: OP3 and Talos walk
+#: 10 to 20 % short under one spring law each, and Talos under distributed; G1 falls under spring-damper.
 RIGID = ("constraint-selection", "linearizing-penalty", "mujoco", "time-stepping")
 WALKED = [
     *(("op3", law) for law in (*RIGID, "hunt-crossley")),

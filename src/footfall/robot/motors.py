@@ -57,7 +57,7 @@ def drives(robot: Robot, controller: str) -> Drives:
     return Drives(
         place=model.jnt_qposadr[joint],
         dof=model.jnt_dofadr[joint],
-        scale=np.where(strength == 0.0, 1.0, strength),  # motors between world and root act along other axes, or stay off
+        scale=np.where(strength == 0.0, 1.0, strength),  # of motors between world and root
         offset=gear * bias[:, 0],
         per_angle=gear * gear * bias[:, 1],
         per_speed=gear * gear * bias[:, 2],
