@@ -115,16 +115,17 @@ def friction_angle(rec: Record) -> np.ndarray:
     """(T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
 
     Explicit laws oppose the slip at the beginning of the step and implicit ones that at its end: the smaller
-    angle counts. Points that slide slower than 1e-3 of the robot's speed, or carry less than 1e-3 of its weight
-    as friction, have no direction worth judging.
+    angle counts. Points that slide slower than 1e-3 of the robot's speed at either (such as those that come to rest
+    where they land), or carry less than 1e-3 of its weight as friction, have no direction worth judging.
     """
     own = scales(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
     size = np.linalg.norm(force, axis=-1)
     angle = _angle(force, -velocity)
     angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -velocity[1:]))
-    speed = np.linalg.norm(velocity, axis=-1)
-    slides = (rec.mode == SLIDE) & (speed > 1e-3 * own.speed) & (size > 1e-3 * own.weight)
+    fast = np.linalg.norm(velocity, axis=-1) > 1e-3 * own.speed
+    slides = (rec.mode == SLIDE) & fast & (size > 1e-3 * own.weight)
+    slides[:-1] &= fast[1:]
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)
     return np.where(slides.any(axis=1), worst, np.nan)
 
