@@ -13,6 +13,7 @@ import ctypes
 import dis
 import inspect
 import threading
+import time
 from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
@@ -43,6 +44,7 @@ __all__ = [
     "raises",
     "separate",
     "separate_kernels",
+    "waited_for_code",
 ]
 
 # Sums may be reordered and products fused, so that loops run on vectors. NaN and infinity are not assumed absent:
@@ -118,6 +120,18 @@ def function_pointer(signature: Any, function: Callable[..., Any]) -> Any:
     return pointer
 
 
+class _Waited(threading.local):
+    seconds = 0.0
+
+
+_waited = _Waited()
+
+
+def waited_for_code() -> float:
+    """Seconds that this thread has waited, in the midst of compiled code, for kernels to be compiled or fetched."""
+    return _waited.seconds
+
+
 class Separate(_Intrinsic):  # type: ignore[misc]
     """A kernel of one fixed signature that its callers reach through a pointer, and that is compiled once for all.
 
@@ -158,13 +172,14 @@ class Separate(_Intrinsic):  # type: ignore[misc]
 
     def _address(self) -> int:
         """Where compiled code finds it, asked for when it is first called; Ctrl-C waits until that is known."""
-        interrupted = False
+        interrupted, begin = False, time.perf_counter()
         while True:
             try:
                 address: int = self.link().address
             except KeyboardInterrupt:
                 interrupted = True
                 continue
+            _waited.seconds += time.perf_counter() - begin
             if interrupted:
                 _thread.interrupt_main()
             return address

@@ -13,7 +13,7 @@ import mujoco
 import numba
 import numpy as np
 
-from footfall.compiled import ByReference
+from footfall.compiled import ByReference, waited_for_code
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
@@ -145,7 +145,7 @@ class Run:
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""
-        begin = time.perf_counter()
+        begin, waited = time.perf_counter(), waited_for_code()
         try:
             with self.interrupts:
                 while self.advance(self.total + 1, GLANCE) and not (self.interrupts.asked or overflowed(self)):
@@ -153,7 +153,7 @@ class Run:
                         progress(self.step * self.simulation.dt)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
             raise interrupted(self) from cause
-        self.wall_time = time.perf_counter() - begin
+        self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)  # of the steps alone
         recording = conclude(self)
         if progress is not None and recording.failure is None:
             progress(self.total * self.simulation.dt)
