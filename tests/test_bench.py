@@ -107,7 +107,8 @@ def test_steps_are_counted_best_of_all_rounds():
 
 @pytest.mark.slow
 def test_processes_are_measured():
-    assert bench.import_time(TINY).value > 0
+    imported = bench.import_time(TINY)  # a difference of two starts: its sign is chance where few are tried
+    assert imported.unit == "ms" and math.isfinite(imported.value)
     (warm,) = bench.first_step_times(TINY)
     assert warm.value > 0
     assert 10 < bench.peak_memory().value < 10_000
