@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bounds
 import pytest
+from browser import Browser, find_chromium
 
 from footfall.contact import registry
 
@@ -12,6 +13,16 @@ from footfall.contact import registry
 def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
     """A law that one test registers is unknown to the next, whatever the order."""
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium; what needs it is skipped, and says so, where there is none."""
+    pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with the tests")
+    if (executable := find_chromium()) is None:
+        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
+    with Browser(executable) as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

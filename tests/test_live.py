@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browser import Browser, clipped, find_chromium, overlapping
+from browser import clipped, overlapping
 
 import footfall as ff
 from footfall.contact import law as make_law
@@ -115,60 +115,56 @@ def running(sim):
 @pytest.mark.browser
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running, width, dark):
-    pytest.importorskip("websockets", reason="the browser is driven through websockets")
-    if (executable := find_chromium()) is None:
-        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
+def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running, browser, width, dark):
     live, _ = running
-    with Browser(executable) as browser:
-        browser.open(live.address, width=width, height=900, dark=dark, phone=width < 500)
-        browser.wait("window.footfall !== undefined")
-        browser.wait(lambda: live.server.listeners)
-        command(live.address, {"step": 3})
-        browser.wait("footfall.frames === 3")
-        browser.wait("Math.abs(footfall.time - 0.07) < 1e-9")  # three pictures of 25 ms, samples of 10 ms
+    browser.open(live.address, width=width, height=900, dark=dark, phone=width < 500)
+    browser.wait("window.footfall !== undefined")
+    browser.wait(lambda: live.server.listeners)
+    command(live.address, {"step": 3})
+    browser.wait("footfall.frames === 3")
+    browser.wait("Math.abs(footfall.time - 0.07) < 1e-9")  # three pictures of 25 ms, samples of 10 ms
 
-        x, y, wide, high = browser.evaluate(
-            "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
-            " return [r.x, r.y, r.width, r.height]; })()"
-        )
-        assert browser.evaluate(f"footfall.pick({wide / 2}, {0.35 * high}).name") == "trunk"
-        assert browser.evaluate("footfall.pick(3, 3)") is None
+    x, y, wide, high = browser.evaluate(
+        "(() => { const r = document.querySelector('#view').getBoundingClientRect();"
+        " return [r.x, r.y, r.width, r.height]; })()"
+    )
+    assert browser.evaluate(f"footfall.pick({wide / 2}, {0.35 * high}).name") == "trunk"
+    assert browser.evaluate("footfall.pick(3, 3)") is None
 
-        def mouse(kind, dx):
-            at = {"x": x + wide / 2 + dx, "y": y + 0.35 * high}
-            browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
+    def mouse(kind, dx):
+        at = {"x": x + wide / 2 + dx, "y": y + 0.35 * high}
+        browser.ask("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **at)
 
-        if width > 500:
-            mouse("mousePressed", 0)
-            mouse("mouseMoved", 40)
-            browser.wait(lambda: live.desk.drag is not None)
-            assert live.desk.drag.body == "trunk"
-            # Dragged to the right of the picture, by 40 pixels: along the camera's right, and level.
-            force = np.array(live.desk.drag.force)
-            assert force @ [-np.sin(-0.75), np.cos(-0.75), 0.0] == pytest.approx(np.linalg.norm(force))
-            command(live.address, {"step": 1})
-            browser.wait("footfall.pushes().length === 1")
-            mouse("mouseReleased", 40)
-            browser.wait(lambda: live.desk.drag is None)
+    if width > 500:
+        mouse("mousePressed", 0)
+        mouse("mouseMoved", 40)
+        browser.wait(lambda: live.desk.drag is not None)
+        assert live.desk.drag.body == "trunk"
+        # Dragged to the right of the picture, by 40 pixels: along the camera's right, and level.
+        force = np.array(live.desk.drag.force)
+        assert force @ [-np.sin(-0.75), np.cos(-0.75), 0.0] == pytest.approx(np.linalg.norm(force))
+        command(live.address, {"step": 1})
+        browser.wait("footfall.pushes().length === 1")
+        mouse("mouseReleased", 40)
+        browser.wait(lambda: live.desk.drag is None)
 
-        assert browser.evaluate("document.querySelector('#law').value") == "linearizing-penalty"
-        assert "kp = 500" in browser.evaluate("document.querySelector('#used').textContent")
-        browser.evaluate(
-            "(() => { const s = document.querySelector('#law'); s.value = 'spring-damper';"
-            " s.dispatchEvent(new Event('change')); })()"
-        )
-        browser.wait("document.querySelector('#used').textContent.includes('c = ')")
-        assert live.simulation.law.name == "spring-damper"
-        browser.wait(lambda: len(live.recordings) == 1)
-        before = browser.evaluate("footfall.frames")
-        command(live.address, {"step": 2})
-        browser.wait(f"footfall.frames === {before + 2}")
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert clipped(browser) == []
-        assert overlapping(browser) == []
-        assert browser.errors == []
-        assert all(address.startswith(live.address) for address in browser.requests)
+    assert browser.evaluate("document.querySelector('#law').value") == "linearizing-penalty"
+    assert "kp = 500" in browser.evaluate("document.querySelector('#used').textContent")
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#law'); s.value = 'spring-damper';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    browser.wait("document.querySelector('#used').textContent.includes('c = ')")
+    assert live.simulation.law.name == "spring-damper"
+    browser.wait(lambda: len(live.recordings) == 1)
+    before = browser.evaluate("footfall.frames")
+    command(live.address, {"step": 2})
+    browser.wait(f"footfall.frames === {before + 2}")
+    assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert clipped(browser) == []
+    assert overlapping(browser) == []
+    assert browser.errors == []
+    assert all(address.startswith(live.address) for address in browser.requests)
 
 
 def test_a_browser_that_goes_away_does_not_stop_a_run(sim):

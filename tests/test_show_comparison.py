@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from browser import Browser, clipped, find_chromium, ink_at_the_edge, overlapping
+from browser import clipped, ink_at_the_edge, overlapping
 from show_recordings import standing
 
 import footfall as ff
@@ -26,15 +26,6 @@ def runs():
 @pytest.fixture(scope="module")
 def page(runs, tmp_path_factory):
     return write_report(runs, tmp_path_factory.mktemp("comparison") / "laws.html")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("websockets", reason="the browser is driven through websockets")
-    if (executable := find_chromium()) is None:
-        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
-    with Browser(executable) as running:
-        yield running
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from browser import Browser, clipped, find_chromium, ink_at_the_edge, overlapping
+from browser import clipped, ink_at_the_edge, overlapping
 from show_recordings import standing
 
 from footfall import Push, Simulation, load_robot
@@ -138,15 +138,6 @@ def test_mistakes_are_told_in_a_sentence(rec, tmp_path):
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with the tests")
-    if (executable := find_chromium()) is None:
-        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
-    with Browser(executable) as running:
-        yield running
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import socket
 from urllib.parse import urlsplit
 
 import pytest
-from browser import Browser, find_chromium
 from show_recordings import standing
 
 from footfall.errors import FootfallError, RecordingError
@@ -63,15 +62,6 @@ def test_nothing_to_view_is_told():
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("websockets", reason="the browser is driven through websockets")
-    if (executable := find_chromium()) is None:
-        pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
-    with Browser(executable) as running:
-        yield running
 
 
 @pytest.mark.browser
