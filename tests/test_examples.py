@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from motions import swaying
 
 import footfall as ff
 from footfall.cli import COMMANDS, main
@@ -140,6 +141,21 @@ def a_gait(command):
 def a_gait_walked(command):
     assert main(["gait", "planar-biped", "--speed", "0.5", "--out", "walk.json"]) == 0
     a_run(command)
+
+
+def a_motion(command, capsys):
+    """A squat under the names of the examples."""
+    motion = swaying(ff.load_robot("spatial-biped"), bend=0.1, lean=0.0, duration=0.6)
+    turned = motion.rotation[:, [1, 2, 3, 0]]
+    for name in ("squat.npz", "MOTION.npz"):
+        np.savez(name, fps=50, root_pos=motion.position, root_rot=turned, dof_pos=motion.joints)
+    named = dict(zip(motion.names, motion.joints.T, strict=True))
+    root = dict(zip(("x", "y", "z", "qx", "qy", "qz", "qw"), np.column_stack([motion.position, turned]).T, strict=True))
+    columns = {"time": motion.time, **{f"root_{part}": values for part, values in root.items()}, **named}
+    lines = [",".join(columns), *(",".join(map(repr, row)) for row in np.column_stack(list(columns.values())).tolist())]
+    Path("squat.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert main([*(word.replace("MOTION", "MOTION.npz") for word in command), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["root_worst"] < 0.01
 
 
 def friction(command, capsys):
@@ -272,6 +288,7 @@ def a_survey(args):
 
 OUTCOMES = {
     "walk": a_walk,
+    "follow": a_motion,
     "survey": a_survey,
     "run planar-biped --controller gait": a_gait_walked,
     "run hopper.xml": a_robot_of_ones_own,

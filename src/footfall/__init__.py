@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from footfall.contact import law, laws, point_law
     from footfall.contact.from_function import spring_friction
     from footfall.errors import FootfallError, FootfallWarning, Interrupted
+    from footfall.files.joint_motion import JointMotion, load_joint_motion
     from footfall.files.measured import Measured
     from footfall.files.motion import load_forces, load_motion
     from footfall.ground import FrictionTable, Ground
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from footfall.record import Push
     from footfall.recording import Recording, load_recording
     from footfall.robot import Foot, Robot, load_robot, robots
+    from footfall.robot.assist import assisted
     from footfall.simulation import Simulation
     from footfall.simulation.worlds import Worlds
     from footfall.solve.contacts import coulomb
@@ -35,12 +37,14 @@ _HOMES = {
     "FrictionTable": "ground",
     "Ground": "ground",
     "Interrupted": "errors",
+    "JointMotion": "files.joint_motion",
     "Measured": "files.measured",
     "Push": "record",
     "Recording": "recording",
     "Robot": "robot",
     "Simulation": "simulation",
     "Worlds": "simulation.worlds",
+    "assisted": "robot.assist",
     "audit": "measure.audit",
     "compare": "study.compare",
     "coulomb": "solve.contacts",
@@ -49,6 +53,7 @@ _HOMES = {
     "law": "contact",
     "laws": "contact",
     "load_forces": "files.motion",
+    "load_joint_motion": "files.joint_motion",
     "load_motion": "files.motion",
     "load_recording": "recording",
     "load_robot": "robot",

@@ -24,6 +24,7 @@ COMMANDS = {
     "demo": "let the biped walk five steps and report what happened",
     "run": "simulate a robot on a ground under a contact law",
     "walk": "let a robot walk on two legs or four, and report speed, way and cost",
+    "follow": "let a robot follow a motion from a file, and report errors and help",
     "survey": "what each robot does under each law with defaults alone, as one table",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",

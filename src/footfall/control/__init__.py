@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from footfall.control.balance import Balance
     from footfall.control.computed_torque import ComputedTorque
     from footfall.control.contact_places import Contact
+    from footfall.control.follow import Follow
     from footfall.control.gait_walk import GaitWalk
     from footfall.control.human_walk import HumanWalk
     from footfall.control.posture import Posture
@@ -24,6 +25,7 @@ __all__ = [
     "CompiledController",
     "ComputedTorque",
     "Contact",
+    "Follow",
     "GaitWalk",
     "HumanWalk",
     "Posture",
@@ -46,7 +48,7 @@ BUILT_IN = {
     "walk": "walking:Walk",
 }
 #: What else users take from here.
-_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact")
+_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact", "follow:Follow")
 
 
 def controllers() -> tuple[str, ...]:

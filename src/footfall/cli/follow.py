@@ -1,0 +1,102 @@
+"""`footfall follow`: let a robot follow a motion from a file, and say how far off it was and who helped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from footfall.cli.options import with_options
+from footfall.cli.output import print_facts, print_json, say
+from footfall.cli.push import parse_push
+from footfall.cli.result import figures, save, simulate
+from footfall.cli.robot_choice import RobotChoice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(RobotChoice):
+    """Let a robot follow a motion of root and joints by whole-body control, and report the errors and the help.
+
+    footfall follow spatial-biped squat.csv --law hunt-crossley
+
+    footfall follow spatial-biped squat.npz --speed 0.5 --assist
+
+    Files: .csv (LAFAN1, BONES-SEED, or named columns root_x ... root_qw and joints), .npz (fps, root_pos, root_rot,
+    dof_pos; Isaac Lab; PyRoki; qpos), .mot and .sto of OpenSim. Exits with 1 where the robot falls.
+    """
+
+    motion: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="MOTION")]
+    """the file with the motion"""
+    speed: float = 1.0
+    """of the motion: 0.5 takes twice as long"""
+    fps: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """samples per second, where the file does not have them (left out: 30)"""
+    quaternion: Literal["xyzw", "wxyz"] | None = None
+    """order of the root's quaternion, where it is not that of the format"""
+    assist: bool = False
+    """motors between the world and the root help where the ground cannot; how much is reported"""
+    ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
+    """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
+    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
+    """contact law, see footfall laws; its options are --law.OPTION"""
+    dt: float = 1e-3
+    """step, s"""
+    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
+    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
+    """save the recording here"""
+    json: bool = False
+    """print one JSON object"""
+
+    ground_options: tyro.conf.Suppress[Any] = None
+    law_options: tyro.conf.Suppress[Any] = None
+
+    def run(self) -> int:
+        from footfall.control import Follow
+        from footfall.files.joint_motion import load_joint_motion
+        from footfall.robot.assist import assisted
+        from footfall.simulation import Simulation
+        from footfall.study.follow_outcome import follow_outcome
+
+        robot = self.chosen_robot()
+        if self.assist:
+            robot = assisted(robot)
+        motion = load_joint_motion(self.motion, fps=self.fps, quaternion=self.quaternion)
+        controller = Follow(motion, speed=self.speed)
+        sim = Simulation(robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt)
+        pushes = [parse_push(text, robot) for text in self.push]
+        rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
+        saved = None if self.out is None else save(rec, self.out)
+        found = follow_outcome(rec)
+        if self.json:
+            told = asdict(found) | {"help": found.help._asdict()}
+            print_json(figures(rec) | told | {"recording": None if saved is None else str(saved)})
+        else:
+            print_facts(
+                {
+                    "law": str(rec.law),
+                    "ground": str(rec.ground),
+                    "motion": f"{motion.source}, {len(motion)} samples in {motion.duration:.4g} s",
+                    "outcome": found.fall or (rec.failure.message if rec.failure else "did not fall"),
+                    "joints": f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad "
+                    f"at {found.worst_joint}",
+                    "root": f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm and "
+                    f"{found.tilt_worst:.3g} rad",
+                    "help from outside": str(found.help) if self.assist else "none",
+                    "audit": found.audit,
+                    "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
+                },
+                title=f"{robot.name} follows {motion.source} under {rec.law.name}",
+            )
+            for one in rec.info.get("warnings", ()):
+                say(f"{one['kind']}: {one['message']}")
+        rec.check()
+        return 1 if found.fall else 0
+
+
+def shape(args: Sequence[str]) -> type[Command]:
+    """The command with the options of the law, ground and robot that were typed."""
+    return with_options(Command, args)

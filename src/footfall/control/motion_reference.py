@@ -1,0 +1,284 @@
+"""A motion from a file, fitted to a robot: where everything shall be at any time, and which points stand."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from itertools import pairwise
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.errors import ControllerError, FootfallWarning, did_you_mean
+from footfall.files.joint_motion import JointMotion
+from footfall.robot import Robot
+from footfall.robot.model import FREE, HINGE, SLIDE
+from footfall.standing import point_positions
+
+#: A point of the motion stands where it is lower (m) and slower (m/s) than this, for a centre of mass at 0.86 m.
+STANDS_BELOW, STANDS_SLOWER, COM_HEIGHT = 0.02, 0.25, 0.864
+#: s between the samples in which that is looked for, and a gap in standing, or a stance, that is too short to be one.
+EVERY, SHORTEST = 5e-3, 0.06
+#: s on both sides of a moment over which velocities and accelerations are differences.
+NEAR = 2e-3
+#: rad that a motion may go beyond the limit of a joint before that is reported.
+BEYOND = 0.02
+#: rad: a root that begins farther from upright has its quaternion in another order, if that one is nearer.
+UPRIGHT = 0.8
+#: What names of joints may begin or end with, and are the same without.
+_DECORATION = re.compile(r"(_joint|_dof|_angle|\.position|/position)$")
+
+
+class Moment(NamedTuple):
+    """What a motion is at a time: coordinates, and places with their velocities and accelerations (world frame)."""
+
+    qpos: np.ndarray  # (nq,)
+    qvel: np.ndarray  # (nv,)
+    qacc: np.ndarray  # (nv,)
+    com: np.ndarray  # (3, 3) m, m/s, m/s2
+    points: np.ndarray  # (3, P, 3) of the contact points, the same
+    trunk: np.ndarray  # (3, 3) axes of the root
+
+
+class Stances(NamedTuple):
+    """Which points shall stand, and for how long."""
+
+    stands: np.ndarray  # (P,)
+    since: np.ndarray  # (P,) s since a point that stands came; inf from the start
+    wait: np.ndarray  # (P,) s until a point that does not stand comes; inf for never
+    left: np.ndarray  # (P,) s until a point that stands goes
+
+
+class MotionReference:
+    """The motion of a robot over time (s); before its start and after its end it rests there.
+
+    Samples are smoothed by a filter of second order, forwards and backwards, at ``cutoff`` (Hz), and joined by cubic
+    splines. The motion is moved vertically until its resting points are on z = 0.
+    """
+
+    def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
+        from scipy.interpolate import CubicSpline
+
+        self.robot, self.duration = robot, motion.duration
+        model = robot.model
+        self._data = mujoco.MjData(model)
+        self._root = int(model.body_rootid[robot.point_body[0]])
+        samples = _coordinates(robot, motion)
+        for at in _quaternions(model):
+            samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
+        self._spline = CubicSpline(motion.time, _smooth(motion.time, samples, cutoff), axis=0)
+        self._turning = _quaternions(model)
+        self._height = _height_coordinate(model)
+        self.lift = 0.0
+        self._find_stances()
+
+    def qpos(self, time: float) -> np.ndarray:
+        """(nq,) the coordinates at a time."""
+        values: np.ndarray = self._spline(min(max(time, 0.0), self.duration))
+        for at in self._turning:
+            values[at : at + 4] /= np.linalg.norm(values[at : at + 4])
+        if self._height >= 0:
+            values[self._height] += self.lift
+        return values
+
+    def at(self, time: float) -> Moment:
+        """Everything at a time."""
+        model = self.robot.model
+        around = [self.qpos(time + step * NEAR) for step in (-1, 0, 1)]
+        before, after = np.zeros(model.nv), np.zeros(model.nv)
+        mujoco.mj_differentiatePos(model, before, NEAR, around[0], around[1])
+        mujoco.mj_differentiatePos(model, after, NEAR, around[1], around[2])
+        seen = [self._look(qpos) for qpos in (around[0], around[2], around[1])]
+        com = _derivatives(seen[0][0], seen[2][0], seen[1][0])
+        points = _derivatives(seen[0][1], seen[2][1], seen[1][1])
+        trunk = self._data.xmat[self._root].reshape(3, 3).copy()
+        return Moment(around[1], 0.5 * (before + after), (after - before) / NEAR, com, points, trunk)
+
+    def stances(self, time: float) -> Stances:
+        """Which points shall stand at a time."""
+        k = min(max(round(time / EVERY), 0), len(self._stands) - 1)
+        return Stances(self._stands[k], self._since[k], self._wait[k], self._left[k])
+
+    def _look(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self._data.qpos[:] = qpos
+        mujoco.mj_kinematics(self.robot.model, self._data)
+        mujoco.mj_comPos(self.robot.model, self._data)
+        return self._data.subtree_com[self._root].copy(), point_positions(self.robot, self._data)
+
+    def _find_stances(self) -> None:
+        """Set the motion on the ground, and find which points stand on it when."""
+        times = np.arange(0.0, self.duration + EVERY, EVERY)
+        places = np.array([self._look(self.qpos(t))[1] for t in times])
+        height = places[:, :, 2] - self.robot.point_radius
+        size = max(float(self._look(self.robot.home)[0][2]), 1e-3) / COM_HEIGHT
+        speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
+        # The ground is where the lowest point mostly is while it rests: retargeted feet hover and sink in by turns.
+        lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
+        resting = lowest[slowness < STANDS_SLOWER * np.sqrt(size)]
+        low = float(np.median(resting)) if resting.size else float(lowest.min())
+        if self._height >= 0:
+            self.lift = -low
+        stands = (height - low < STANDS_BELOW * size) & (speed < STANDS_SLOWER * np.sqrt(size))
+        for p in range(stands.shape[1]):
+            for wanted in (False, True):  # first fill short gaps, then drop short stances
+                _drop_short(stands[:, p], wanted, round(SHORTEST / EVERY))
+        self._stands = stands
+        self._since, self._wait, self._left = (np.full(stands.shape, np.inf) for _ in range(3))
+        for k in range(1, len(stands)):
+            came = np.where(stands[k - 1], self._since[k - 1] + EVERY, EVERY)
+            self._since[k] = np.where(stands[k], came, 0.0)
+        for k in range(len(stands) - 2, -1, -1):
+            goes = np.where(stands[k + 1], self._left[k + 1] + EVERY, EVERY)
+            self._left[k] = np.where(stands[k], goes, 0.0)
+            self._wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], EVERY, self._wait[k + 1] + EVERY))
+
+
+def _derivatives(before: np.ndarray, now: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Value, rate and second rate, by differences over ``NEAR``."""
+    return np.array([now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / NEAR**2])
+
+
+def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
+    """Turn runs of ``wanted`` that are shorter than ``least`` samples, neither at the start nor at the end."""
+    edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
+    for first, last in pairwise(edges):
+        if stands[first] == wanted and last - first < least:
+            stands[first:last] = not wanted
+
+
+def _smooth(time: np.ndarray, samples: np.ndarray, cutoff: float) -> np.ndarray:
+    """Low-pass filtered samples; as they are where they are too few or too slow for it."""
+    from scipy.signal import butter, sosfiltfilt
+
+    rate = 1.0 / float(np.median(np.diff(time)))
+    if len(samples) < 16 or 2.2 * cutoff >= rate:
+        return samples
+    smooth: np.ndarray = sosfiltfilt(butter(2, cutoff, fs=rate, output="sos"), samples, axis=0)
+    return smooth
+
+
+def _quaternions(model: mujoco.MjModel) -> list[int]:
+    """Where quaternions begin in qpos."""
+    ball = int(mujoco.mjtJoint.mjJNT_BALL)
+    starts = {FREE: 3, ball: 0}
+    return [int(model.jnt_qposadr[j]) + starts[int(k)] for j, k in enumerate(model.jnt_type) if int(k) in starts]
+
+
+def _continuous(quaternions: np.ndarray) -> np.ndarray:
+    """Unit quaternions, each with the sign that is nearer to the one before."""
+    unit = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+    signs = np.where((unit[1:] * unit[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    unit[1:] *= np.cumprod(signs)[:, None]
+    return unit
+
+
+def _height_coordinate(model: mujoco.MjModel) -> int:
+    """Which coordinate lifts the robot; -1 if none does."""
+    for j in range(model.njnt):
+        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == FREE:
+            return int(model.jnt_qposadr[j]) + 2
+        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == SLIDE and model.jnt_axis[j, 2] == 1:
+            return int(model.jnt_qposadr[j])
+    return -1
+
+
+# ---- from the columns of a file to the coordinates of a robot ------------------------------------------------------
+
+
+def _coordinates(robot: Robot, motion: JointMotion) -> np.ndarray:
+    """(T, nq) of the robot; joints that the motion does not have stay as at home."""
+    model = robot.model
+    if motion.names is None and motion.position is None:
+        if motion.joints.shape[1] != model.nq:
+            raise ControllerError(
+                f"follow: qpos of {motion.source} has {motion.joints.shape[1]} columns, and {robot.name} {model.nq}"
+            )
+        return motion.joints.copy()
+    values = np.tile(robot.home, (len(motion), 1))
+    if motion.position is not None and motion.rotation is not None:
+        if not model.njnt or model.jnt_type[0] != FREE:
+            raise ControllerError(f"follow: {motion.source} moves a free root, which {robot.name} has not")
+        _check_order(robot, motion.rotation[0], motion.source)
+        values[:, :3], values[:, 3:7] = motion.position, motion.rotation
+    elif model.njnt and model.jnt_type[0] == FREE:
+        raise ControllerError(
+            f"follow: {motion.source} does not have the pose of the root, which {robot.name} needs: root_x, root_y, "
+            "root_z, root_qx, root_qy, root_qz, root_qw"
+        )
+    for joint, column in _matched(robot, motion).items():
+        values[:, model.jnt_qposadr[joint]] = _within(robot, joint, motion.joints[:, column])
+    return values
+
+
+def _matched(robot: Robot, motion: JointMotion) -> dict[int, int]:
+    """The column of each joint that the motion has."""
+    model = robot.model
+    scalar = [j for j in range(model.njnt) if model.jnt_type[j] in (HINGE, SLIDE)]
+    if motion.names is None:
+        count = motion.joints.shape[1]
+        driven = [j for j in scalar if robot.joint_names[j] in robot.actuated]
+        for order in (scalar, driven):
+            if len(order) == count:
+                return {joint: column for column, joint in enumerate(order)}
+        raise ControllerError(
+            f"follow: {motion.source} has {count} joints without names, and {robot.name} {len(scalar)}; give their "
+            "names (joints)"
+        )
+    columns = {_plain(name): k for k, name in enumerate(motion.names)}
+    own = {_plain(robot.joint_names[j]): j for j in scalar}
+    found = {own[name]: column for name, column in columns.items() if name in own}
+    if not found:
+        hint = did_you_mean(_plain(motion.names[0]), own)
+        raise ControllerError(
+            f"follow: no joint of {motion.source} is one of {robot.name}; '{motion.names[0]}' for one: {hint}"
+        )
+    strange = [name for name in motion.names if _plain(name) not in own]
+    still = [robot.joint_names[j] for j in scalar if j not in found]
+    for names, sentence in (
+        (strange, f"{robot.name} has no joint {{}} of {motion.source}, which are left out"),
+        (still, f"{motion.source} has no joint {{}} of {robot.name}, which stay as at home"),
+    ):
+        if names:
+            shown = ", ".join(f"'{name}'" for name in names[:4]) + (" ..." if len(names) > 4 else "")
+            warnings.warn(f"follow: {sentence.format(shown)}", FootfallWarning, stacklevel=2)
+    return found
+
+
+def _plain(name: str) -> str:
+    plain = name.strip().lower()
+    while _DECORATION.search(plain):
+        plain = _DECORATION.sub("", plain)
+    return plain
+
+
+def _within(robot: Robot, joint: int, values: np.ndarray) -> np.ndarray:
+    """The values inside the limits of the joint, with a warning where they are not."""
+    model = robot.model
+    if not model.jnt_limited[joint]:
+        return values
+    low, high = model.jnt_range[joint]
+    over = max(low - values.min(), values.max() - high)
+    if over > BEYOND:
+        warnings.warn(
+            f"follow: the motion takes joint '{robot.joint_names[joint]}' of {robot.name} {over:.2f} beyond its "
+            "limits; it stays within",
+            FootfallWarning,
+            stacklevel=2,
+        )
+    return np.clip(values, low, high)
+
+
+def _check_order(robot: Robot, first: np.ndarray, source: str) -> None:
+    """Refuse a root that lies down with its quaternion read in one order and stands with the other."""
+    tilts = []
+    for quaternion in (first, np.roll(first, 1), np.roll(first, -1)):
+        turn, home = np.zeros(9), np.zeros(9)
+        mujoco.mju_quat2Mat(turn, quaternion / np.linalg.norm(quaternion))
+        mujoco.mju_quat2Mat(home, robot.home[3:7])
+        tilts.append(float(np.arccos(np.clip(turn.reshape(3, 3)[2] @ home.reshape(3, 3)[2], -1.0, 1.0))))
+    if tilts[0] > UPRIGHT and min(tilts[1:]) < 0.5 * UPRIGHT:
+        raise ControllerError(
+            f"follow: the root of {source} begins {tilts[0]:.2f} rad from upright, and upright with its quaternion in "
+            "the other order: give quaternion='wxyz' or 'xyzw'"
+        )

@@ -1,0 +1,336 @@
+"""Motions of a robot: the pose of its root and the angles of its joints over time, from files of motion retargeting.
+
+| file | holds |
+|---|---|
+| .csv with a head | ``time`` (s), ``root_x`` ... ``root_z`` (m), ``root_qx`` ... ``root_qw``, joints by name (rad) |
+| .csv with a head, BONES-SEED | ``Frame``, ``root_translateX`` (cm), ``root_rotateX`` (deg), ``JOINT_dof`` (deg) |
+| .csv without a head, LAFAN1 | x, y, z, qx, qy, qz, qw, joints in the order of the robot |
+| .mot, .sto of OpenSim | ``pelvis_tx`` ..., ``pelvis_tilt``, ``_list``, ``_rotation``, joints by name |
+| .npz of GMR and AMASS | ``fps``, ``root_pos``, ``root_rot`` (x, y, z, w), ``dof_pos`` |
+| .npz of Isaac Lab | ``fps``, ``dof_names``, ``dof_positions``, ``body_positions``, ``body_rotations`` (w, x, y, z) |
+| .npz of whole-body tracking | ``fps``, ``joint_names``, ``joint_pos``, ``body_pos_w``, ``body_quat_w`` (w, x, y, z) |
+| .npz of PyRoki | ``fps``, ``base_frame_pos``, ``base_frame_wxyz``, ``joint_angles`` |
+| .npz of MuJoCo, Footfall | ``qpos``, with ``time`` or ``fps`` |
+
+A file of Python objects (.pkl, .npy of objects) is not read: it could run any program.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.errors import FootfallError, did_you_mean
+from footfall.files.motion import load_motion
+
+#: Frames per second where neither the file nor the caller gives them: LAFAN1 and most retargeted sets; BONES-SEED.
+FPS, SEED_FPS = 30.0, 120.0
+ORDERS = ("xyzw", "wxyz")
+#: From OpenSim's axes (y up) to ours: x, y, z there are x, z, -y here.
+FROM_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Samples of a motion. World frame with z up; m and rad.
+
+    Attributes:
+        time: (T,) s, from zero.
+        joints: (T, J).
+        names: of the joints; None where they are in the order of the robot.
+        position: (T, 3) of the root; None where the joints are all there is.
+        rotation: (T, 4) quaternions w, x, y, z of the root.
+        source: where it comes from, for messages.
+    """
+
+    time: np.ndarray
+    joints: np.ndarray
+    names: tuple[str, ...] | None
+    position: np.ndarray | None
+    rotation: np.ndarray | None
+    source: str = "motion"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def duration(self) -> float:
+        """s, from the first sample to the last."""
+        return float(self.time[-1])
+
+
+def load_joint_motion(
+    path: str | os.PathLike[str],
+    *,
+    fps: float | None = None,
+    quaternion: str | None = None,
+    joints: Sequence[str] | None = None,
+) -> JointMotion:
+    """Read a motion by the ending of its file: .csv, .npz, .mot or .sto.
+
+    ``fps`` (1/s), ``quaternion`` ("xyzw" or "wxyz") and ``joints`` (names, in the order of the file) are for what the
+    file leaves open.
+    """
+    source = Path(path).expanduser()
+    readers: dict[str, Callable[[Path, _Given], JointMotion]] = {
+        ".csv": _read_csv,
+        ".npz": _read_npz,
+        ".mot": _read_opensim,
+        ".sto": _read_opensim,
+    }
+    ending = source.suffix.lower()
+    if ending not in readers:
+        raise FootfallError(f"cannot read the motion of a robot from '{source}': {did_you_mean(ending, readers)}")
+    if not source.is_file():
+        raise FootfallError(f"cannot read '{source}': there is no such file")
+    if quaternion not in (None, *ORDERS):
+        raise FootfallError(f"the order of a quaternion is 'xyzw' or 'wxyz', not {quaternion!r}")
+    if fps is not None and not (np.isfinite(fps) and fps > 0.0):
+        raise FootfallError(f"a motion has a positive number of frames per second, not {fps}")
+    try:
+        found = readers[ending](source, _Given(fps, quaternion))
+    except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError, zipfile.BadZipFile) as error:
+        raise FootfallError(f"'{source}' is no motion of a robot that can be read: {error}") from error
+    return found if joints is None else replace(found, names=tuple(joints))
+
+
+class _Given(NamedTuple):
+    fps: float | None
+    quaternion: str | None
+
+    def times(self, count: int, usual: float = FPS) -> np.ndarray:
+        return np.arange(count) / (usual if self.fps is None else self.fps)
+
+    def scalar_first(self, values: np.ndarray, usual: str) -> np.ndarray:
+        """Quaternions (T, 4) as w, x, y, z."""
+        order = self.quaternion or usual
+        return values if order == "wxyz" else values[:, [3, 0, 1, 2]]
+
+
+def _check(motion: JointMotion) -> None:
+    count = len(motion.time)
+    shapes = {"joints": (motion.joints, 2), "position": (motion.position, 2), "rotation": (motion.rotation, 2)}
+    for name, (values, dimensions) in shapes.items():
+        if values is not None and (values.ndim != dimensions or len(values) != count):
+            raise FootfallError(f"{motion.source}: {name} has shape {values.shape} and there are {count} samples")
+        if values is not None and not np.isfinite(values).all():
+            raise FootfallError(f"{motion.source}: {name} has a gap or no number at sample {_first_bad(values)}")
+    if count < 2 or not (np.diff(motion.time) > 0.0).all():
+        raise FootfallError(f"{motion.source}: a motion needs two samples or more, at times that increase")
+    if motion.names is not None and len(motion.names) != motion.joints.shape[1]:
+        raise FootfallError(
+            f"{motion.source}: {len(motion.names)} names of joints for {motion.joints.shape[1]} columns"
+        )
+    if (motion.position is None) != (motion.rotation is None):
+        raise FootfallError(f"{motion.source}: the root has a position or a rotation but not both")
+    if motion.rotation is not None and not (np.abs(np.linalg.norm(motion.rotation, axis=1) - 1.0) < 0.05).all():
+        raise FootfallError(f"{motion.source}: the rotation of the root is no unit quaternion in every sample")
+
+
+def _first_bad(values: np.ndarray) -> int:
+    return int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _read_csv(path: Path, given: _Given) -> JointMotion:
+    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if not lines:
+        raise ValueError("it is empty")
+    delimiter = max(",;\t", key=lines[0].count)
+    rows = list(csv.reader(lines, delimiter=delimiter))
+    head = [title.strip() for title in rows[0]]
+    if all(_is_number(cell) for cell in head):
+        return _headless(_numbers(rows, len(head)), path.name, given)
+    table = dict(zip(head, _numbers(rows[1:], len(head)).T, strict=True))
+    if "root_translateX" in table:
+        return _seed(table, path.name, given)
+    return _named(table, path.name, given)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(rows: list[list[str]], width: int) -> np.ndarray:
+    if not rows:
+        raise ValueError("it holds no samples")
+    for k, row in enumerate(rows):
+        if len(row) != width:
+            raise ValueError(f"sample {k} has {len(row)} values and not {width}")
+    return np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
+
+
+def _headless(table: np.ndarray, source: str, given: _Given) -> JointMotion:
+    """LAFAN1: the root's place, its quaternion, and the joints."""
+    if table.shape[1] < 8:
+        raise ValueError(f"its {table.shape[1]} columns have no names, and are too few for a root and joints")
+    rotation = given.scalar_first(table[:, 3:7], "xyzw")
+    return JointMotion(given.times(len(table)), table[:, 7:], None, table[:, :3], rotation, source)
+
+
+def _seed(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
+    """BONES-SEED: cm and degrees, rotations about fixed axes x, y, z in this order."""
+    from scipy.spatial.transform import Rotation
+
+    place = 0.01 * np.column_stack([table[f"root_translate{axis}"] for axis in "XYZ"])
+    angles = np.column_stack([table[f"root_rotate{axis}"] for axis in "XYZ"])
+    rotation = Rotation.from_euler("xyz", angles, degrees=True).as_quat(scalar_first=True)
+    names = [name for name in table if name.endswith("_dof")]
+    joints = np.radians(np.column_stack([table[name] for name in names]))
+    time = given.times(len(place), SEED_FPS)
+    return JointMotion(time, joints, tuple(name.removesuffix("_dof") for name in names), place, rotation, source)
+
+
+#: Columns of the root: ``root_x`` and ``root_qw``, ``base.x`` and ``base.qw``, ``root_pos_x`` and ``root_quat_w``.
+_PARTS = {part: part for part in ("x", "y", "z", "qw", "qx", "qy", "qz")}
+_LONG_PARTS = {part: f"quat_{part[1:]}" if part.startswith("q") else f"pos_{part}" for part in _PARTS}
+#: A column that is no joint: ``foot.force``, ``cop.x``; and others that a table of a motion may have.
+_NO_JOINT = re.compile(r"\.(?!position$)|^(frame|index|status|)$", re.IGNORECASE)
+
+
+def _named(table: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
+    """A head names what is in each column; a unit may follow in brackets."""
+    columns, units = {}, {}
+    for title, values in table.items():
+        name = re.sub(r"\s*[\[(].*[\])]$", "", title)
+        columns[name], units[name] = values, title[len(name) :].strip(" []()").lower()
+    times = [name for name in columns if name.lower() in ("time", "t", "time_s", "timestamp")]
+    root = _root_columns(columns)
+    names = [
+        name
+        for name in columns
+        if name not in (*times, *root.values())
+        and units[name] in ("", "rad", "deg", "m")
+        and not _NO_JOINT.search(name)
+    ]
+    if not names:
+        raise ValueError(f"none of its columns is a joint: {', '.join(list(columns)[:6])} ...")
+    joints = np.column_stack([np.radians(columns[n]) if units[n] == "deg" else columns[n] for n in names])
+    time = columns[times[0]] - columns[times[0]][0] if times and given.fps is None else given.times(len(joints))
+    place = rotation = None
+    if root:
+        place = np.column_stack([columns[root[part]] for part in "xyz"])
+        rotation = np.column_stack([columns[root[f"q{part}"]] for part in "wxyz"])
+    return JointMotion(time, joints, tuple(name.removesuffix(".position") for name in names), place, rotation, source)
+
+
+def _root_columns(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Which column is which part of the root's pose; empty where there is none."""
+    for parts in (_PARTS, _LONG_PARTS):
+        for name in columns:
+            if not name.endswith(parts["qw"]):
+                continue
+            found = {part: name.removesuffix(parts["qw"]) + ending for part, ending in parts.items()}
+            lacking = [one for one in found.values() if one not in columns]
+            if lacking:
+                raise ValueError(f"the pose of its root lacks the columns {', '.join(lacking)}")
+            return found
+    if any(re.match(r"(root|base|pelvis)[._]?(pos_)?[xyz]$", name) for name in columns):
+        raise ValueError("its root has a place and no quaternion (root_qx, root_qy, root_qz, root_qw)")
+    return {}
+
+
+# ---- OpenSim -------------------------------------------------------------------------------------------------------
+
+
+def _read_opensim(path: Path, given: _Given) -> JointMotion:
+    """Angles of the root are body-fixed rotations about OpenSim's z, x and y in this order, as those of its pelvis."""
+    from scipy.spatial.transform import Rotation
+
+    table = load_motion(path)
+    roots = [name.removesuffix("_tilt") for name in table.channels if name.endswith("_tilt")]
+    roots = [name for name in roots if f"{name}_tx" in table.channels]
+    place = rotation = None
+    used: set[str] = set()
+    if roots:
+        parts = [f"{roots[0]}_{part}" for part in ("tilt", "list", "rotation", "tx", "ty", "tz")]
+        used = set(parts)
+        values = np.column_stack([table[part] for part in parts])
+        axes = Rotation.from_matrix(FROM_OPENSIM)
+        rotation = (axes * Rotation.from_euler("ZXY", values[:, :3]) * axes.inv()).as_quat(scalar_first=True)
+        place = values[:, 3:] @ FROM_OPENSIM.T
+    names = [name for name in table.channels if name not in used and table.units[name] in ("rad", "m")]
+    if not names:
+        raise ValueError("none of its columns is a joint")
+    joints = np.column_stack([table[name] for name in names])
+    time = table.time - table.time[0] if given.fps is None else given.times(len(joints))
+    return JointMotion(time, joints, tuple(names), place, rotation, path.name)
+
+
+# ---- NumPy ---------------------------------------------------------------------------------------------------------
+
+
+class _Layout(NamedTuple):
+    """Names of the arrays of a format, and the order of its quaternions."""
+
+    joints: str
+    position: str
+    rotation: str
+    order: str
+    ordered: bool  # whether joints without names are in the order of the robot's model
+
+
+_LAYOUTS = (
+    _Layout("dof_pos", "root_pos", "root_rot", "xyzw", True),
+    _Layout("dof_positions", "body_positions", "body_rotations", "wxyz", False),
+    _Layout("joint_pos", "body_pos_w", "body_quat_w", "wxyz", False),
+    _Layout("joint_angles", "base_frame_pos", "base_frame_wxyz", "wxyz", True),
+    _Layout("dof_pos", "root_trans", "root_rot", "xyzw", True),
+)
+_NAMES = ("joint_names", "dof_names", "joints_list")
+_RATES = ("fps", "framerate", "mocap_framerate", "mocap_frame_rate", "frequency")
+
+
+def _read_npz(path: Path, given: _Given) -> JointMotion:
+    with np.load(path, allow_pickle=False) as file:
+        names = _array_of_names(file)
+        rate = next((float(np.ravel(file[key])[0]) for key in _RATES if key in file), None)
+        given = given._replace(fps=rate if given.fps is None else given.fps)
+        if "qpos" in file:
+            return _whole(file, path.name, given)
+        layout = next((one for one in _LAYOUTS if one.joints in file and one.position in file), None)
+        if layout is None:
+            known = "; ".join(f"{one.joints}, {one.position}, {one.rotation}" for one in _LAYOUTS)
+            raise ValueError(f"it holds {', '.join(file.files)}, and these sets are known: qpos; {known}")
+        if names is None and not layout.ordered:
+            raise ValueError("it does not say in which order its joints are (joint_names): give their names (joints)")
+        joints, place, turned = (
+            np.asarray(file[key], dtype=float) for key in (layout.joints, layout.position, layout.rotation)
+        )
+    if place.ndim == 3:  # of all bodies, the first of which is the root
+        place, turned = place[:, 0], turned[:, 0]
+    rotation = given.scalar_first(turned, layout.order)
+    return JointMotion(given.times(len(joints)), joints, names, place, rotation, path.name)
+
+
+def _array_of_names(file: Mapping[str, np.ndarray]) -> tuple[str, ...] | None:
+    for key in _NAMES:
+        if key in file:
+            return tuple(str(name) for name in np.ravel(file[key]))
+    return None
+
+
+def _whole(file: Mapping[str, np.ndarray], source: str, given: _Given) -> JointMotion:
+    """All coordinates of a MuJoCo model: the whole of qpos stands as joints without names."""
+    qpos = np.asarray(file["qpos"], dtype=float)
+    time = given.times(len(qpos))
+    if "time" in file and given.fps is None:
+        time = np.asarray(file["time"], dtype=float)
+    return JointMotion(time - time[0], qpos, None, None, None, source)

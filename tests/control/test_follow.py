@@ -1,0 +1,130 @@
+"""Follow: motions made here are followed under every law, on built-in robots and real ones, and help is measured."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from motions import swaying
+from real_robots import real_robot
+
+import footfall as ff
+from footfall.cli import main
+from footfall.control import Follow, Walk
+from footfall.errors import ControllerError
+from footfall.study.follow_outcome import FollowOutcome, follow_outcome
+
+#: Laws that are not asked here: they take minutes.
+TOO_SLOW = ("acceleration-complementarity",)
+#: rad. A soft sole that sinks in by a centimetre tilts under the load, and the ankles with it.
+JOINTS = {"distributed": 0.03}
+LAWS = [name for name in ff.laws() if name not in TOO_SLOW]
+
+
+def followed(robot: ff.Robot, motion: ff.JointMotion, law: str) -> tuple[ff.Recording, FollowOutcome]:
+    follow = Follow(motion)
+    rec = ff.Simulation(robot, law=law).run(follow.duration, controller=follow, record_dt=4e-3).check()
+    found = follow_outcome(rec)
+    assert not found.fall and not rec.info["warnings"]
+    return rec, found
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_squat_and_a_shift_of_weight_are_followed_under_every_law(law):
+    robot = ff.load_robot("spatial-biped")
+    motion = swaying(robot, bend=0.2, lean=0.06, duration=2.0)
+    assert np.ptp(motion.position[:, 2]) > 0.02 and np.ptp(motion.position[:, 1]) > 0.08  # m, so something moves
+    rec, found = followed(robot, motion, law)
+    # Springs give way by 2 mm under the weight, which feedback of acceleration does not see.
+    assert found.root_worst < 0.01 and found.joint_rms < JOINTS.get(law, 0.01) and found.tilt_worst < 0.02
+    # The forces are those that the centre of mass needs, inside the cone by construction of the problem.
+    force = rec.signals["commanded_force"]
+    sideways = np.linalg.norm(force[..., :2], axis=-1)
+    assert (sideways <= 0.8 * rec.ground.dynamic_friction * force[..., 2] + 1e-6 * robot.weight).all()
+    np.testing.assert_allclose(rec.total_force[-1, 2], robot.weight, rtol=0.02)
+
+
+@pytest.mark.parametrize(("name", "law"), [("g1", "time-stepping"), ("op3", "hunt-crossley")])
+def test_a_real_robot_follows_them(name, law):
+    robot = real_robot(name)
+    rec, found = followed(robot, swaying(robot, bend=0.15, lean=0.05, duration=2.0), law)
+    assert found.root_worst < 0.01 and found.joint_rms < 0.02 and found.tilt_worst < 0.03
+    np.testing.assert_allclose(rec.total_force[-1, 2], robot.weight, rtol=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", ["g1", "talos", "op3"])
+def test_real_robots_follow_them_under_every_law(name, law):
+    robot = real_robot(name)
+    _, found = followed(robot, swaying(robot, bend=0.15, lean=0.05, duration=2.0), law)
+    assert found.root_worst < 0.02 and found.tilt_worst < 0.05
+
+
+def test_a_recorded_walk_is_followed_under_another_law():
+    robot = ff.load_robot("spatial-biped")
+    walk = Walk(speed=0.4, steps=4, stop_time=0.5)
+    rec = ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk, record_dt=0.01)
+    motion = ff.JointMotion(rec.time, rec.qpos, None, None, None, "walk")
+    again, found = followed(robot, motion, "hunt-crossley")
+    ahead = [r.position[-1, :, 0].mean() - r.position[0, :, 0].mean() for r in (rec, again)]
+    assert ahead[1] == pytest.approx(ahead[0], abs=0.02)
+    assert found.root_worst < 0.02
+    assert found.help.force_peak == 0.0
+
+
+def test_help_from_outside_is_given_where_the_ground_cannot_and_measured():
+    """On ice a shift of weight that needs more friction than there is: without help it drifts, with help less."""
+    plain = ff.load_robot("spatial-biped")
+    robot = ff.assisted(plain)
+    assert robot.root_motors.sum() == 6 and robot.model.nu == plain.model.nu + 6
+    motion = swaying(plain, bend=0.0, lean=0.06, duration=1.0)
+    ice = ff.Ground.plane(friction=0.02)
+    errors, help_given = [], []
+    for one, weight in ((plain, 1.0), (robot, 1e4), (robot, 0.01)):
+        follow = Follow(motion, help_weight=weight)
+        rec = ff.Simulation(one, ground=ice, law="time-stepping").run(follow.duration, controller=follow).check()
+        found = follow_outcome(rec)
+        errors.append(found.root_worst)
+        help_given.append(found.help.force_rms)
+    assert help_given[0] == 0.0 < help_given[1] < help_given[2]
+    assert errors[2] < 0.5 * errors[0]
+
+
+def test_what_cannot_be_followed_is_refused_in_a_sentence():
+    robot = ff.load_robot("spatial-biped")
+    motion = swaying(robot, bend=0.1, lean=0.0, duration=1.0)
+    names = motion.names
+    assert names is not None
+    lying = ff.JointMotion(motion.time, motion.joints, names, motion.position, motion.rotation[:, [3, 0, 1, 2]], "m")
+    strange = ff.JointMotion(motion.time, motion.joints, ("a",) * len(names), motion.position, motion.rotation, "m")
+    rootless = ff.JointMotion(motion.time, motion.joints, names, None, None, "m")
+    short = ff.JointMotion(motion.time, motion.joints[:, :5], None, motion.position, motion.rotation, "m")
+    for wrong, sentence in (
+        (lying, "quaternion in the other order"),
+        (strange, "no joint of m is one of spatial-biped"),
+        (rootless, "does not have the pose of the root"),
+        (short, "5 joints without names"),
+    ):
+        with pytest.raises(ControllerError, match=sentence):
+            ff.Simulation(robot).run(0.1, controller=Follow(wrong))
+    with pytest.raises(ControllerError, match="speed = 0"):
+        Follow(motion, speed=0.0)
+    with pytest.raises(ControllerError, match="moves a free root, which planar-biped has not"):
+        ff.Simulation("planar-biped").run(0.1, controller=Follow(motion))
+
+
+def test_the_command_reports_errors_and_help(tmp_path, capsys):
+    robot = ff.load_robot("spatial-biped")
+    motion = swaying(robot, bend=0.1, lean=0.0, duration=1.0)
+    file = tmp_path / "squat.npz"
+    turned = motion.rotation[:, [1, 2, 3, 0]]
+    np.savez(file, fps=50, root_pos=motion.position, root_rot=turned, dof_pos=motion.joints, joint_names=motion.names)
+    assert main(["follow", "spatial-biped", str(file), "--assist", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["fall"] == "" and told["root_worst"] < 0.01 and told["help"]["force_peak"] < 0.05
+    assert main(["follow", "spatial-biped", str(file)]) == 0
+    assert "help from outside" in capsys.readouterr().out
+    assert main(["follow", "spatial-biped", str(tmp_path / "squat.pkl")]) == 1
+    assert "cannot read the motion of a robot" in capsys.readouterr().err
