@@ -10,13 +10,21 @@ import pytest
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
-from footfall.study.largest_push import _bisect, largest_push
+from footfall.study.largest_push import bisect_together, largest_push, largest_pushes
 
 
 @pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])
 @pytest.mark.parametrize("factor", [1.05, 1.6])
 def test_a_known_limit_is_enclosed(limit, factor):
-    found = _bisect(lambda size: "fell" if size > limit else "", 70.0, factor, 0.05)
+    tried = []
+
+    def outcomes(tries):
+        tried.append(len(tries))
+        return ["fell" if size > (limit, 5.0)[push] else "" for push, size in tries]
+
+    found, other = bisect_together(outcomes, [(70.0, factor), (4.0, factor)], 0.05)
+    assert other.survived <= 5.0 < other.failed
+    assert sum(tried) == found.runs + other.runs and len(tried) == max(found.runs, other.runs)  # side by side
     assert found.survived <= limit < found.failed
     assert found.failed - found.survived <= 0.05 * found.failed
     assert found.why == "fell"
@@ -24,7 +32,7 @@ def test_a_known_limit_is_enclosed(limit, factor):
 
 
 def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
-    free, hopeless = (_bisect(lambda size, why=why: why, 1.0, 1.6, 0.05) for why in ("", "fell"))
+    free, hopeless = bisect_together(lambda tries: [("", "fell")[i] for i, _ in tries], [(1.0, 1.6)] * 2, 0.05)
     assert (free.survived > 100.0, free.failed) == (True, math.inf)
     assert (hopeless.survived, hopeless.failed < 0.01) == (0.0, True)
 
@@ -35,6 +43,17 @@ def test_what_is_no_direction_is_refused():
             largest_push("torque-biped", push)
     with pytest.raises(SimulationError, match="between 0 and 1"):
         largest_push("torque-biped", ff.Push("trunk", (1.0, 0.0, 0.0)), within=0.0)
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law):
+    pushes = [ff.Push("trunk", force, start=0.05, duration=0.1) for force in ((40.0, 0.0, 0.0), (0.0, 40.0, 0.0))]
+    options = {"laws": law, "controller": "posture", "wait": 0.8, "within": 0.2}
+    together = largest_pushes("spatial-biped", pushes, **options)
+    alone = [largest_push("spatial-biped", push, **options) for push in pushes]
+    for (one,), (other,) in zip(together, alone, strict=True):
+        assert (one.survived, one.failed, one.why, one.runs) == (other.survived, other.failed, other.why, other.runs)
+        assert one.in_worlds > 0 and other.in_worlds == 0
 
 
 @pytest.mark.slow

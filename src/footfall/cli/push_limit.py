@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 
@@ -12,9 +12,6 @@ from footfall.cli.options import with_options
 from footfall.cli.output import print_json, print_table, progress_bar, say
 from footfall.cli.push import parse_push
 from footfall.cli.task import SettingOptions
-
-if TYPE_CHECKING:
-    from footfall.study.largest_push import PushLimit
 
 #: The first try where no push is given, times the weight.
 FIRST = 0.1
@@ -53,28 +50,25 @@ class Command(SettingOptions):
         from dataclasses import asdict
 
         from footfall.contact import laws as all_laws
-        from footfall.study.largest_push import largest_push
+        from footfall.study.largest_push import largest_pushes
 
         robot = self.chosen_robot()
         first = f"{FIRST * robot.weight:.3g}"
         texts = self.push or tuple(f"{first} N {way} base 0.1 s at 0.5 s" for way in ("x", "-x", "y", "-y"))
-        pushes = [parse_push(text, robot) for text in texts]
         laws = all_laws() if self.laws == ("all",) else self.laws
-        found: list[tuple[str, PushLimit]] = []
-        with progress_bar(f"{robot.name}: pushes and laws", len(texts) * len(laws), "done") as bar:
-            for text, push in zip(texts, pushes, strict=True):
-                limits = largest_push(
-                    robot,
-                    push,
-                    laws=laws,
-                    controller=self.chosen_controller(robot),
-                    ground=self.chosen_ground(),
-                    dt=self.dt,
-                    wait=self.wait,
-                    within=self.within,
-                    progress=_progress(bar, laws, len(found)),
-                )
-                found += [(text, limit) for limit in limits]
+        with progress_bar(f"{robot.name}: laws", len(laws), "done") as bar:
+            limits = largest_pushes(
+                robot,
+                [parse_push(text, robot) for text in texts],
+                laws=laws,
+                controller=self.chosen_controller(robot),
+                ground=self.chosen_ground(),
+                dt=self.dt,
+                wait=self.wait,
+                within=self.within,
+                progress=_progress(bar, laws),
+            )
+        found = [(text, one) for text, several in zip(texts, limits, strict=True) for one in several]
         if self.json:
             print_json([{"push": text, **asdict(one)} for text, one in found])
             return 0
@@ -84,6 +78,8 @@ class Command(SettingOptions):
         ]
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
+        runs, together = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
+        say(f"{together} of {runs} runs were worlds side by side, the others one by one")
         return 0
 
     def run_directions(self) -> int:
@@ -119,14 +115,12 @@ class Command(SettingOptions):
         return 0
 
 
-def _progress(
-    bar: Callable[[float], None] | None, laws: Sequence[str], done: int
-) -> Callable[[str, float, bool], None]:
+def _progress(bar: Callable[[float], None] | None, laws: Sequence[str]) -> Callable[[str, float, bool], None]:
     def show(law: str, size: float, survived: bool) -> None:
         if bar is None:
             say(f"{law}: {size:.4g} {'survived' if survived else 'too much'}")
         else:
-            bar(done + list(laws).index(law))
+            bar(list(laws).index(law))
 
     return show
 

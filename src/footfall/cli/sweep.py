@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -42,6 +42,8 @@ class Command:
     """processes at a time"""
     scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
+    worlds: Literal["auto", "on", "off"] = "auto"
+    """cases that differ in numbers alone as worlds side by side, where that gives the same; auto: from 100 cases on"""
     plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
     """draw the first measure over the first input: .png, .svg or .pdf"""
     json: bool = False
@@ -69,6 +71,7 @@ class Command:
                 out=out,
                 workers=self.workers,
                 scheduler=self.scheduler,
+                worlds={"auto": None, "on": True, "off": False}[self.worlds],
                 progress=None if bar is None else lambda done, total: bar(done),
             )
         took = perf_counter() - started
@@ -77,11 +80,12 @@ class Command:
 
             say(f"wrote {save_plot(table.plot(table.outputs[0]), self.plot)}")
         about = {"cases": len(table), "failed": table.failed, "table": str(out / "table.parquet"), "seconds": took}
+        about |= {"in_worlds": table.in_worlds, "alone": dict(table.alone)}
         if self.json:
             print_json(about | {"inputs": table.inputs, "outputs": table.outputs})
         else:
             _show(table)
-            say(f"{len(table)} cases in {seconds(took)}; the table is {about['table']}")
+            say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {about['table']}")
         return 0
 
 
@@ -132,6 +136,15 @@ def _show(table: SweepTable) -> None:
     print_table(("output", "least>", "mean>", "largest>"), rows, title=f"{len(table)} cases, {table.failed} failed")
     for message in sorted({str(m) for m in table.columns["message"] if m})[:5]:
         say(message)
+
+
+def _ways(table: SweepTable) -> str:
+    """How the cases were computed."""
+    rest = len(table) - table.in_worlds
+    if not table.in_worlds:
+        return "one by one"
+    why = "; ".join(f"{reason}: {count}" for reason, count in table.alone.items())
+    return f"{table.in_worlds} as worlds side by side" + (f" and {rest} one by one ({why})" if rest else "")
 
 
 def _nan(values: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -57,14 +57,14 @@ class Posture:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """The posture set down on the ground, at rest."""
-        return (_settled_stance(robot, ground).copy() if self.target is None else None), None
+        return (_settled_stance(robot, _surface(ground)).copy() if self.target is None else None), None
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled controller needs, flat."""
         try:
-            return _remembered_gains(self, robot, ground, dt).copy()
+            return _remembered_gains(self, robot, _surface(ground), dt).copy()
         except TypeError:  # a target or gains in a list, which has no hash
-            return self._gains(robot, ground, dt)
+            return self._gains(robot, _surface(ground), dt)
 
     def _gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         model = robot.model
@@ -98,6 +98,11 @@ class Posture:
         # Motors between world and root would carry the robot: they stay off.
         rows[robot.root_motors, 3:] = [0.0, 0.0, 0.0, 1.0]
         return rows.ravel()
+
+
+def _surface(ground: Ground) -> Ground:
+    """The ground without its friction, which changes nothing here, so that what was found serves any friction."""
+    return replace(ground, static_friction=0.0, dynamic_friction=0.0, friction_field=None)
 
 
 @lru_cache(maxsize=32)

@@ -86,7 +86,12 @@ def _track(rec: Record) -> _Track:
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
     places, bases = np.zeros((len(samples), len(geoms), 3)), np.zeros((len(rec), 3))
     axes = np.zeros((len(samples), len(geoms), 3, 3))
-    for k in range(len(rec)):
+    root = int(model.body_jntadr[base])
+    free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
+    if free:  # its place is among the coordinates, and most samples need nothing else
+        at = int(model.jnt_qposadr[root])
+        bases[:] = rec.qpos[:, at : at + 3]
+    for k in samples if free else range(len(rec)):
         data.qpos[:] = rec.qpos[k]
         mujoco.mj_kinematics(model, data)
         bases[k] = data.xpos[base]
@@ -104,6 +109,7 @@ def _at_home(robot: Robot) -> mujoco.MjData:
     return data
 
 
+@once
 def _base(robot: Robot) -> int:
     """The last body that all feet hang on."""
     chains = [_chain(robot, body) for body in dict.fromkeys(robot.point_body.tolist())]
@@ -119,6 +125,7 @@ def _chain(robot: Robot, body: int) -> list[int]:
     return chain
 
 
+@once
 def _watched_ids(robot: Robot) -> list[int]:
     """Geoms that collide and belong to no foot."""
     model, data = robot.model, _at_home(robot)
@@ -140,6 +147,7 @@ def _watched_ids(robot: Robot) -> list[int]:
     return [geom for geom in watched if int(model.geom_bodyid[geom]) not in touching]
 
 
+@once
 def _watched(robot: Robot) -> list[_Geom]:
     model, data = robot.model, _at_home(robot)
     found = []

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 #: Below this part of the robot's weight a load is rounding, and has no centre.
 LOADED = 1e-6
 
+Subject = TypeVar("Subject")
 Result = TypeVar("Result")
 
 
-def once(function: Callable[[Record], Result]) -> Callable[[Record], Result]:
-    """Remember what a measure said of a recording for as long as the recording lives."""
-    known: WeakKeyDictionary[Record, Result] = WeakKeyDictionary()
+def once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
+    """Remember what a measure said of a recording, or of a robot, for as long as that lives."""
+    known: WeakKeyDictionary[Subject, Result] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembered(rec: Record) -> Result:
-        if rec not in known:
-            known[rec] = function(rec)
-        return known[rec]
+    def remembered(subject: Subject) -> Result:
+        if subject not in known:
+            known[subject] = function(subject)
+        return known[subject]
 
     return remembered
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.control import named_controller
 from footfall.errors import FootfallError, FootfallWarning, SimulationError
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
+from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.study.together import Variant, feet_alone_until, refusal, run_together
 
 if TYPE_CHECKING:
     from footfall.simulation.controls import Controller
@@ -42,6 +45,7 @@ class PushLimit:
         unit: of both, "N" or "N m".
         why: what became of the robot at ``failed``.
         runs: simulations it took.
+        in_worlds: how many of them were worlds beside those of other pushes.
     """
 
     law: str
@@ -50,6 +54,7 @@ class PushLimit:
     unit: str
     why: str
     runs: int
+    in_worlds: int = 0
 
     def __str__(self) -> str:
         why = f"; at {self.failed:.4g} {self.unit}: {self.why}" if self.why else ""
@@ -76,36 +81,138 @@ def largest_push(
 
     Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
     """
-    first = math.sqrt(sum(x * x for x in (*push.force, *push.torque)))
-    if first == 0.0 or (any(push.force) and any(push.torque)):
-        raise SimulationError("the largest push is sought along a force or a torque: give one of them, not zero")
+    (found,) = largest_pushes(
+        robot,
+        [push],
+        laws=laws,
+        controller=controller,
+        ground=ground,
+        dt=dt,
+        wait=wait,
+        within=within,
+        progress=progress,
+    )
+    return found
+
+
+def largest_pushes(
+    robot: Robot | str,
+    pushes: Sequence[Push],
+    *,
+    laws: str | Sequence[str | Law] = "all",
+    controller: Controller | str | None = None,
+    ground: Ground | None = None,
+    dt: float = 1e-3,
+    wait: float = 1.5,
+    within: float = 0.05,
+    progress: Progress | None = None,
+) -> list[tuple[PushLimit, ...]]:
+    """The same of several pushes, each on its own, under each law: for each push its limits by law.
+
+    Where law and controller allow it, a try of every push is one world among many, on all cores; as long as only feet
+    touch, and up to a fall, a world is the single run.
+    """
+    sizes = [_size(push) for push in pushes]
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
     robot = load_robot(robot) if isinstance(robot, str) else robot
-    unit = "N" if any(push.force) else "N m"
     chosen = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
-    found: list[PushLimit] = []
+    found: list[list[PushLimit]] = [[] for _ in pushes]
     for law in map(make_law, chosen):
         sim = Simulation(robot, ground=ground, law=law, dt=dt)
-
-        def outcome(size: float, sim: Simulation = sim) -> str:
-            why = push_outcome(sim, _scaled(push, size / first), wait, controller)
-            if progress is not None:
-                progress(sim.law.name, size, not why)
-            return why
-
-        known = bool(found) and found[-1].survived > 0.0 and found[-1].failed < math.inf
-        start, factor = (found[-1].survived, 1.0 + within) if known else (first, FACTOR)
-        found.append(replace(_bisect(outcome, start, factor, within), law=law.name, unit=unit))
-    return tuple(found)
+        tries = _Tries(sim, pushes, sizes, wait, controller, progress)
+        begin = []
+        for limits, size in zip(found, sizes, strict=True):
+            known = bool(limits) and limits[-1].survived > 0.0 and limits[-1].failed < math.inf
+            begin.append((limits[-1].survived, 1.0 + within) if known else (size, FACTOR))
+        for i, (limits, limit) in enumerate(zip(found, bisect_together(tries.outcomes, begin, within), strict=True)):
+            unit = "N" if any(pushes[i].force) else "N m"
+            limits.append(replace(limit, law=law.name, unit=unit, in_worlds=tries.in_worlds[i]))
+    return [tuple(limits) for limits in found]
 
 
-def _bisect(outcome: Callable[[float], str], start: float, factor: float, within: float) -> PushLimit:
-    """The limit, enclosed by steps of ``factor`` that double as they go on, then halved."""
+def _size(push: Push) -> float:
+    """N or N m."""
+    size = math.sqrt(sum(x * x for x in (*push.force, *push.torque)))
+    if size == 0.0 or (any(push.force) and any(push.torque)):
+        raise SimulationError("the largest push is sought along a force or a torque: give one of them, not zero")
+    return size
+
+
+class _Tries:
+    """Pushes of given sizes on a robot, as worlds side by side where that is possible."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        pushes: Sequence[Push],
+        sizes: Sequence[float],
+        wait: float,
+        controller: Controller | str | None,
+        progress: Progress | None,
+    ) -> None:
+        self.sim, self.pushes, self.sizes, self.wait, self.progress = sim, pushes, sizes, wait, progress
+        self.controller = named_controller(controller) if isinstance(controller, str) else controller
+        self.together = len(pushes) > 1 and not refusal(sim, self.controller)
+        self.in_worlds = [0] * len(pushes)
+
+    def outcomes(self, tries: Sequence[tuple[int, float]]) -> list[str]:
+        """What became of the robot under each push (its number, and a size in N or N m), "" where it survived."""
+        scaled = [_scaled(self.pushes[i], size / self.sizes[i]) for i, size in tries]
+        known = self._of_worlds(scaled) if self.together and len(tries) > 1 else {}
+        found = []
+        for k, ((i, size), push) in enumerate(zip(tries, scaled, strict=True)):
+            self.in_worlds[i] += k in known
+            why = known[k] if k in known else push_outcome(self.sim, push, self.wait, self.controller)
+            if self.progress is not None:
+                self.progress(self.sim.law.name, size, not why)
+            found.append(why)
+        return found
+
+    def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
+        """The outcomes that worlds can tell, by number: all but those of bodies that met before a fall."""
+        sim, found = self.sim, {}
+        by_duration: dict[float, list[int]] = {}
+        for k, push in enumerate(pushes):
+            by_duration.setdefault(_duration(push, self.wait), []).append(k)
+        for duration, some in by_duration.items():
+            variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
+            recordings = run_together(sim, variants, duration, record_dt=_every(sim.dt))
+            for k, rec in zip(some, recordings, strict=True):
+                until, fallen = feet_alone_until(sim, rec), fall(rec)
+                if rec.failure is None and (until == math.inf or (fallen is not None and fallen.time <= until)):
+                    found[k] = _judged(rec, duration)
+        return found
+
+
+#: Gives what became of each try, "" if it was survived; a try is the number of a push and a size.
+Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
+
+
+def bisect_together(outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float) -> list[PushLimit]:
+    """The limits of several pushes, each from a size and a factor to begin with, a try of each at a time."""
+    searches = {i: _search(start, factor, within) for i, (start, factor) in enumerate(begin)}
+    waiting = {i: next(search) for i, search in searches.items()}
+    found: dict[int, PushLimit] = {}
+    while waiting:
+        told = outcomes(list(waiting.items()))
+        for i, why in zip(list(waiting), told, strict=True):
+            try:
+                waiting[i] = searches[i].send(why)
+            except StopIteration as end:
+                found[i] = end.value
+                del waiting[i]
+    return [found[i] for i in range(len(begin))]
+
+
+def _search(start: float, factor: float, within: float) -> Generator[float, str, PushLimit]:
+    """Sizes to try, one after the other: the limit is enclosed by steps of ``factor`` that double as they go on, then
+    halved.
+    """
     low, high, why, runs, size = 0.0, math.inf, "", 0, start
     for _ in range(TRIES):  # until the limit is between two tries
         runs += 1
-        failure = outcome(size)
+        failure = yield size
         if failure:
             high, why, size = size, failure, size / factor
         else:
@@ -115,7 +222,7 @@ def _bisect(outcome: Callable[[float], str], start: float, factor: float, within
         factor = min(FACTOR, 2.0 * factor - 1.0)
     while low > 0.0 and high < math.inf and high - low > within * high:
         size, runs = 0.5 * (low + high), runs + 1
-        failure = outcome(size)
+        failure = yield size
         if failure:
             high, why = size, failure
         else:
@@ -125,20 +232,29 @@ def _bisect(outcome: Callable[[float], str], start: float, factor: float, within
 
 def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
     """What became of a robot under a push, "" if it survived (see ``largest_push``) ``wait`` seconds after it."""
-    duration = push.start + push.duration + wait
+    duration = _duration(push, wait)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges says so in its recording
             rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
     except FootfallError as error:
         return str(error)
+    return _judged(rec, duration)
+
+
+def _judged(rec: Recording, duration: float) -> str:
+    """The same of a recording that was to last so long (s)."""
     if rec.failure is not None:
         return rec.failure.message
     fallen = fall(rec)
     if fallen is not None:
         return f"fell at {fallen.time:.3g} s: {fallen.cause}"
-    margin = float(support_margin(rec.slice(duration - 2.0 * _every(sim.dt)), "capture")[-1])
+    margin = float(support_margin(rec.slice(duration - 2.0 * _every(rec.dt)), "capture")[-1])
     return "" if margin > 0.0 else "tipping at the end: its capture point is not in the support"
+
+
+def _duration(push: Push, wait: float) -> float:
+    return push.start + push.duration + wait
 
 
 def _every(dt: float) -> float:

@@ -112,7 +112,7 @@ def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray
 
 
 def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tuple[Any, ...]:
-    """The lists of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
+    """The tuples of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
 
     Short lists end in idle pushes.
     """
@@ -128,7 +128,7 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
     body = np.zeros((len(lists), most), dtype=np.int64)
     time = np.zeros((len(lists), most, 2), dtype=np.int64)
     wrench = np.zeros((len(lists), most, 6))
-    known = {id(one): (make_pushes(model, list(one), dt), [push.to_dict() for push in one]) for one in lists}
+    known = {id(one): (make_pushes(model, list(one), dt), tuple(one)) for one in lists}
     for w, one in enumerate(lists):
         made, n = known[id(one)][0], len(one)
         body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench

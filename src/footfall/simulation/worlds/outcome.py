@@ -15,7 +15,7 @@ import numpy as np
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground
-from footfall.record import Failure
+from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.setup import Setup
 from footfall.version import __version__
@@ -41,9 +41,16 @@ def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
 
 
 def recording_of(
-    setup: Setup, ground: Ground, tape: Tape, outcome: np.ndarray, first: int, every: int, notes: Mapping[str, Any]
+    setup: Setup,
+    ground: Ground,
+    pushes: tuple[Push, ...],
+    tape: Tape,
+    outcome: np.ndarray,
+    span: tuple[int, int],
+    notes: Mapping[str, Any],
 ) -> Recording:
-    """What was recorded of a world that set out at its step ``first``, a sample every ``every`` steps."""
+    """What was recorded of a world; ``span`` is its step at the beginning, and the steps from sample to sample."""
+    first, every = span
     law, failure = setup.law, failure_of(setup, outcome)
     taken = int(outcome[1]) - first
     samples = taken // every + 1 if failure is None else int(outcome[SAMPLES])
@@ -75,5 +82,13 @@ def recording_of(
         **notes,
     }
     return Recording(
-        robot=setup.robot, ground=ground, law=law, dt=setup.dt, failure=failure, info=info, signals=signals, **arrays
+        robot=setup.robot,
+        ground=ground,
+        law=law,
+        dt=setup.dt,
+        pushes=pushes,
+        failure=failure,
+        info=info,
+        signals=signals,
+        **arrays,
     )

@@ -325,8 +325,9 @@ class Worlds:
         found = {}
         for row, (w, first) in enumerate(zip(which, begin, strict=True)):
             samples = Tape(*(array[row] for array in whole))
-            notes = {"controller": name, "pushes": self._pushes[min(w, len(self._pushes) - 1)], "world": w}
-            found[w] = recording_of(sim, self._ground, samples, outcome[w], int(first), every, notes)
+            pushes = self._pushes[min(w, len(self._pushes) - 1)]
+            notes = {"controller": name, "world": w}
+            found[w] = recording_of(sim, self._ground, pushes, samples, outcome[w], (int(first), every), notes)
         return found
 
 

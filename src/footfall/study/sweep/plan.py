@@ -19,6 +19,7 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.study.sweep import work as working
+from footfall.study.sweep.in_worlds import MANY
 from footfall.version import __version__
 
 FORMAT = 1
@@ -29,13 +30,16 @@ LARGEST_BATCH, FEWEST_BATCHES = 50, 64
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study does: its work, the inputs of its cases, the seed and the size of a batch."""
+    """What a study does: its work, the inputs of its cases, the seed, the size of a batch, and whether cases that can
+    be are computed as worlds side by side.
+    """
 
     work: Mapping[str, Any]
     inputs: Mapping[str, Sequence[Any]]
     seed: int
     batch: int
     key: str
+    worlds: bool = False
 
     @property
     def number(self) -> int:
@@ -61,13 +65,17 @@ def make_plan(
     measures: tuple[str, ...],
     inputs: Mapping[str, Sequence[Any]],
     seed: int,
+    *,
+    worlds: bool | None = None,
 ) -> Plan:
     described = working.describe(work, measures)
     number = len(next(iter(inputs.values())))
     batch = min(LARGEST_BATCH, max(1, number // FEWEST_BATCHES))
     same = {name: value for name, value in described.items() if name != "file"}  # a study may move to another folder
     content = json.dumps([same, {name: list(values) for name, values in inputs.items()}, seed], sort_keys=True)
-    return Plan(described, inputs, seed, batch, hashlib.sha256(content.encode()).hexdigest())
+    together = number >= MANY if worlds is None else worlds
+    key = hashlib.sha256(content.encode()).hexdigest()
+    return Plan(described, inputs, seed, batch, key, together and isinstance(work, Mapping))
 
 
 def open_folder(folder: Path, plan: Plan) -> None:
@@ -92,6 +100,7 @@ def open_folder(folder: Path, plan: Plan) -> None:
             "cases": plan.number,
             "seed": plan.seed,
             "batch": plan.batch,
+            "worlds": plan.worlds,
             "versions": versions(),
         }
         _write_text(known, json.dumps(about, indent=1))
@@ -105,7 +114,7 @@ def read_plan(folder: Path) -> Plan:
     import pyarrow.parquet as parquet
 
     inputs = parquet.read_table(folder / INPUTS).to_pydict()
-    return Plan(about["work"], inputs, about["seed"], about["batch"], about["key"])
+    return Plan(about["work"], inputs, about["seed"], about["batch"], about["key"], about.get("worlds", False))
 
 
 def versions() -> dict[str, str]:

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from footfall.contact import law as make_law
+from footfall.contact.base import Law
 from footfall.control import controller_class
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
@@ -55,8 +56,17 @@ def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any], seed: int) 
 def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Simulation, dict[str, Any]]:
     """The simulation of a case and what its run is given. Cases that differ in the run alone share the simulation."""
     full = put_in(settings, inputs)
+    return simulation_of(full), run_options(full)
+
+
+def simulation_of(full: Mapping[str, Any]) -> Simulation:
+    """The simulation of settings that inputs were put into; the last few are kept."""
     setup = {name: full[name] for name in ("robot", "law", "ground", *SIMULATION) if name in full}
-    sim = _simulation(json.dumps(setup, sort_keys=True))
+    return _simulation(json.dumps(setup, sort_keys=True))
+
+
+def run_options(full: Mapping[str, Any]) -> dict[str, Any]:
+    """What its run is given."""
     controller = full.get("controller")
     if controller is not None:
         controller = controller_class(controller["name"])(**_without(controller, "name"))
@@ -64,22 +74,30 @@ def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Sim
     options["duration"] = float(full.get("duration", getattr(controller, "duration", DURATION)))
     if "record_dt" in full:
         options["record_dt"] = full["record_dt"]
-    return sim, options
+    return options
 
 
 @lru_cache(maxsize=32)
 def _simulation(text: str) -> Simulation:
     setup = json.loads(text)
     robot = load_robot(setup["robot"]["name"], **_without(setup["robot"], "name"))
-    law, ground = setup["law"], setup["ground"]
     others = {name: setup[name] for name in SIMULATION if name in setup}
+    return Simulation(robot, ground=ground_of(setup), law=law_of(setup), **others)
+
+
+def law_of(full: Mapping[str, Any]) -> Law:
+    return make_law(full["law"]["name"], **_without(full["law"], "name"))
+
+
+def ground_of(full: Mapping[str, Any]) -> Ground:
+    ground = full["ground"]
     if ground["kind"] not in KINDS:
         raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
     try:
-        made = getattr(Ground, ground["kind"])(**_without(ground, "kind"))
+        made: Ground = getattr(Ground, ground["kind"])(**_without(ground, "kind"))
     except TypeError as error:
         raise StudyError(f"ground {ground['kind']}: {str(error).partition(') ')[2] or error}") from error
-    return Simulation(robot, ground=made, law=make_law(law["name"], **_without(law, "name")), **others)
+    return made
 
 
 def put_in(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:

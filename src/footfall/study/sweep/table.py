@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -31,12 +32,16 @@ class SweepTable:
         columns: all of them: case, inputs, outputs, status, message, seed, versions.
         inputs, outputs: which of them are what.
         seconds: computing time of each case, s; not part of the table, which is the same on any machine.
+        in_worlds: how many cases were computed as worlds side by side; the others ran one by one.
+        alone: why cases ran one by one though worlds were asked for, with how many did.
     """
 
     columns: Mapping[str, Sequence[Any]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     seconds: np.ndarray
+    in_worlds: int = 0
+    alone: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
@@ -119,7 +124,9 @@ def from_rows(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> SweepTable:
         columns[name] = [row[name] for row in rows]
     columns |= {f"version_{name}": [row["versions"][name] for row in rows] for name in ("footfall", "mujoco", "numpy")}
     seconds = np.array([row.get("seconds", np.nan) for row in rows])
-    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds)
+    together = sum(bool(row.get("worlds")) for row in rows)
+    alone = Counter(row["alone"] for row in rows if row.get("alone"))
+    return SweepTable(columns, tuple(plan.inputs), tuple(titles.values()), seconds, together, dict(alone))
 
 
 def load_table(path: str | os.PathLike[str]) -> SweepTable:

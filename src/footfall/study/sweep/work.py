@@ -108,15 +108,20 @@ def check(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any
 
 
 def run_case(
-    work: Callable[..., Any] | Mapping[str, Any], measures: list[str], case: int, inputs: dict[str, Any], seed: int
+    work: Callable[..., Any] | Mapping[str, Any],
+    measures: list[str],
+    case: int,
+    inputs: dict[str, Any],
+    seed: int,
+    computed: Recording | None = None,
 ) -> dict[str, Any]:
-    """The row of one case. Whatever goes wrong in it is a sentence in its row."""
+    """The row of one case, whose run may have been ``computed``. Whatever goes wrong in it is a sentence in its row."""
     row: dict[str, Any] = {"case": case, "seed": seed, "status": "done", "message": "", "outputs": {}}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FootfallWarning)  # the row says the same
             if isinstance(work, Mapping):
-                result: Any = simulate(work, inputs, seed)
+                result: Any = simulate(work, inputs, seed) if computed is None else computed
             else:
                 takes_seed = "seed" in inspect.signature(work).parameters and "seed" not in inputs
                 result = work(**inputs, seed=seed) if takes_seed else work(**inputs)

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from footfall.study.sweep.journal import open_batch
+from footfall.study.sweep.in_worlds import Computed, compute_cases
+from footfall.study.sweep.journal import Batch, open_batch
 from footfall.study.sweep.plan import Plan, read_plan, versions
 from footfall.study.sweep.work import fetch, run_case
 
@@ -28,20 +29,33 @@ def do_batch(folder: Path, plan: Plan, number: int, work: Any = None, *, wait: b
     with open_batch(folder, number, wait=wait) as batch:
         if batch is None:
             return []
+        computed = _side_by_side(plan, work, number, batch)
         for case in plan.cases(number):
             if case in batch.rows:
                 continue
-            seed = plan.case_seed(case)
-            if batch.begun.get(case, 0) >= DEATHS:
+            seed, ahead = plan.case_seed(case), computed.get(case, Computed())
+            if ahead.recording is None and batch.begun.get(case, 0) >= DEATHS:
                 row = {"case": case, "seed": seed, "status": "failed", "outputs": {}}
                 row["message"] = f"the process died in this case, {DEATHS} times"
             else:
-                batch.begin(case)
+                if case not in computed:
+                    batch.begin(case)
                 start = time.perf_counter()
-                row = run_case(work, plan.work["measures"], case, plan.case_inputs(case), seed)
-                row["seconds"] = time.perf_counter() - start
+                row = run_case(work, plan.work["measures"], case, plan.case_inputs(case), seed, ahead.recording)
+                row["seconds"] = ahead.seconds + time.perf_counter() - start
+                row |= {"worlds": ahead.recording is not None, "alone": ahead.alone}
             batch.finish(row | {"versions": made_with})
         return [batch.rows[case] for case in plan.cases(number)]
+
+
+def _side_by_side(plan: Plan, work: Any, number: int, batch: Batch) -> dict[int, Computed]:
+    """What worlds compute of a batch. Cases in which a process died are left to run on their own."""
+    if not plan.worlds:
+        return {}
+    waiting = [case for case in plan.cases(number) if case not in batch.rows and not batch.begun.get(case)]
+    for case in waiting:
+        batch.begin(case)
+    return compute_cases(work, {case: plan.case_inputs(case) for case in waiting})
 
 
 def main(folder: Path) -> None:

@@ -1,0 +1,108 @@
+"""Cases of a study computed as worlds: those that differ in pushes, friction, ground and numbers of law or controller.
+
+Cases of different robots, laws or times are different worlds' companies. What worlds cannot compute as a single run
+would, and what ends early, is left to run on its own, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.errors import FootfallError, FootfallWarning
+from footfall.recording import Recording
+from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
+from footfall.study.together import Variant, feet_alone_until, refusal, run_together
+
+#: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
+MANY = 100
+
+MET = "a body that is no foot met the ground or another body"
+ENDED = "the run ended early"
+
+
+class Computed(NamedTuple):
+    """A case as a world: its recording and computing time (s), or why it must run on its own."""
+
+    recording: Recording | None = None
+    seconds: float = 0.0
+    alone: str = ""
+
+
+def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
+    """The cases, by number, as far as worlds compute them. Nothing that is wrong with a case is said here."""
+    companies: dict[str, dict[int, dict[str, Any]]] = {}
+    for case, inputs in cases.items():
+        try:
+            full = put_in(settings, inputs)
+        except FootfallError:  # its own run says so
+            continue
+        companies.setdefault(_company(full), {})[case] = full
+    found: dict[int, Computed] = {}
+    for company in companies.values():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FootfallWarning)  # the rows say the same
+                found |= _compute(company)
+        except (FootfallError, ValueError, TypeError, MemoryError) as error:
+            found |= dict.fromkeys(company, Computed(alone=str(error)))
+    return found
+
+
+def _company(full: Mapping[str, Any]) -> str:
+    """What cases must have in common to be worlds of one simulation."""
+    ground = {name: None if _number(value) else value for name, value in full["ground"].items()}
+    law = {name: None if isinstance(value, float) else value for name, value in full["law"].items()}
+    controller = {name: None if _number(value) else value for name, value in full.get("controller", {}).items()}
+    same = {name: value for name, value in full.items() if name != "push"}
+    return json.dumps({**same, "ground": ground, "law": law, "controller": controller}, sort_keys=True)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
+    begin = time.perf_counter()
+    fulls = list(company.values())
+    sim, options = simulation_of(fulls[0]), [run_options(full) for full in fulls]
+    controller, duration = options[0]["controller"], options[0]["duration"]
+    why = refusal(sim, controller)
+    if why:
+        return dict.fromkeys(company, Computed(alone=why))
+    grounds = _made(fulls, "ground", ground_of)
+    if any(ground.friction_field is not None for ground in grounds):
+        return dict.fromkeys(company, Computed(alone="many worlds have one friction each"))
+    if any(one["duration"] != duration for one in options):
+        return dict.fromkeys(company, Computed(alone="the cases last different times"))
+    varied = [name for name, value in fulls[0]["law"].items() if isinstance(value, float)]
+    recordings = run_together(
+        sim,
+        [Variant(ground, one["controller"], one["pushes"]) for ground, one in zip(grounds, options, strict=True)],
+        duration,
+        record_dt=options[0].get("record_dt"),
+        law_options={name: np.array([full["law"][name] for full in fulls]) for name in varied},
+        threads=1,
+    )
+    found = {}
+    each = (time.perf_counter() - begin) / len(fulls)
+    laws = _made(fulls, "law", law_of)
+    for case, rec, ground, law in zip(company, recordings, grounds, laws, strict=True):
+        start = time.perf_counter()
+        own = replace(rec, ground=ground, law=law)
+        alone = ENDED if own.failure is not None else MET if feet_alone_until(sim, own) < np.inf else ""
+        took = each + time.perf_counter() - start
+        found[case] = Computed(None if alone else own, took, alone)
+    return found
+
+
+def _made(fulls: Sequence[Mapping[str, Any]], name: str, make: Any) -> list[Any]:
+    """A ground or law for each case, those that are alike the same one."""
+    known: dict[str, Any] = {}
+    return [known.setdefault(json.dumps(full[name], sort_keys=True), make(full)) for full in fulls]
