@@ -82,6 +82,16 @@ def test_three_steps_on_the_flat_under_every_law(name):
     assert [s.foot for s in stances] == ["left", "right", "left"]
 
 
+@pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley"])
+def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
+    """Two steps of 5 cm, as high as feet are lifted: they are met, felt and climbed."""
+    stairs = ff.Ground.stairs(rise=0.05, run=0.63, count=2, start=0.42)
+    rec = walked(Walk(speed=0.4, steps=9, stop_time=0.6), name, stairs)
+    assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
+    climbed = rec.position[-1, :, 2].min() - rec.position[0, :, 2].min()
+    assert climbed == pytest.approx(0.1, abs=0.01)  # springs give way by some mm
+
+
 def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():
     walk = Walk(speed=0.4, steps=5)
     rec = walked(walk, "time-stepping")

@@ -12,6 +12,7 @@ import tyro
 from footfall.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from footfall.study.walk_grounds import GroundOutcome
     from footfall.study.walk_outcome import RobotOutcome
 
 HEADER = """# Robots
@@ -30,11 +31,25 @@ $ {command}
 """
 
 
+GROUNDS_HEADER = """
+## On other grounds
+
+The same walks of {steps} steps with defaults alone: on slopes of 5 degrees; over round bumps up to 3 cm; up three
+steps of 5 cm; over ice of friction 0.15, three steps long, amid ground of 0.7. Bumps, steps and ice begin one and a
+half steps ahead of the toes. The ground is felt by the soles and not seen.
+
+| robot | ground | law | outcome | asked | reached | drift |
+|---|---|---|---|---|---|---|
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """Let robots stand, be pushed and walk under contact laws, with defaults alone, and write one table.
 
     footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
+
+    footfall survey quadruped --laws mujoco --steps 4 --grounds --out robots.md
 
     Each row is written as soon as it is known.
     """
@@ -45,6 +60,8 @@ class Command:
     """which laws, see footfall laws"""
     steps: int = 10
     """of the walk"""
+    grounds: bool = False
+    """walk on slopes, bumps, steps and ice too, and write a second table"""
     actuators: Literal["as-is", "motor"] = "motor"
     """motor: servos become torque motors of their force range"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
@@ -55,30 +72,53 @@ class Command:
     def run(self) -> int:
         from footfall.contact import laws as all_laws
         from footfall.robot import load_robot
+        from footfall.study.walk_grounds import ground_outcomes
         from footfall.study.walk_outcome import robot_outcome
 
         laws = all_laws() if self.laws == ("all",) else self.laws
-        robots = WALKERS if self.robots == ("all",) else self.robots
+        names = WALKERS if self.robots == ("all",) else self.robots
+        robots = []
+        for name in names:
+            file = Path(name).suffix in (".xml", ".urdf")
+            robots.append(load_robot(name, actuators=self.actuators) if file else load_robot(name))
+        shown = " ".join(Path(one).name for one in names)
+        more = " --grounds" if self.grounds else ""
+        command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
+        self._write(HEADER.format(steps=self.steps, command=command), "w")
         found: list[RobotOutcome] = []
-        if self.out is not None:
-            names = " ".join(Path(one).name for one in robots)
-            command = f"footfall survey {names} --laws {' '.join(laws)} --steps {self.steps} --out robots.md"
-            self.out.write_text(HEADER.format(steps=self.steps, command=command), encoding="utf-8")
-        for name in robots:
-            servos = Path(name).suffix in (".xml", ".urdf")
-            robot = load_robot(name, actuators=self.actuators) if servos else load_robot(name)
+        for robot in robots:
             for law in laws:
                 say(f"{robot.name} under {law}")
                 found.append(robot_outcome(robot, law, steps=self.steps))
-                if self.out is not None:
-                    with self.out.open("a", encoding="utf-8") as file:
-                        file.write("| " + " | ".join(cells(found[-1])) + " |\n")
+                self._write(_row(cells(found[-1])))
+        elsewhere: list[GroundOutcome] = []
+        if self.grounds:
+            self._write(GROUNDS_HEADER.format(steps=self.steps))
+            for robot in robots:
+                for law in laws:
+                    say(f"{robot.name} on other grounds under {law}")
+                    for one in ground_outcomes(robot, law, steps=self.steps):
+                        elsewhere.append(one)
+                        self._write(_row(ground_cells(one)))
         if self.json:
-            print_json([asdict(one) for one in found])
-        else:
-            titles = ("robot", "law", "stands", "push>", "walks", "asked>", "reached>", "cost>", "audit")
-            print_table(titles, [list(cells(one)) for one in found], title="What robots do with defaults alone")
+            print_json([*map(asdict, found), *map(asdict, elsewhere)])
+            return 0
+        titles = ("robot", "law", "stands", "push>", "walks", "asked>", "reached>", "cost>", "audit")
+        print_table(titles, [list(cells(one)) for one in found], title="What robots do with defaults alone")
+        if self.grounds:
+            heads = ("robot", "ground", "law", "outcome", "asked>", "reached>", "drift>")
+            print_table(heads, [list(ground_cells(one)) for one in elsewhere], title="On other grounds")
         return 0
+
+    def _write(self, text: str, mode: Literal["a", "w"] = "a") -> None:
+        """Add to the file, if there is one."""
+        if self.out is not None:
+            with self.out.open(mode, encoding="utf-8") as file:
+                file.write(text)
+
+
+def _row(texts: tuple[str, ...]) -> str:
+    return "| " + " | ".join(texts) + " |\n"
 
 
 #: Built-in robots with legs and a free base.
@@ -93,3 +133,11 @@ def cells(one: RobotOutcome) -> tuple[str, ...]:
         numbers = (f"{one.asked:.2f} m/s", f"{walk.speed:.2f} m/s", f"{walk.cost_of_transport:.2f}", walk.audit)
     push = "" if math.isnan(one.push) else f"{one.push:.3f} s"
     return (one.robot, one.law, one.stands, push, one.walks, *numbers)
+
+
+def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
+    """A row of the table of grounds."""
+    numbers = ("", "", "")
+    if not math.isnan(one.asked):
+        numbers = (f"{one.asked:.2f} m/s", f"{one.speed:.2f} m/s", f"{one.drift:+.2f} m")
+    return (one.robot, one.ground, one.law, one.outcome, *numbers)

@@ -46,6 +46,8 @@ CAPTURE, FARTHEST = 0.5, 0.45
 AHEAD = 0.15
 #: Part of the swing after which the ground may be met, and m/s of descent.
 SOONEST, DESCENT = 0.6, 0.15
+#: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
+OBSTACLE, HIGHER = 0.3, 1.0
 #: Cycles in which the speed is taken up and given back.
 RAMP = 1.0
 #: rad of the trunk, and part of the height, at which the robot has fallen.
@@ -216,8 +218,10 @@ class QuadrupedWalking:
         wanted = share * (turned @ np.array([self.speed, self.sideways]))
         self.heading += share * self.turn * self.dt
         self._lead_way(com, wanted)
-        touching = state.mode[self.feet] > 0
-        standing = self._change_feet(cycles, walking, feet, touching)
+        meeting = state.mode[self.feet] > 0
+        force = state.force[self.feet]
+        touching = meeting & (force[:, 2] >= np.hypot(force[:, 0], force[:, 1]))  # a wall is no ground to stand on
+        standing = self._change_feet(cycles, walking, feet, touching, meeting)
         height = float(feet[standing, 2].mean()) if standing else float(feet[:, 2].mean())
         if not self.fallen:
             self._look_for_fall(time, com, trunk, height)
@@ -234,7 +238,7 @@ class QuadrupedWalking:
             for foot in range(4):
                 swing = self.swings[foot]
                 if swing is not None:
-                    self._swing(foot, swing, state, data, com, velocity, wanted, height)
+                    self._swing(foot, swing, state, data, com, velocity, wanted)
         torque, limit = self.torque[self.drives.dof], self.drives.limit
         over = np.abs(torque) / limit
         worst = int(over.argmax())
@@ -296,7 +300,9 @@ class QuadrupedWalking:
 
     # ---- the feet ------------------------------------------------------------------------------------------------
 
-    def _change_feet(self, cycles: float, walking: bool, feet: np.ndarray, touching: np.ndarray) -> list[int]:
+    def _change_feet(
+        self, cycles: float, walking: bool, feet: np.ndarray, touching: np.ndarray, meeting: np.ndarray
+    ) -> list[int]:
         """Lift and set down feet by the schedule; which ones stand."""
         lasts = (1.0 - self.schedule.duty) * self.period
         for foot in range(4):
@@ -307,6 +313,8 @@ class QuadrupedWalking:
                 self.swings[foot] = SwingFoot((x, y, z), lasts, self.step_height, DESCENT * math.sqrt(self.height))
             elif swing is not None and touching[foot] and swing.time > SOONEST * lasts:
                 self.swings[foot] = None
+            elif swing is not None and meeting[foot] and swing.lifted > OBSTACLE * self.step_height:
+                swing.stumble(HIGHER * self.step_height)  # over what it met
         return [foot for foot in range(4) if self.swings[foot] is None]
 
     def _swing(
@@ -318,7 +326,6 @@ class QuadrupedWalking:
         com: np.ndarray,
         velocity: np.ndarray,
         wanted: np.ndarray,
-        height: float,
     ) -> None:
         """Torques of the leg of a swinging foot: its inertia times the acceleration that the reference needs."""
         model, point, leg = self.robot.model, self.feet[foot], self.legs[foot]
@@ -330,7 +337,7 @@ class QuadrupedWalking:
         ahead *= min(1.0, FARTHEST * self.height / max(far, 1e-9))
         hip = com[:2] + velocity[:2] * left + (about_z(self.heading + self.turn * left) @ self.offset[foot])[:2]
         goal = hip + ahead
-        swing.advance((float(goal[0]), float(goal[1]), height), self.dt)
+        swing.advance((float(goal[0]), float(goal[1]), swing.start_height), self.dt)
         at, body = state.position[point], int(self.robot.point_body[point])
         J, rate = np.zeros((3, model.nv)), np.zeros((3, model.nv))
         mujoco.mj_jac(model, data, J, None, at, body)

@@ -31,6 +31,8 @@ DCM_DECAY = 4.0
 DESCENT = 0.1
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
+#: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
+OBSTACLE, HIGHER = 0.3, 1.2
 #: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
 TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
 #: s, of the estimates of slope, of the height of the centre of mass and of the heading.
@@ -130,13 +132,16 @@ class Walking:
         body.see(state.data)
         if not self.begun:
             self._begin(t)
-        touching = [bool(state.mode[sole.points].any()) for sole in self.biped.soles]
+        meets, force = state.mode > 0, state.force
+        carries = meets & (force[:, 2] >= np.hypot(force[:, 0], force[:, 1]))  # a wall is no ground to stand on
+        meeting, touching = ([bool(one[sole.points].any()) for sole in self.biped.soles] for one in (meets, carries))
         self._change_phase(t, touching)
         self._feel_slope()
         dcm = body.com[:2] + body.com_velocity[:2] / self.omega
         self._lead_com(t, dcm)
         self._lead_standing_feet(t, touching)
         if self.swing is not None:
+            self._feel_obstacle(t, meeting[self.moving], touching[self.moving], self.swing)
             self._lead_swinging_foot(t, dcm, self.swing)
         self._lead_posture(state)
         torque = body.solve(self.desired)
@@ -196,6 +201,7 @@ class Walking:
         swing = self.steps[self.step].swing
         x, y, z = self.body.place[self.moving].tolist()
         self.swing = SwingFoot((x, y, z), swing, self.step_height, self.descent)
+        self.stumbled = False
         self.lifted = self.body.rotation[self.moving].copy()
         self.since, self.lasts = t, swing
         self._plan_dcm()
@@ -347,6 +353,15 @@ class Walking:
     def _feel_slope(self) -> None:
         feet = (0, 1) if self.swing is None else (1 - self.moving,)
         self.slope += self.dt / (self.slow + self.dt) * (self._slope_of(feet) - self.slope)
+
+    def _feel_obstacle(self, t: float, meeting: bool, carried: bool, swing: SwingFoot) -> None:
+        """A foot that meets something on its way, or a wall at the end of it, is lifted over it."""
+        in_the_way = meeting and not (carried and swing.time > SOONEST * swing.duration)
+        if in_the_way and swing.lifted > OBSTACLE * self.step_height and not self.stumbled:
+            self.stumbled = True
+            swing.stumble(HIGHER * self.step_height)
+            self.lasts = swing.duration
+            self.watch.note(t, "stumbled", "a swinging foot met something and was lifted over it")
 
     def _ground_at(self, x: float, y: float) -> float:
         """Height of the ground, m: the plane through what stands."""

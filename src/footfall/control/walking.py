@@ -45,8 +45,8 @@ class Walk:
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Warnings: ``late`` where the ground
-    was not met in time, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after
-    which the motors only brake.
+    was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
+    no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
     """
 
     speed: float | None = None  # m/s

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 #: Part of the swing at which the foot is highest.
 HIGHEST = 0.45
+#: Part of the swing in which a foot that stumbled is lifted over what it met, and set down.
+AGAIN = 0.25
 #: Part of the swing before the landing in which the goal stays as it is.
 SETTLED = 0.14
 
@@ -45,7 +47,19 @@ class SwingFoot:
         self.clearance = clearance
         self.descent = descent
         self.time = 0.0
+        self.top = HIGHEST * duration
         self.goal = start
+
+    @property
+    def lifted(self) -> float:
+        """How far over where it lay, m."""
+        return self.z.position - self.start_height
+
+    def stumble(self, higher: float) -> None:
+        """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
+        self.clearance += higher
+        self.top = max(self.top, self.time + AGAIN * self.duration)
+        self.duration = max(self.duration, self.top + AGAIN * self.duration)
 
     def advance(self, goal: tuple[float, float, float], dt: float) -> None:
         """Go on for ``dt`` (s) towards ``goal``; in the last moments the goal of before is kept."""
@@ -54,7 +68,7 @@ class SwingFoot:
             self.goal = goal
         self.x.head_for(self.goal[0], 0.0, left, dt)
         self.y.head_for(self.goal[1], 0.0, left, dt)
-        top = HIGHEST * self.duration - self.time
+        top = self.top - self.time
         if top > 0.0:
             highest = max(self.start_height, self.goal[2]) + self.clearance
             self.z.head_for(highest, 0.0, top, dt)

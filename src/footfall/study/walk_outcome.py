@@ -9,10 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from footfall.contact.base import Law
+from footfall.control.quadruped_walk import QuadrupedWalk
 from footfall.control.walker import walker
+from footfall.control.walking import Walk
 from footfall.errors import FootfallError, FootfallWarning
+from footfall.ground import Ground
 from footfall.measure import audit, cost_of_transport, fall
 from footfall.record import Push, Record
+from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.study.largest_push import largest_push
@@ -52,6 +56,16 @@ def walk_outcome(rec: Record) -> WalkOutcome:
     )
 
 
+def walked(
+    robot: Robot, controller: Walk | QuadrupedWalk, law: Law | str, ground: Ground | None = None
+) -> tuple[Recording, WalkOutcome]:
+    """Let a robot walk, and judge that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        rec = Simulation(robot, ground=ground, law=law).run(controller.duration, controller=controller)
+    return rec, walk_outcome(rec)
+
+
 @dataclass(frozen=True)
 class RobotOutcome:
     """What a robot does under a law with the defaults of its controllers."""
@@ -80,10 +94,7 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
     asked, walk = math.nan, None
     try:
         controller = walker(robot, steps=steps)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FootfallWarning)
-            rec = sim.run(controller.duration, controller=controller)
-        walk = walk_outcome(rec)
+        rec, walk = walked(robot, controller, sim.law)
         asked = math.nan if controller.speed is None else float(controller.speed)
         walks = rec.failure.message if rec.failure is not None else walk.fall or "yes"
     except FootfallError as error:
