@@ -14,6 +14,7 @@ from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study import bench
 from footfall.study.bench import Effort, Figure, LawSpeed
+from footfall.study.bench_humanoid import bench_humanoid
 from footfall.study.bench_robots import held, robot_table
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
@@ -129,3 +130,22 @@ def test_the_command_prints_one_json_line_per_figure(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert "linearizing-penalty" in out
     assert "bench: two threads" in err
+
+
+def test_the_humanoid_of_the_bench_has_the_size_of_mujocos_and_stands():
+    robot = bench_humanoid()
+    assert (robot.model.nv, robot.model.nu, robot.point_count) == (27, 21, 8)
+    assert robot.mass == pytest.approx(40.844, abs=1e-3)
+    model, data = bench.mujoco_scene(held(robot))
+    bench.mujoco_stepper(model, data)(2000)
+    assert data.ncon == 8 and data.qpos[2] > 1.25
+    rec = Simulation(held(robot), law="spring-damper").run(1.0)
+    assert rec.total_force[-1, 2] == pytest.approx(robot.weight, rel=0.01) and not rec.summary()["fell"]
+
+
+def test_worlds_of_any_robot_are_measured(capsys):
+    command = ["bench", "--worlds", "2", "--robots", "humanoid", "--laws", "spring-damper", "mujoco", "--json"]
+    assert main(command) == 0
+    (told,) = map(json.loads, capsys.readouterr().out.splitlines())  # law mujoco is left out with a sentence
+    assert (told["robot"], told["law"], told["worlds"]) == ("humanoid", "spring-damper", 2)
+    assert min(told["standing"], told["restless"], told["mujoco_rollout"]) > 0.0 and told["unsolved"] == 0.0

@@ -25,7 +25,7 @@ class Command:
     """
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
-    """built-in names, or files: .xml (MJCF) or .urdf"""
+    """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
     """many worlds at once: steps per second of so many, standing and restless, beside mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -93,21 +93,24 @@ class Command:
 
     def run_worlds(self) -> int:
         """Many worlds at once, law by law."""
-        from footfall.study.world_speeds import LAWS, machine, rollout_speed, world_speeds
+        from footfall.study.world_speeds import LAWS, machine, rollout_speed, world_robot, world_speeds
 
         say(f"bench: many worlds at once on {machine()}")
-        rollout = {count: rollout_speed(count) for count in self.worlds} if self.device == "cpu" else {}
         rows = []
         precisions = ("double", "single") if self.device == "cuda" else ("double",)
-        for one in world_speeds(self.worlds, self.laws or LAWS, device=self.device, precisions=precisions, say=say):
-            beside = rollout.get(one.worlds)
-            ratio = None if beside is None else one.standing / beside
-            if self.json:
-                print_json(asdict(one) | {"mujoco_rollout": beside})
-            shown = "" if ratio is None else f"{ratio:.2f}"
-            speeds = [f"{one.standing:.3g}", f"{one.restless:.3g}", f"{one.unsolved:.1e}", shown]
-            rows.append([one.law, one.precision, str(one.worlds), *speeds])
+        laws = self.laws or LAWS
+        for name in self.robots or ("spatial-biped",):
+            robot = world_robot(name)
+            rollout = {n: rollout_speed(n, robot=robot) for n in self.worlds} if self.device == "cpu" else {}
+            for one in world_speeds(self.worlds, laws, device=self.device, precisions=precisions, robot=robot, say=say):
+                beside = rollout.get(one.worlds)
+                ratio = None if beside is None else one.standing / beside
+                if self.json:
+                    print_json(asdict(one) | {"mujoco_rollout": beside})
+                shown = "" if ratio is None else f"{ratio:.2f}"
+                speeds = [f"{one.standing:.3g}", f"{one.restless:.3g}", f"{one.unsolved:.1e}", shown]
+                rows.append([one.robot, one.law, one.precision, str(one.worlds), *speeds])
         if not self.json:
-            head = ("law", "precision", "worlds>", "steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
-            print_table(head, rows)
+            speeds_of = ("steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
+            print_table(("robot", "law", "precision", "worlds>", *speeds_of), rows)
         return 0

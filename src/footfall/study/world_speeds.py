@@ -20,6 +20,9 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.worlds import Worlds
+from footfall.study.bench_humanoid import NAME as HUMANOID
+from footfall.study.bench_humanoid import bench_humanoid
+from footfall.study.bench_robots import held
 
 #: Steps between two choices of controls: 50 Hz at 1 ms.
 STEPS = 20
@@ -33,6 +36,7 @@ NOISE, PUSH = 0.1, 0.3
 class WorldSpeed:
     """Steps per second of all worlds together."""
 
+    robot: str
     law: str
     device: str
     precision: str
@@ -41,6 +45,13 @@ class WorldSpeed:
     restless: float
     unsolved: float  # share of the restless steps
     resets: int
+
+
+def world_robot(name: str = "spatial-biped") -> Robot:
+    """A robot on servos: the name "humanoid" is that of the bench, others are as in ``load_robot``."""
+    if name == "spatial-biped":
+        return load_robot(name, actuators="position")
+    return held(bench_humanoid() if name == HUMANOID else load_robot(name))
 
 
 def world_speeds(
@@ -55,7 +66,7 @@ def world_speeds(
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Iterator[WorldSpeed]:
     """Measure every law and every number of worlds; what is not offered is left out with a sentence."""
-    own = load_robot("spatial-biped", actuators="position") if robot is None else robot
+    own = world_robot() if robot is None else robot
     for law in laws:
         sim = Simulation(own, law=law)
         for precision in precisions:
@@ -101,7 +112,7 @@ def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: 
         restless(turn)
     rate = count * STEPS * turns / (time.perf_counter() - begin)
     unsolved = float(worlds.unsolved.sum()) / (count * STEPS * (turns + 1))
-    return WorldSpeed(sim.law.name, device, precision, count, standing, rate, unsolved, resets)
+    return WorldSpeed(sim.robot.name, sim.law.name, device, precision, count, standing, rate, unsolved, resets)
 
 
 def best_rate(step: Callable[[], Any], count: int, rounds: int) -> float:
@@ -121,7 +132,7 @@ def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, th
     from footfall.engine.worlds.threads import cores
     from footfall.study.bench import mujoco_scene
 
-    own = load_robot("spatial-biped", actuators="position") if robot is None else robot
+    own = world_robot() if robot is None else robot
     model, data = mujoco_scene(own)
     size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
     state = np.zeros((count, size))
