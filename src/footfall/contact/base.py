@@ -159,6 +159,11 @@ class CoupledLaw(Law):
         """The compiled kernel, of the signature the engine calls."""
         return coupled_pointer(cls.kernel, parameters_of(cls))
 
+    @classmethod
+    def adapter(cls) -> Any:
+        """The same as a plain function, for a GPU: to compile it for a CPU as well takes half a minute."""
+        return coupled_adapter(cls.kernel, parameters_of(cls))
+
 
 def parameters_of(law: type[Law]) -> type:
     """The ``NamedTuple`` class a law's ``resolve`` returns."""
@@ -250,7 +255,7 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     from numba import float64, types
     from numba.core.errors import NumbaError
 
-    from footfall.compiled import checked, inlined
+    from footfall.compiled import checked, function_pointer, inlined
 
     foreign = is_foreign(function)
     if foreign:
@@ -273,12 +278,21 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     arguments = "depth, depth_rate, slip, slip_velocity, memory"
     # Friction is that of the place where the point is, and not the law's.
     attempted = _ATTEMPTED_POINT if foreign else ""
-    return _adapter(compiled, parameters, arguments, _COMPLETED[count], point_signature(), FRICTION, attempted)
+    adapter = _adapter(compiled, parameters, arguments, _COMPLETED[count], FRICTION, attempted)
+    return function_pointer(point_signature(), adapter)
 
 
 @cache
 def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
     """A compiled function of the coupled signature, whose parameters are named."""
+    from footfall.compiled import function_pointer
+
+    return function_pointer(coupled_signature(), coupled_adapter(function, parameters))
+
+
+@cache
+def coupled_adapter(function: Callable[..., Any], parameters: Any) -> Any:
+    """The same, not compiled."""
     from footfall.compiled import checked, kernel
 
     foreign = is_foreign(function)
@@ -287,7 +301,7 @@ def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
     compiled = checked(function) if foreign else function if hasattr(function, "py_func") else kernel(function)
     arguments = "contacts, dt, memory, force, mode, work, marks, signals"
     attempted = _ATTEMPTED_COUPLED if foreign else ""
-    return _adapter(compiled, parameters, arguments, _COMPLETED[4], coupled_signature(), attempted=attempted)
+    return _adapter(compiled, parameters, arguments, _COMPLETED[4], attempted=attempted)
 
 
 def _adapter(
@@ -295,16 +309,15 @@ def _adapter(
     parameters: Any,
     arguments: str,
     body: str,
-    signature: Any,
     given: tuple[str, ...] = (),
     attempted: str = "",
 ) -> Any:
-    """Compile a law's kernel behind the engine's signature: an array of numbers becomes named parameters.
+    """A law's kernel behind the engine's signature: an array of numbers becomes named parameters.
 
     Those called as in ``given`` are arguments of their own, between ``arguments`` and the array. ``attempted`` is the
     source of a function that also catches what the law may raise.
     """
-    from footfall.compiled import checked, function_pointer, generated
+    from footfall.compiled import checked, generated
 
     values = [name if name in given else f"values[{i}]" for i, name in enumerate(parameters._fields)]
     named = f"Parameters({', '.join(values)})"
@@ -315,4 +328,4 @@ def _adapter(
     if attempted:
         namespace = {"answer": checked(adapter), "STICK": STICK, "NAN": math.nan}
         adapter = generated(attempted.format(head=head), "adapter", namespace, compiled.py_func)
-    return function_pointer(signature, adapter)
+    return adapter

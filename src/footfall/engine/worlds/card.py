@@ -94,7 +94,7 @@ def build(law: Any, surface: Any, control: Any, *, single: bool, points: int, fe
 def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
     """The kernel for laws that solve a contact problem, of at most so many unknowns; see :mod:`.together`."""
     device = Device(replaced=LEAN)
-    advance, coupled = device.function(advance_together), device.function(law.pointer())
+    advance, coupled = device.function(advance_together), device.function(law.adapter())
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(pick_space), device.function(pick_tape)
@@ -158,7 +158,7 @@ def build_apart(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
     device = Device(single=single, replaced={law_step: own_step, **LEAN})
     advance = device.function(advance_world)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
-    coupled = device.function(law.pointer() if issubclass(law, CoupledLaw) else idle_coupled)
+    coupled = device.function(law.adapter() if issubclass(law, CoupledLaw) else idle_coupled)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(pick_space), device.function(pick_tape)
