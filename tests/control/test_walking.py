@@ -13,6 +13,7 @@ import pytest
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.biped import Biped
+from footfall.control.step_timing import SwingClock, clock_rate
 from footfall.control.whole_body import Desired, Weights, WholeBody
 from footfall.errors import ControllerError
 
@@ -80,6 +81,28 @@ def test_three_steps_on_the_flat_under_every_law(name):
     # On springs a foot may rebound once.
     stances = [s for s in ff.measure.phases(rec, shortest=0.1).stances if s.start > 0.0]
     assert [s.foot for s in stances] == ["left", "right", "left"]
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley", "mujoco", "linearizing-penalty"])
+@pytest.mark.parametrize(("start", "side"), [(2.0, 1.0), (2.0, -1.0), (2.3, 1.0), (2.3, -1.0)])
+def test_a_walk_takes_a_push_to_either_side(name, start, side):
+    """A change of speed by 0.1 m/s is what is asked for: the next step is set and timed anew."""
+    walk = Walk(speed=0.4, steps=8, stop_time=0.6)
+    robot = ff.load_robot("spatial-biped")
+    shove = ff.Push("trunk", (0.0, side * 0.1 * robot.mass / 0.1, 0.0), start=start, duration=0.1)
+    rec = ff.Simulation(robot, law=law(name)).run(walk.duration, controller=walk, pushes=shove).check()
+    assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] >= walk.steps - 1
+
+
+def test_the_clock_of_a_step_follows_the_divergent_component():
+    """At exp(w t) times where it began it is t, whatever the plan says: then the clock neither hurries nor waits."""
+    for late in (-0.1, 0.0, 0.1):
+        now = 0.05 * math.exp(3.4 * (0.2 + late))
+        rate = clock_rate(now, 0.05, SwingClock(0.2, 0.425, 0.0, 3.4, 0.04, 1.0))
+        assert np.sign(rate) == np.sign(late)
+    assert clock_rate(-0.06, 0.05, SwingClock(0.2, 0.425, 0.0, 3.4, 0.04, 1.0)) > 0.0  # lost over the foot's side
+    assert clock_rate(-0.02, 0.05, SwingClock(0.2, 0.425, 0.0, 3.4, 0.04, 1.0)) < 0.0  # the foot's side leads it back
+    assert clock_rate(-0.02, 0.05, SwingClock(0.2, 0.425, 0.3, 3.4, 0.04, 1.0)) == 0.0  # delayed enough
 
 
 @pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley"])

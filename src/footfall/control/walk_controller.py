@@ -12,6 +12,7 @@ from footfall.control.biped import Biped
 from footfall.control.episodes import Watch
 from footfall.control.foothold import find_foothold
 from footfall.control.rotations import about_z, flat_on, rotation, rotation_vector
+from footfall.control.step_timing import SwingClock, clock_rate
 from footfall.control.walk_stature import Stature
 from footfall.control.whole_body import Desired, Weights, WholeBody
 from footfall.gait.dcm import DcmPlan, Point, Segment
@@ -141,6 +142,7 @@ class Walking:
         self._lead_com(t, dcm)
         self._lead_standing_feet(t, touching)
         if self.swing is not None:
+            self._adapt_timing(t, dcm, self.swing)
             self._feel_obstacle(t, meeting[self.moving], touching[self.moving], self.swing)
             self._lead_swinging_foot(t, dcm, self.swing)
         self._lead_posture(state)
@@ -201,7 +203,7 @@ class Walking:
         swing = self.steps[self.step].swing
         x, y, z = self.body.place[self.moving].tolist()
         self.swing = SwingFoot((x, y, z), swing, self.step_height, self.descent)
-        self.stumbled = False
+        self.stumbled, self.delayed = False, 0.0
         self.lifted = self.body.rotation[self.moving].copy()
         self.since, self.lasts = t, swing
         self._plan_dcm()
@@ -272,6 +274,19 @@ class Walking:
             desired.feet[foot] = -damping * self.body.sole_velocity[foot]
             if not touching[foot]:
                 desired.feet[foot, 2] -= damping * self.descent
+
+    def _adapt_timing(self, t: float, dcm: np.ndarray, swing: SwingFoot) -> None:
+        """Let the step go on faster or slower, as the divergent component wants it."""
+        stance = 1 - self.moving
+        c, s = math.cos(self.headings[stance]), math.sin(self.headings[stance])
+        px, py = self.dcm_plan.segments[0].end
+        begun, now = (-s * (float(x) - px) + c * (float(y) - py) for x, y in (self.dcm_plan.dcm[0], dcm))
+        held = self.biped.soles[stance].half_width - self.edge
+        rate = clock_rate(now, begun, SwingClock(t - self.since, self.lasts, self.delayed, self.omega, held, self.size))
+        if rate:
+            self.delayed -= rate * self.dt
+            self.since -= rate * self.dt
+            swing.duration = swing.time + max(self.lasts - (t - self.since), self.dt)
 
     def _lead_swinging_foot(self, t: float, dcm: np.ndarray, swing: SwingFoot) -> None:
         body, foot = self.body, self.moving
@@ -360,7 +375,7 @@ class Walking:
         if in_the_way and swing.lifted > OBSTACLE * self.step_height and not self.stumbled:
             self.stumbled = True
             swing.stumble(HIGHER * self.step_height)
-            self.lasts = swing.duration
+            self.lasts = t - self.since + swing.duration - swing.time
             self.watch.note(t, "stumbled", "a swinging foot met something and was lifted over it")
 
     def _ground_at(self, x: float, y: float) -> float:
