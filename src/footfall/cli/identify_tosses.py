@@ -20,8 +20,9 @@ class Command:
     footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
 
     The file holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. What
-    is fitted are the law's own parameters, friction and height of the ground. With --out each fit is kept as NAME.json,
-    which ff.law reads, with the profile of its loss as NAME.png.
+    is fitted are the law's own parameters, friction and height of the ground, side and inertia of the cube. A toss
+    starts with the velocities of its free flight, and gravity is that of the flights; --start frame takes the file's.
+    With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
@@ -34,7 +35,7 @@ class Command:
     """tosses to fit on"""
     judge: int = 100
     """other tosses to judge on"""
-    evaluations: int = 120
+    evaluations: int = 200
     """how often all tosses of the fit are simulated, about"""
     seed: int = 0
     """of the split and the search"""
@@ -46,6 +47,8 @@ class Command:
     """kg"""
     inertia: float = 0.00081
     """about each axis, kg m2"""
+    start: Literal["flight", "frame"] = "flight"
+    """where velocities at the first frame are taken from"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
     """keep the fits and their plots here"""
     json: bool = False
@@ -53,11 +56,11 @@ class Command:
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.study.fit import cube, fit, load_tosses, split
+        from footfall.study.fit import fit, load_tosses, split
 
-        tosses = load_tosses(self.data, rate=self.rate, width=self.side)
+        body = {"width": self.side, "mass": self.mass, "inertia": self.inertia}
+        tosses = load_tosses(self.data, rate=self.rate, start=self.start, **body)
         fitted_on, others = split(tosses, self.trials, self.judge, self.seed)
-        body = cube(self.side, self.mass, self.inertia)
         chosen = all_laws() if self.laws == ("all",) else self.laws
         found = []
         for name in chosen:
@@ -66,7 +69,6 @@ class Command:
                     name,
                     fitted_on,
                     judge=others,
-                    robot=body,
                     evaluations=self.evaluations,
                     seed=self.seed,
                     progress=None if bar is None else partial(_share, bar),
@@ -90,7 +92,7 @@ class Command:
                 f"{one.judged['rotation_deg']:.1f}",
                 f"{one.judged_default['rotation_deg']:.1f}",
                 ", ".join(f"{p.name.partition('.')[2]} {p.value:.3g}" for p in one.parameters),
-                "fitting made it worse: defaults kept" if one.kept_defaults else "",
+                "no better by fitting: defaults kept" if one.kept_defaults else "",
             ]
             for one in found
         ]

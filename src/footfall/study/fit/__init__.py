@@ -1,7 +1,7 @@
 """Laws fitted to measurements: ``ff.fit("time-stepping", tosses[:30], judge=tosses[30:130])``.
 
 A fit simulates every trial under many parameters, over the whole box first and then downhill, and says what the data
-tell about each parameter. Fitted on some trials, it is judged on others; a law that gets worse by fitting says so.
+tell about each parameter. Fitted on some trials, it is judged on others; a law that gets no better by fitting says so.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.study.fit.estimates import Estimate, correlations, estimates
-from footfall.study.fit.presets import preset
+from footfall.study.fit.presets import of_cube, preset
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
-from footfall.study.fit.search import bootstrapped, cross_validated, joined, search
+from footfall.study.fit.search import better, bootstrapped, cross_validated, joined, search
 from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, load_tosses, split, step_of
 from footfall.study.sweep.settings import put_in
 
@@ -50,7 +51,7 @@ def fit(
     dt: float | None = None,
     simulate: Simulate | None = None,
     weights: Mapping[str, float] | None = None,
-    evaluations: int = 120,
+    evaluations: int = 200,
     seed: int = 0,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -63,7 +64,8 @@ def fit(
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
             an argument of ``robot``. Left out, those of ``footfall.study.fit.presets``.
         judge: other trials, on which the result is judged.
-        robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; the tossed cube if left out.
+        robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; the tossed cube if left out, whose
+            side and inertia are then fitted too unless ``parameters`` are given.
         ground: settings of the ground, as in a study: ``{"kind": "plane", "friction": 0.5}``.
         dt: step, s; left out, the largest up to 1 ms that divides the time between two frames of a toss.
         simulate: gives errors by name for a simulation and a trial; left out, that of tosses.
@@ -80,6 +82,11 @@ def fit(
         )
     name = law if isinstance(law, str) else law.name
     base, given = ({}, parameters) if parameters is not None else preset(name)
+    if robot is None and isinstance(data[0], Toss):
+        body = data[0]
+        made_of = {"side": body.width, "mass": body.mass, "inertia": body.inertia}
+        robot = partial(cube, **made_of, gravity=body.gravity)
+        given = given if parameters is not None else {**given, **of_cube(**made_of)}
     ranges = as_ranges(given or {})
     options = {**base, **(law.options() if isinstance(law, Law) else {})}
     settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
@@ -93,8 +100,7 @@ def fit(
         values = {name: ranges[name].value(share) for name, share in zip(names, shares, strict=True)}
         of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
         full = put_in(settings, {name: value for name, value in values.items() if not name.startswith("robot.")})
-        body = made if isinstance(made, Robot) else made(**of_robot)
-        return _simulation(body, full, step), of_robot
+        return _simulation(made if isinstance(made, Robot) else made(**of_robot), full, step), of_robot
 
     def metrics(sim: Simulation, trial: Any) -> Mapping[str, float]:
         try:
@@ -132,8 +138,8 @@ def fit(
         tried = joined(
             default, search(errors, default.points[plain], trials, evaluations, seed + 1, scale=default.scale)
         )
-        loss, default_loss = cross_validated(tried, FOLDS, seed), cross_validated(default, FOLDS, seed)
-        kept = default_loss <= loss
+        missed, default_missed = cross_validated(tried, FOLDS, seed), cross_validated(default, FOLDS, seed)
+        kept = not better(missed, default_missed)
         best = plain if kept else tried.best()
         draws = bootstrapped(tried, DRAWS, seed)
         chosen, of_robot = simulation(tried.points[best])
@@ -151,8 +157,8 @@ def fit(
         parameters=estimates(ranges, tried.points[best], draws, fitted),
         correlation=correlations(draws),
         kept_defaults=kept,
-        loss=loss,
-        default_loss=default_loss,
+        loss=float(missed.mean()),
+        default_loss=float(default_missed.mean()),
         judged=judged[0],
         judged_default=judged[1],
         trials=trials,

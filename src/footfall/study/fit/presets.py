@@ -54,6 +54,20 @@ PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
 GROUND = {"ground.friction": Range(0.03, 1.0, "log", 0.2), "ground.height": Range(-5e-3, 5e-3, "linear", 0.0)}
 
 
+def of_cube(side: float, mass: float, inertia: float) -> dict[str, Range]:
+    """Of a tossed cube of about this side (m), mass (kg) and inertia (kg m2).
+
+    The side may be less than measured: rounded corners touch as those of a smaller cube do on a ground that is higher
+    by the radius, at most 4 % of the side here. The inertia lies between that of a heavy core and that of a mass in
+    the eight corners.
+    """
+    square = mass * side**2
+    return {
+        "robot.side": Range(0.92 * side, 1.01 * side, "linear", side),
+        "robot.inertia": Range(square / 12.0, square / 2.0, "log", inertia),
+    }
+
+
 def preset(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
     """Options and parameters of a law by name, those of the ground after them."""
     if law not in PRESETS:

@@ -27,11 +27,12 @@ class Fit:
     """A fitted law.
 
     Attributes:
-        law, ground: with the parameters that were found, or the law's defaults where fitting made it worse.
+        law, ground: with the parameters that were found, or the law's defaults where fitting made it no better.
         robot: the parameters of the robot that were fitted, by name.
         parameters: an estimate of each.
         correlation: (d, d) of the estimates over the bootstrap, NaN where one of them does not move.
-        kept_defaults: fitting made the law worse on trials it was not fitted to, so that its defaults are kept.
+        kept_defaults: on trials it was not fitted to, fitting gained the law nothing beyond the standard error of the
+            gain, so that its defaults are kept.
         loss, default_loss: cross-validated on the trials of the fit, fitted and with the law's defaults; with the
             defaults only what is not of the law (the ground, the robot) is fitted.
         judged, judged_default: mean of each metric on the other trials, and with the law's defaults.

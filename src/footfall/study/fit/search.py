@@ -107,16 +107,21 @@ def joined(a: Evaluations, b: Evaluations) -> Evaluations:
     return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
 
 
-def cross_validated(tried: Evaluations, folds: int, seed: int) -> float:
-    """Mean loss of trials under parameters that were chosen without them, among those tried."""
+def cross_validated(tried: Evaluations, folds: int, seed: int) -> np.ndarray:
+    """(trials,) loss of each trial under parameters that were chosen without it, among those tried."""
     trials = tried.errors.shape[1]
     order = np.random.default_rng(seed).permutation(trials)
-    missed = []
+    missed = np.empty(trials)
     for fold in np.array_split(order, min(folds, trials)):
-        others = np.setdiff1d(order, fold)
-        chosen = tried.best(others)
-        missed += [float(robust(tried.errors[chosen, [trial]], tried.scale)) for trial in fold]
-    return float(np.mean(missed))
+        chosen = tried.best(np.setdiff1d(order, fold))
+        missed[fold] = [float(robust(tried.errors[chosen, [trial]], tried.scale)) for trial in fold]
+    return missed
+
+
+def better(fitted: np.ndarray, default: np.ndarray) -> bool:
+    """Whether losses (trials,) are below those of the defaults by more than the standard error of their difference."""
+    gain = default - fitted
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
 
 
 def bootstrapped(tried: Evaluations, number: int, seed: int) -> np.ndarray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -14,6 +15,7 @@ from footfall.errors import StudyError
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.study.fit.flight import GRAVITY, flight_of, gravity_of, start_velocity
 
 #: Steps between two frames are at most this long, s.
 LONGEST_STEP = 1e-3
@@ -28,7 +30,9 @@ class Toss:
         rate: frames per second.
         qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
         qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
-        width: m, what position errors are counted in.
+        width: m, side of the cube, what position errors are counted in.
+        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known.
+        gravity: m/s2, as the cameras see it; see ``footfall.study.fit.flight``.
     """
 
     name: str
@@ -36,6 +40,9 @@ class Toss:
     qpos: np.ndarray
     qvel: np.ndarray
     width: float
+    mass: float = 0.37
+    inertia: float = 0.00081
+    gravity: float = GRAVITY
 
 
 #: What ``follow`` measures, with its weight in the loss: half a turn counts as one width.
@@ -59,13 +66,27 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
     }
 
 
-def load_tosses(path: str | os.PathLike[str], *, rate: float = 148.0, width: float = 0.1048) -> list[Toss]:
+def load_tosses(
+    path: str | os.PathLike[str],
+    *,
+    rate: float = 148.0,
+    width: float = 0.1048,
+    mass: float = 0.37,
+    inertia: float = 0.00081,
+    start: Literal["flight", "frame"] = "flight",
+) -> list[Toss]:
     """Tosses of a file .npz with ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row.
 
     Columns of ``state``: quaternion w, x, y, z (world from body), place x, y, z of the centre (m), angular velocity in
     the body's frame (rad/s), velocity in the world's frame (m/s). So are the cube tosses of ContactNets distributed
-    here; ``rate`` (frames per second) and ``width`` (m) are theirs.
+    here; ``rate`` (frames per second), ``width`` (m), ``mass`` (kg) and ``inertia`` (kg m2) are theirs.
+
+    Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
+    the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
+    ``footfall.study.fit.flight``; ``"frame"`` takes the file's own, and 9.81 m/s2.
     """
+    if start not in ("flight", "frame"):
+        raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
     source = Path(path).expanduser()
     try:
         with np.load(source, allow_pickle=False) as data:
@@ -87,18 +108,31 @@ def load_tosses(path: str | os.PathLike[str], *, rate: float = 148.0, width: flo
             raise StudyError(f"{source}: toss {one} has a single frame")
         turn = own[:, :4] / np.linalg.norm(own[:, :4], axis=1, keepdims=True)
         qpos = np.hstack([own[:, 4:7], turn])
-        found.append(Toss(f"toss {one}", rate, qpos, np.concatenate([own[0, 10:13], own[0, 7:10]]), width))
-    return found
+        qvel = np.concatenate([own[0, 10:13], own[0, 7:10]])
+        found.append(Toss(f"toss {one}", rate, qpos, qvel, width, mass, inertia))
+    return started_from_flight(found, str(source)) if start == "flight" else found
 
 
-def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081) -> Robot:
+def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
+    """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
+    flights = [flight_of(one.qpos, one.rate) for one in tosses]
+    gravity = gravity_of(flights, source)
+    return [
+        replace(one, gravity=gravity, qvel=one.qvel if own is None else start_velocity(own, gravity, one.qvel))
+        for one, own in zip(tosses, flights, strict=True)
+    ]
+
+
+def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gravity: float = GRAVITY) -> Robot:
     """A cube that touches with its eight corners: side in m, mass in kg, inertia about each axis in kg m2.
 
-    The defaults are those of the acrylic cube of ContactNets.
+    The defaults are those of the acrylic cube of ContactNets. A cube whose corners are rounded with a radius r touches
+    as one whose side is smaller by 2 r does on a ground that is higher by r.
     """
     half = side / 2.0
     spec = mujoco.MjSpec()
     spec.modelname = "cube"
+    spec.option.gravity = [0.0, 0.0, -gravity]
     body = spec.worldbody.add_body(name="cube", pos=[0.0, 0.0, half])
     body.mass, body.inertia, body.ipos, body.explicitinertial = mass, [inertia] * 3, [0.0, 0.0, 0.0], True
     body.add_freejoint(name="base")

@@ -1,0 +1,113 @@
+"""The start of a toss from its free flight: velocities at the first frame, and gravity as the cameras see it.
+
+Until it touches, the centre of a thrown body follows a parabola, and a body with equal moments of inertia keeps its
+spin. Over ten frames and more that gives the velocity at the first frame ten times as exactly as the difference of two
+frames does. How fast bodies fall in the data shows errors of the cameras' scale and clock.
+
+Limitations: a body with unequal moments of inertia changes its spin; over a short flight the mean is a fair estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from footfall.errors import StudyError
+
+#: m/s2, where the flights do not say otherwise.
+GRAVITY = 9.81
+#: A second difference of the height above this multiple of gravity is a push by the ground.
+PUSHED = 1.0
+#: Frames of flight below which the velocities of the file are kept, and frames before the touch that are left out.
+FEWEST, LEFT_OUT = 5, 1
+#: Gravity is measured where its standard error is below this share, and believed up to so much from 9.81 m/s2.
+KNOWN_TO, BELIEVED = 0.005, 0.06
+#: Steps of Gauss and Newton for the spin; the rotation over a flight is below a turn, so that each gains a digit or so.
+GAUSS_NEWTON = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """The frames before the first touch: time (s), place (T, 3) in m, quaternion (T, 4) w, x, y, z."""
+
+    time: np.ndarray
+    place: np.ndarray
+    turn: np.ndarray
+
+
+def flight_of(qpos: np.ndarray, rate: float) -> Flight | None:
+    """The free flight at the beginning of a motion (T, 7) at some frames per second; None where it is too short."""
+    pushed = np.diff(qpos[:, 2], n=2) * rate**2 > PUSHED * GRAVITY
+    # The difference at k reaches from frame k to k + 2, so that frame k + 1 is the last that may be free.
+    frames = (int(np.argmax(pushed)) + 2 if pushed.any() else len(qpos)) - LEFT_OUT
+    if frames < FEWEST:
+        return None
+    return Flight(np.arange(frames) / rate, qpos[:frames, :3], qpos[:frames, 3:7])
+
+
+def gravity_of(flights: Sequence[Flight | None], source: str) -> float:
+    """How fast bodies fall, m/s2, over all flights; 9.81 where these are too few to tell."""
+    slopes, weights = [], []
+    for one in flights:
+        if one is None:
+            continue
+        design = np.stack([np.ones_like(one.time), one.time, -0.5 * one.time**2], axis=1)
+        fitted = np.linalg.lstsq(design, one.place[:, 2], rcond=None)[0]
+        slopes.append(fitted[2])
+        weights.append(1.0 / np.linalg.inv(design.T @ design)[2, 2])
+    if len(slopes) < 2:
+        return GRAVITY
+    slope, weight = np.array(slopes), np.array(weights)
+    mean = float(weight @ slope / weight.sum())
+    error = float(np.sqrt(weight @ (slope - mean) ** 2 / weight.sum() / (len(slope) - 1)))
+    if error > KNOWN_TO * GRAVITY:
+        return GRAVITY
+    if abs(mean / GRAVITY - 1.0) > BELIEVED:
+        raise StudyError(
+            f"{source}: bodies in flight fall with {mean:.4g} m/s2, not {GRAVITY}: are places in m, heights in z, and "
+            "the rate in frames per second right?"
+        )
+    return mean
+
+
+def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.ndarray:
+    """(6,) velocity (m/s, world) and spin (rad/s, body frame) at the first frame, by least squares over the flight."""
+    design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
+    place = flight.place + 0.5 * gravity * flight.time[:, None] ** 2 * np.array([0.0, 0.0, 1.0])
+    velocity = np.linalg.lstsq(design, place, rcond=None)[0][1]
+    spin = np.array(measured[3:], dtype=float)
+    first = flight.turn[0]
+    for _ in range(GAUSS_NEWTON):
+        expected = _product(first, _turned(flight.time[:, None] * spin))
+        left = np.linalg.lstsq(design, _rotation(_relative(expected, flight.turn)), rcond=None)[0]
+        first = _product(first, _turned(left[0]))
+        spin = spin + left[1]
+    return np.concatenate([velocity, spin])
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of quaternions (..., 4) w, x, y, z."""
+    a, b = np.broadcast_arrays(a, b)
+    w = a[..., :1] * b[..., :1] - np.sum(a[..., 1:] * b[..., 1:], axis=-1, keepdims=True)
+    return np.concatenate([w, a[..., :1] * b[..., 1:] + b[..., :1] * a[..., 1:] + np.cross(a[..., 1:], b[..., 1:])], -1)
+
+
+def _relative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The rotation from attitude ``a`` to ``b`` (..., 4), in the frame of ``a``."""
+    return _product(a * np.array([1.0, -1.0, -1.0, -1.0]), b)
+
+
+def _turned(rotation: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) of rotation vectors (..., 3) in rad."""
+    half = 0.5 * np.linalg.norm(rotation, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * rotation * np.sinc(half / np.pi)], axis=-1)
+
+
+def _rotation(turn: np.ndarray) -> np.ndarray:
+    """Rotation vectors (..., 3) in rad of quaternions (..., 4), at most half a turn."""
+    turn = np.where(turn[..., :1] < 0.0, -turn, turn)
+    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, turn[..., :1])
+    return np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0) * turn[..., 1:]
