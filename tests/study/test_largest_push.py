@@ -11,6 +11,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.largest_push import bisect_together, largest_push, largest_pushes
+from footfall.study.together import feet_alone_until
 
 
 @pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])
@@ -54,6 +55,21 @@ def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law):
     for (one,), (other,) in zip(together, alone, strict=True):
         assert (one.survived, one.failed, one.why, one.runs) == (other.survived, other.failed, other.why, other.runs)
         assert one.in_worlds > 0 and other.in_worlds == 0
+
+
+def test_what_touches_beside_the_feet_is_noticed():
+    sim = ff.Simulation("brick", law="spring-damper")
+    assert feet_alone_until(sim, sim.run(0.1)) == math.inf
+    size = sim.robot.model.geom_size[0]
+    upside_down = sim.run(0.4, qpos=[0.0, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0])
+    landing = math.sqrt(2.0 * (0.4 - size[2]) / 9.81)  # on its upper side, where the feet have no points
+    assert landing <= feet_alone_until(sim, upside_down) <= landing + 0.006  # looked for every 5 ms, with steps of 1 ms
+    biped = ff.Simulation("spatial-biped", law="spring-damper")
+    push = ff.Push("trunk", (300.0, 0.0, 0.0), start=0.05, duration=0.1)
+    down = biped.run(1.5, controller="posture", pushes=[push])
+    assert down.summary()["fell_at_s"] < feet_alone_until(biped, down) < 1.4  # its base sinks before its trunk lands
+    alone = ff.Simulation("spatial-biped", law="spring-damper", body_contacts=False)
+    assert feet_alone_until(alone, down) == math.inf
 
 
 @pytest.mark.slow

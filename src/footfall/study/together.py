@@ -17,7 +17,7 @@ from footfall.control.base import CompiledController
 from footfall.engine.tape import sample_bytes
 from footfall.errors import FootfallError
 from footfall.ground import Ground
-from footfall.measure.body_heights import EVERY, first_body_down
+from footfall.measure.body_heights import EVERY, corners_beside_soles, first_body_down
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
@@ -120,15 +120,24 @@ def feet_alone_until(sim: Simulation, rec: Recording) -> float:
         return np.inf
     down = first_body_down(rec)
     until = np.inf if down is None else float(rec.time[down.sample])
-    model = sim.scene.model
+    model, beside = sim.scene.model, corners_beside_soles(sim.robot)
     data = mujoco.MjData(model)
     apart = float(rec.time[1] - rec.time[0]) if len(rec) > 1 else EVERY
-    for k in range(0, len(rec), max(1, round(EVERY / max(apart, 1e-9)))):
+    samples = range(0, len(rec), max(1, round(EVERY / max(apart, 1e-9))))
+    places = []
+    for k in samples:
         if rec.time[k] >= until:
             break
         data.qpos[:] = rec.qpos[k]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
         if data.ncon:
-            return float(rec.time[k])
+            until = float(rec.time[k])
+            break
+        turn = data.xmat[beside.body].reshape(-1, 3, 3)
+        places.append(data.xpos[beside.body] + np.einsum("nij,nj->ni", turn, beside.centre))
+    if places and len(beside.body):
+        touching = (rec.ground.gap(np.array(places))[0] < beside.radius).any(axis=1)
+        if touching.any():
+            until = float(rec.time[samples[int(np.argmax(touching))]])
     return until
