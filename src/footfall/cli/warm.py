@@ -10,7 +10,7 @@ from footfall.cli.output import print_json, say
 
 @dataclass(frozen=True)
 class Command:
-    """Compile the engine, all laws, their solvers and the controllers ahead, so that no later start waits.
+    """Compile the engine, many worlds, all laws, their solvers and the controllers ahead, so that no later start waits.
 
     footfall warm
 

@@ -21,6 +21,7 @@ from footfall.contact.setting import Setting
 from footfall.control import controllers
 from footfall.simulation.first_start import spawn
 from footfall.simulation.simulation import Simulation
+from footfall.simulation.worlds import Worlds
 
 
 class _Nothing(NamedTuple):
@@ -71,6 +72,11 @@ def compile_events() -> None:
     Simulation("ball", law=_IdleEvents()).run(0.0)
 
 
+def compile_worlds() -> None:
+    """The loop of many worlds on a CPU, which is the same for all laws that they have."""
+    Worlds(Simulation("ball", law="spring-damper"), 1).run(0.0)
+
+
 def compile_controllers() -> None:
     """The compiled controllers, and the kernels of those in Python."""
     for name, robot in (("posture", "ball"), ("balance", "spatial-biped"), ("walk", "spatial-biped")):
@@ -91,12 +97,17 @@ def jobs() -> list[str]:
     """All that can be compiled ahead, the longest first; laws that a user has registered are not among them."""
     own = [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
     solvers = {one.symbol for name in own for source in law_class(name).kernels() for one in separate_kernels(source)}
-    return ["events", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers"]
+    return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers"]
 
 
 def do(job: str) -> None:
     """Compile what a job names."""
-    fixed = {"step": compile_loop, "events": compile_events, "controllers": compile_controllers}
+    fixed = {
+        "step": compile_loop,
+        "events": compile_events,
+        "worlds": compile_worlds,
+        "controllers": compile_controllers,
+    }
     if job in fixed:
         fixed[job]()
     elif job.startswith("law:"):

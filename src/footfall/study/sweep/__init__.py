@@ -23,6 +23,7 @@ from footfall.errors import StudyError
 from footfall.study.sweep import executors
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
+from footfall.study.sweep.in_worlds import compile_ahead
 from footfall.study.sweep.journal import finished_rows
 from footfall.study.sweep.measures import DEFAULT, check_measures
 from footfall.study.sweep.plan import TABLE, make_plan, open_folder, write_columns
@@ -74,6 +75,8 @@ def sweep(
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
         open_folder(folder, plan)
         missing = number - len(finished_rows(folder))
+        if missing and plan.worlds and scheduler is None:
+            compile_ahead(plan.work["settings"], plan.case_inputs(0))
         if missing and scheduler is not None:
             if not working.travels(work):
                 raise StudyError("a function on a cluster must be importable: put it at the top of a module")

@@ -17,6 +17,7 @@ import numpy as np
 
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
+from footfall.simulation.worlds import Worlds
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
 from footfall.study.together import Variant, feet_alone_until, refusal, run_together
 
@@ -53,6 +54,14 @@ def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, 
         except (FootfallError, ValueError, TypeError, MemoryError) as error:
             found |= dict.fromkeys(company, Computed(alone=str(error)))
     return found
+
+
+def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+    """Compile the loop of many worlds here, once, and not in every process at the same time."""
+    full = put_in(settings, inputs)
+    sim = simulation_of(full)
+    if not refusal(sim, run_options(full)["controller"]):
+        Worlds(sim, 1, threads=1).run(0.0)
 
 
 def _company(full: Mapping[str, Any]) -> str:
