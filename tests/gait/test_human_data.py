@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from footfall.cli import main
 from footfall.errors import FootfallError
 from footfall.gait import measured_walk
-from footfall.gait.human.data import as_text, derive
+from footfall.gait.human.data import as_text, derive, load_walk
 from footfall.gait.human.series import basis, evaluate, fit
 
 RAW = Path(__file__).parents[3] / "shared/data/human_walk"
@@ -46,7 +48,62 @@ def test_whose_walk_it_is_is_told():
 @recorded
 def test_the_table_is_derived_from_the_recording():
     kept = Path(__file__).parents[2] / "src/footfall/gait/human/human_walk.json"
-    assert as_text(derive(RAW)) == kept.read_text(encoding="utf-8")
+    assert as_text(derive(RAW, measured_walk().attribution)) == kept.read_text(encoding="utf-8")
+
+
+@recorded
+def test_the_command_rebuilds_the_table_and_keeps_whose_it_is(tmp_path, capsys):
+    assert main(["human-walk", str(RAW), "--out", str(tmp_path / "walk.json")]) == 0
+    walk = load_walk(tmp_path / "walk.json")
+    assert "Marcos Duarte" in walk.attribution and "CC-BY 4.0" in walk.attribution and "modified" in walk.attribution
+    assert walk.stance == pytest.approx(measured_walk().stance)
+    assert load_walk(tmp_path / "walk.json") is walk  # read once while the file stays as it is
+
+
+@recorded
+def test_joints_and_forces_alone_give_nearly_the_same_walk(tmp_path):
+    """Without angles, mass and lengths: all of these are measured, the trunk stays upright."""
+    for name in ("joints.csv", "grf.csv"):
+        shutil.copy(RAW / name, tmp_path)
+    own, known = derive(tmp_path), measured_walk()
+    assert "not stated" in own.attribution
+    assert own.mass == pytest.approx(known.mass, rel=0.01)  # windows of one stride give 76.5 to 77.6 kg
+    assert own.speed == pytest.approx(known.speed, abs=0.01)
+    assert (own.stride_time, own.stance) == pytest.approx((known.stride_time, known.stance), rel=1e-5)
+    assert own.leg == pytest.approx(known.leg, abs=0.01)  # lengths in the plane, not in space
+    assert own.step_width == pytest.approx(known.step_width, abs=0.03)
+    phase = np.arange(100) / 100
+    for name, bound in (("thigh", 0.2), ("shank", 0.2), ("foot", 1.0)):  # deg; the flat foot is another mean
+        assert np.degrees(np.abs(own.angle(name, phase) - known.angle(name, phase))).max() < bound, name
+
+
+@recorded
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda rows: [row | {"foot": "left"} for row in rows], "a foot is R or L, not 'left'"),
+        (lambda rows: [row for row in rows if row["foot"] == "R"], "no whole stride"),
+        (lambda rows: [row | {"fz_N": "0"} for row in rows], "no whole stance"),
+        (lambda rows: [{k: v for k, v in row.items() if k != "fz_N"} for row in rows], "no column 'fz_N'"),
+    ],
+)
+def test_recordings_without_a_walk_are_refused(tmp_path, change, sentence):
+    shutil.copy(RAW / "joints.csv", tmp_path)
+    with (RAW / "grf.csv").open(newline="") as file:
+        rows = change(list(csv.DictReader(file)))
+    with (tmp_path / "grf.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(FootfallError, match=sentence):
+        derive(tmp_path)
+
+
+def test_what_is_no_table_of_a_walk_is_refused(tmp_path):
+    (tmp_path / "walk.json").write_text('{"mass": 1}')
+    for name, sentence in (("walk.json", "no table of a walk"), ("none.json", "cannot read the walk")):
+        with pytest.raises(FootfallError, match=sentence):
+            load_walk(tmp_path / name)
 
 
 @recorded
@@ -63,5 +120,5 @@ def test_the_series_follow_the_mean_cycle_of_the_recording():
 
 
 def test_a_folder_without_the_recording_says_so(tmp_path):
-    with pytest.raises(FootfallError, match=r"cannot derive the walk: .*subject\.json"):
+    with pytest.raises(FootfallError, match=r"cannot derive the walk: .*joints\.csv"):
         derive(tmp_path)

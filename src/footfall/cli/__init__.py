@@ -35,6 +35,7 @@ COMMANDS = {
     "design": "vary robot, foot and gait, and show the front of best compromises",
     "identify": "friction from pulls, contact laws from measured tosses",
     "gait": "find the walk of least torque of a planar biped",
+    "human-walk": "make the table of a person's walk from a recording of joints and forces",
     "view": "show recordings in the browser",
     "video": "write a recording as MP4 or GIF",
     "report": "write one HTML page of a recording, or of several compared",

@@ -10,6 +10,7 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.control.tracking import Tracking
 from footfall.errors import ControllerError
+from footfall.gait.human.data import MeasuredWalk, load_walk
 from footfall.gait.human.walk import human_walk
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
@@ -34,6 +35,7 @@ class HumanWalk:
     upright_damping: float = 100.0  # N m s/rad
     push_damping: float = 200.0  # N s/m, of the push on the pelvis against wrong speed
     forces: bool = True  # fit the motion to the measured ground forces too, or to the markers alone
+    data: str | None = None  # another person's walk: a table of ``footfall human-walk``, or a recording's folder
 
     @staticmethod
     def pointer() -> Any:
@@ -41,7 +43,10 @@ class HumanWalk:
 
     def motion(self, robot: Robot) -> PeriodicMotion:
         """What this robot follows."""
-        return human_walk(robot, self.law, self.dt, forces=self.forces)
+        return human_walk(robot, self.law, self.dt, forces=self.forces, data=self._data())
+
+    def _data(self) -> MeasuredWalk | None:
+        return None if self.data is None else load_walk(self.data)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray]:
         """Heel strike of the left foot."""

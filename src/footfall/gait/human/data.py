@@ -1,8 +1,8 @@
 """How a man walks and which forces the ground applies: a small table, derived from one recorded pass.
 
-The recording is ``walk1`` of Marcos Duarte (BMClab, UFABC; github.com/demotu/BMC), CC-BY 4.0, here processed further:
-:func:`derive` makes the table ``human_walk.json`` from the processed files. One person, one pass, two strides and three
-clean stances: no norm of any population.
+The recording that comes with Footfall is ``walk1`` of Marcos Duarte (BMClab, UFABC; github.com/demotu/BMC), CC-BY 4.0,
+processed further: ``footfall human-walk`` (:func:`derive`) makes the table ``human_walk.json`` from its files. One
+person, one pass, two strides and three clean stances: no norm of any population.
 
 Angles are rotations about y (left) of segments in the sagittal plane, rad: a thigh or shank leans forward at its upper
 end, a foot has its toes down, where positive. The cycle begins with heel strike. Forces are those of the ground on the
@@ -14,8 +14,9 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -23,19 +24,30 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.gait.human.events import (
+    DIGITS,
+    Stance,
+    check_columns,
+    find_stances,
+    find_strides,
+    measure_subject,
+    segment_angles,
+)
 from footfall.gait.human.series import evaluate, fit
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
 SAMPLES = 101  # over stride and stance
 STANCE = 51  # of the force curves kept
 SEGMENTS = ("thigh", "shank", "foot")
-ATTRIBUTION = (
-    "Marcos Duarte, BMClab (UFABC), github.com/demotu/BMC, data/walk1, commit 1f1c1ab, CC-BY 4.0; modified: "
-    "averaged over strides and stances, made periodic, as Fourier coefficients and curves in body weights"
+GRAVITY = 9.81  # m/s2
+#: What is taken from ``subject.json`` rather than measured, where it is there.
+BODY = ("mass_kg", "speed_m_s", "step_width_m", "segments")
+MODIFIED = (
+    "modified: averaged over strides and stances, made periodic, as Fourier coefficients and curves in body weights"
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasuredWalk:
     """The mean walk. Series are Fourier coefficients over the stride (see ``human_series``), curves run over stance.
 
@@ -87,69 +99,110 @@ def measured_walk() -> MeasuredWalk:
     return from_dict(json.loads((files("footfall.gait.human") / "human_walk.json").read_text(encoding="utf-8")))
 
 
-def derive(folder: Path | str) -> MeasuredWalk:
-    """The table from the processed recording: ``motion.csv``, ``joints.csv``, ``grf.csv``, ``subject.json``."""
-    folder = Path(folder)
+def load_walk(path: Path | str) -> MeasuredWalk:
+    """A walk of one's own: a table that ``footfall human-walk`` wrote, or the folder of a recording, see ``derive``."""
+    source = Path(path).expanduser()
+    files = sorted(source.glob("*")) if source.is_dir() else [source]
+    return _loaded(source, tuple(file.stat().st_mtime_ns for file in files if file.is_file()))
+
+
+@lru_cache(maxsize=8)
+def _loaded(source: Path, changed: tuple[int, ...]) -> MeasuredWalk:
+    """One object for one state of the files, so that what is fitted to it is fitted once."""
+    if source.is_dir():
+        return derive(source)
     try:
-        subject = json.loads((folder / "subject.json").read_text(encoding="utf-8"))
-        motion, joints, forces = (_read(folder / f"{name}.csv") for name in ("motion", "joints", "grf"))
+        return from_dict(json.loads(source.read_text(encoding="utf-8")))
     except OSError as error:
+        raise FootfallError(f"cannot read the walk '{source}': {error.strerror}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise FootfallError(
+            f"'{source}' is no table of a walk: footfall human-walk FOLDER --out FILE.json makes one"
+        ) from error
+
+
+def derive(folder: Path | str, attribution: str | None = None) -> MeasuredWalk:
+    """The table from a recorded walk: ``joints.csv`` and ``grf.csv``, and what else is known of it.
+
+    ``joints.csv`` has time_s and, for the sides R and L, the places in the sagittal plane of hip, knee, ankle, heel and
+    mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m``; ``grf.csv`` time_s, foot (R or L), plate, the force of the ground
+    fx_N, fy_N, fz_N and the pressure centre copx_m, one row per sample of each stance, and clean (0 or 1) if there is.
+    Stances and strides are found in the forces. ``motion.csv`` with segment angles, and ``subject.json`` with mass,
+    lengths, source and licence are used where they are there; mass and lengths are measured otherwise.
+    """
+    folder = Path(folder).expanduser()
+    try:
+        joints, forces = (_read(folder / f"{name}.csv") for name in ("joints", "grf"))
+        motion = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
+        known = folder / "subject.json"
+        subject = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}
+    except (OSError, ValueError) as error:
         raise FootfallError(f"cannot derive the walk: {error}") from error
+    check_columns(folder, joints, forces)
+    stances = find_stances(forces, float(joints["time_s"][-1]))
+    strides = find_strides(stances, joints["time_s"])
+    motion = segment_angles(joints, stances) if motion is None else motion
+    body = measure_subject(joints, forces, stances, strides) | {k: v for k, v in subject.items() if k in BODY}
     phase = np.linspace(0, 1, SAMPLES)
-    strides: dict[str, list[np.ndarray]] = {name: [] for name in (*SEGMENTS, "trunk", "x", "z")}
-    for stride in subject["strides"]:
-        at = stride["t0"] + phase * stride["time"]
+    runs: dict[str, list[np.ndarray]] = {name: [] for name in (*SEGMENTS, "trunk", "x", "z")}
+    for stride in strides:
+        at = stride.start + phase * stride.time
         for name in SEGMENTS:
-            strides[name].append(np.radians(_at(motion, f"{stride['foot']}_{name}_deg", at)))
-        strides["trunk"].append(np.radians(_at(motion, "trunk_pitch_proxy_deg", at)))
+            runs[name].append(np.radians(_at(motion, f"{stride.foot}_{name}_deg", at)))
+        runs["trunk"].append(np.radians(_at(motion, "trunk_pitch_proxy_deg", at)))
         x = _at(motion, "pelvis_x_m", at)
-        strides["x"].append(x - x[0] - phase * (x[-1] - x[0]))
-        strides["z"].append(_at(motion, "pelvis_z_m", at))
-    series = {name: fit(phase[:-1], _periodic(np.mean(runs, axis=0))[:-1], HARMONICS) for name, runs in strides.items()}
+        runs["x"].append(x - x[0] - phase * (x[-1] - x[0]))
+        runs["z"].append(_at(motion, "pelvis_z_m", at))
+    series = {name: fit(phase[:-1], _periodic(np.mean(own, axis=0))[:-1], HARMONICS) for name, own in runs.items()}
     series["x"][0] = 0.0
-    spread = {name: 0.5 * np.ptp(strides[name], axis=0)[:-1:2] for name in (*SEGMENTS, "trunk")}
+    spread = {name: 0.5 * np.ptp(runs[name], axis=0)[:-1:2] for name in (*SEGMENTS, "trunk")}
     lengths = {
-        name: float(np.mean([side[key] for side in subject["segments"].values()]))
+        name: float(np.mean([side[key] for side in body["segments"].values()]))
         for name, key in (("thigh", "thigh_m"), ("shank", "shank_m"), ("ankle_height", "ankle_height_footflat_m"))
     }
-    curves, pressure = _stances(subject, forces, joints)
+    clean = [stance for stance in stances if stance.clean]
+    curves, pressure = _stances(body["mass_kg"] * GRAVITY, clean, forces, joints)
+    stride_time = float(np.mean([stride.time for stride in strides]))
     return MeasuredWalk(
-        attribution=ATTRIBUTION,
-        mass=subject["mass_kg"],
-        speed=subject["speed_m_s"],
-        stride_time=float(np.mean([s["time"] for s in subject["strides"]])),
+        attribution=attribution or _attribution(subject),
+        mass=body["mass_kg"],
+        speed=body["speed_m_s"],
+        stride_time=stride_time,
         leg=sum(lengths.values()),
         **lengths,
-        step_width=subject["step_width_m"],
+        step_width=body["step_width_m"],
         segments={name: series[name] for name in (*SEGMENTS, "trunk")},
         spread=spread,
         pelvis={"x": series["x"], "z": series["z"]},
-        force={axis: np.mean(runs, axis=0) for axis, runs in curves.items()},
-        force_spread={axis: 0.5 * np.ptp(runs, axis=0) for axis, runs in curves.items()},
+        force={axis: np.mean(own, axis=0) for axis, own in curves.items()},
+        force_spread={axis: 0.5 * np.ptp(own, axis=0) for axis, own in curves.items()},
         pressure=np.mean(pressure, axis=0),
-        stance=float(np.mean([s["duration_s"] for s in subject["stances"] if s["clean"]]))
-        / float(np.mean([s["time"] for s in subject["strides"]])),
+        stance=float(np.mean([stance.duration for stance in clean])) / stride_time,
     )
 
 
+def _attribution(subject: dict[str, Any]) -> str:
+    """Whose data these are, as far as the recording says."""
+    stated = [subject[key] for key in ("source", "licence") if key in subject]
+    return "; ".join([*stated, MODIFIED] if stated else [f"source and licence not stated; {MODIFIED}"])
+
+
 def _stances(
-    subject: dict[str, Any], forces: dict[str, np.ndarray], joints: dict[str, np.ndarray]
+    weight: float, stances: Sequence[Stance], forces: dict[str, np.ndarray], joints: dict[str, np.ndarray]
 ) -> tuple[dict[str, list[np.ndarray]], list[np.ndarray]]:
     """The clean stances: forces in body weights and pressure centres ahead of the ankle, over stance."""
     curves: dict[str, list[np.ndarray]] = {"x": [], "y": [], "z": []}
     pressure = []
-    weight = subject["mass_kg"] * subject["g"]
     share = np.linspace(0, 1, STANCE)
-    for stance in subject["stances"]:
-        if not stance["clean"]:
-            continue
-        own = {name: values[forces["plate"] == stance["plate"]] for name, values in forces.items()}
-        at = stance["t_start_s"] + share * stance["duration_s"]
-        inwards = 1.0 if stance["foot"] == "R" else -1.0
+    for stance in stances:
+        own = {name: values[stance.rows] for name, values in forces.items()}
+        start = round(stance.start, DIGITS)
+        at = start + share * stance.duration
+        inwards = 1.0 if stance.foot == "R" else -1.0
         for axis, sign in (("x", 1.0), ("y", inwards), ("z", 1.0)):
             curves[axis].append(sign * np.interp(at, own["time_s"], own[f"f{axis}_N"]) / weight)
-        middle = stance["t_start_s"] + 0.4 * stance["duration_s"]
-        ankle = float(_at(joints, f"{stance['foot']}_ankle_x_m", np.array([middle]))[0])
+        middle = start + 0.4 * stance.duration
+        ankle = float(_at(joints, f"{stance.foot}_ankle_x_m", np.array([middle]))[0])
         pressure.append(np.interp(at, own["time_s"], own["copx_m"]) - ankle)
     return curves, pressure
 

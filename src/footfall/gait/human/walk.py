@@ -10,7 +10,7 @@ import numpy as np
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.gait.human.body import Curve, body_of
-from footfall.gait.human.data import measured_walk
+from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
 from footfall.gait.human.sideways import Sideways, sideways
 from footfall.gait.human.soft import Soft, SoftWalkFit, fit_soft_walk
@@ -22,15 +22,22 @@ SAMPLES = 500  # of a stride
 
 
 @lru_cache(maxsize=16)
-def human_walk(robot: Robot, law: Law | None = None, dt: float = 1e-3, *, forces: bool = True) -> PeriodicMotion:
+def human_walk(
+    robot: Robot,
+    law: Law | None = None,
+    dt: float = 1e-3,
+    *,
+    forces: bool = True,
+    data: MeasuredWalk | None = None,
+) -> PeriodicMotion:
     """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
 
     See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride follow the length of the legs. A ``law`` of
     springs and dampers (with the step ``dt``, s, on which its defaults depend) is a ground that gives way, and the feet
     sink into it as their load wants it; otherwise they stand on hard ground. Without ``forces`` the motion is fitted to
-    the measured markers alone.
+    the measured markers alone. ``data`` is the walk of another person, see ``footfall.gait.human.data.load_walk``.
     """
-    body, data = body_of(robot), measured_walk()
+    body, data = body_of(robot), measured_walk() if data is None else data
     problem = WalkFit(body, data, forces=forces)
     walk = fit_walk(problem)
     if law is not None and hasattr(law, "normal_terms"):

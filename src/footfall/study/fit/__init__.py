@@ -25,7 +25,7 @@ from footfall.study.fit.estimates import Estimate, correlations, estimates
 from footfall.study.fit.presets import of_cube, preset
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
-from footfall.study.fit.search import better, bootstrapped, cross_validated, joined, search
+from footfall.study.fit.search import better, bootstrapped, cross_validated, joined, search, settled
 from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, load_tosses, split, step_of
 from footfall.study.sweep.settings import put_in
 
@@ -133,14 +133,12 @@ def fit(
         first = np.array([own.first for own in ranges.values()])
         of_law = np.array([name.startswith("law.") for name in names])
         trials, few = len(data), max(4, round(FOR_DEFAULTS * evaluations))
-        default = search(errors, first, trials, few, seed, free=~of_law)
-        plain = default.best()
-        tried = joined(
-            default, search(errors, default.points[plain], trials, evaluations, seed + 1, scale=default.scale)
-        )
+        default, plain = settled(search(errors, first, trials, few, seed, free=~of_law), errors)
+        free = search(errors, default.points[plain], trials, evaluations, seed + 1, scale=default.scale)
+        tried, chosen_one = settled(joined(default, free), errors)
         missed, default_missed = cross_validated(tried, FOLDS, seed), cross_validated(default, FOLDS, seed)
         kept = not better(missed, default_missed)
-        best = plain if kept else tried.best()
+        best = plain if kept else chosen_one
         draws = bootstrapped(tried, DRAWS, seed)
         chosen, of_robot = simulation(tried.points[best])
         judged = [

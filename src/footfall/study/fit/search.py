@@ -21,6 +21,8 @@ OUTLIER = 3.0
 GLOBAL, SUBSET = 0.5, 1.0 / 3.0
 #: Places of the box that are evaluated on all trials, and those of them from which the search goes downhill.
 FINALISTS, DESCENTS = 0.2, 2
+#: Share of all that was tried, the best of it, whose middle is tried last.
+MIDDLE = 0.06
 
 
 @dataclass(eq=False)
@@ -101,6 +103,21 @@ def _aside(start: np.ndarray, axis: int, width: float) -> np.ndarray:
     corner = start.copy()
     corner[axis] += width if start[axis] < 0.5 else -width
     return corner
+
+
+def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
+    """What was tried and the middle of the best of it, and which of all to choose.
+
+    The lowest loss of many is partly luck: tosses are chaotic, and a law follows some of them by chance. The middle of
+    the best has less of it, and is chosen where it is worse by no more than the standard error of the difference.
+    """
+    best = tried.best()
+    order = np.argsort(tried.losses())[: max(2, round(MIDDLE * len(tried.points)))]
+    middle = tried.points[order].mean(axis=0)
+    found = errors(middle, np.arange(tried.errors.shape[1]))
+    both = Evaluations(np.vstack([tried.points, middle]), np.vstack([tried.errors, found]), tried.scale)
+    lowest, own = (robust(one[:, None], tried.scale) for one in (tried.errors[best], found))
+    return both, best if better(lowest, own) else len(tried.points)
 
 
 def joined(a: Evaluations, b: Evaluations) -> Evaluations:
