@@ -9,6 +9,7 @@ from show_recordings import standing
 from footfall.errors import FootfallError
 from footfall.show import video, write_video
 from footfall.show.frames import make_scene
+from footfall.show.picture import write_picture
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,16 @@ def test_a_gif_can_be_read_back(rec, images, tmp_path):
     path = write_video(rec, tmp_path / "run.gif", fps=20, size=(160, 120))
     with image.open(path) as read:
         assert read.size == (160, 120)
+
+
+def test_a_picture_shows_one_moment(rec, images, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    path = write_picture(rec, 0.05, tmp_path / "moment.png", size=(160, 120))
+    with image.open(path) as read:
+        assert read.size == (160, 120) and len(read.convert("RGB").getcolors(160 * 120)) > 10
+    for wrong in ({"time": 9.0, "path": tmp_path / "late.png"}, {"time": 0.05, "path": tmp_path / "moment.jpg"}):
+        with pytest.raises(FootfallError, match=r"no sample at 9 s|a picture is \.png"):
+            write_picture(rec, **wrong)
 
 
 @pytest.mark.parametrize(("name", "options"), [("run.avi", {}), ("run.gif", {"fps": 0}), ("run.mp4", {"speed": -1})])

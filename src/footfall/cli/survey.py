@@ -12,6 +12,7 @@ import tyro
 from footfall.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from footfall.robot import Robot
     from footfall.study.walk_grounds import GroundOutcome
     from footfall.study.walk_outcome import RobotOutcome
 
@@ -26,7 +27,7 @@ forces. Servos are driven as motors. Made by
 $ {command}
 ```
 
-| robot | law | stands | largest push | walks | asked | reached | cost of transport | audit |
+{pictures}| robot | law | stands | largest push | walks | asked | reached | cost of transport | audit |
 |---|---|---|---|---|---|---|---|---|
 """
 
@@ -62,6 +63,8 @@ class Command:
     """of the walk"""
     grounds: bool = False
     """walk on slopes, bumps, steps and ice too, and write a second table"""
+    pictures: bool = False
+    """draw each robot in its walk too, into the folder images beside the table"""
     actuators: Literal["as-is", "motor"] = "motor"
     """motor: servos become torque motors of their force range"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.md", help_behavior_hint="")] = None
@@ -82,9 +85,9 @@ class Command:
             file = Path(name).suffix in (".xml", ".urdf")
             robots.append(load_robot(name, actuators=self.actuators) if file else load_robot(name))
         shown = " ".join(Path(one).name for one in names)
-        more = " --grounds" if self.grounds else ""
+        more = " --grounds" * self.grounds + " --pictures" * self.pictures
         command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
-        self._write(HEADER.format(steps=self.steps, command=command), "w")
+        self._write(HEADER.format(steps=self.steps, command=command, pictures=self._pictures(robots)), "w")
         found: list[RobotOutcome] = []
         for robot in robots:
             for law in laws:
@@ -109,6 +112,25 @@ class Command:
             heads = ("robot", "ground", "law", "outcome", "asked>", "reached>", "drift>")
             print_table(heads, [list(ground_cells(one)) for one in elsewhere], title="On other grounds")
         return 0
+
+    def _pictures(self, robots: list[Robot]) -> str:
+        """Draw the robots that walk; the pictures as Markdown."""
+        from footfall.errors import FootfallError
+        from footfall.show.picture import write_picture
+        from footfall.study.walk_outcome import in_mid_step
+
+        if self.out is None or not self.pictures:
+            return ""
+        shown = []
+        for robot in robots:
+            say(f"a picture of {robot.name}")
+            try:
+                rec, time = in_mid_step(robot)
+            except FootfallError:
+                continue  # it does not walk, and the table says why
+            file = write_picture(rec, time, self.out.parent / "images" / f"{robot.name}.png")
+            shown.append(f"![{robot.name} walks]({file.parent.name}/{file.name})")
+        return " ".join(shown) + "\n\n" if shown else ""
 
     def _write(self, text: str, mode: Literal["a", "w"] = "a") -> None:
         """Add to the file, if there is one."""

@@ -21,6 +21,7 @@ from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
 from footfall.solve.contacts import OPEN
 
 FORMATS = (".gif", ".mp4")
+SHOWN = 3  # groups of geoms below this are drawn
 VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
 
 
@@ -66,6 +67,8 @@ def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterat
     data, drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
     context, renderer = _renderer(model, width, height)
     camera, options, perturb = mujoco.MjvCamera(), mujoco.MjvOption(), mujoco.MjvPerturb()
+    if not ((model.geom_group < SHOWN) & (model.geom_bodyid > 0)).any():
+        options.geomgroup[:] = 1  # no shape but those that collide
     camera.azimuth, camera.elevation = VIEW["azimuth"], VIEW["elevation"]
     camera.distance = 1.75 * scene.size
     scale = force_scale([scene])
@@ -94,6 +97,8 @@ def _stage(rec: Record) -> mujoco.MjModel:
     if rec.robot.mjcf is None:
         return copy.copy(rec.robot.model)
     spec = mujoco.MjSpec.from_string(rec.robot.mjcf, assets=dict(rec.robot.assets))
+    for light in list(spec.lights):  # of its own scene: two suns are too bright
+        spec.delete(light)
     rec.ground.add_to(spec)
     spec.add_texture(
         name="footfall_sky",

@@ -66,6 +66,14 @@ def walked(
     return rec, walk_outcome(rec)
 
 
+def in_mid_step(robot: Robot) -> tuple[Recording, float]:
+    """The beginning of a walk on level ground, and a time (s) at which a foot swings."""
+    controller = walker(robot, steps=5)
+    rec = Simulation(robot).run(controller.start_time + 0.4 * controller.duration, controller=controller)
+    swings = rec.signals["phase"][:, 0] % 1.0
+    return rec, float(rec.time[np.flatnonzero((swings > 0.2) & (swings < 0.8))[-20]])
+
+
 @dataclass(frozen=True)
 class RobotOutcome:
     """What a robot does under a law with the defaults of its controllers."""
