@@ -114,3 +114,48 @@ def test_a_leg_with_a_limp_joint_is_refused_by_name():
     robot = ff.load_robot(mujoco.MjSpec.from_string(LIMP))
     with pytest.raises(ControllerError, match=r"joint 'knee' .* has no motor, loop or spring"):
         ff.Simulation(robot).run(0.1, controller="balance")
+
+
+def without_ankle_roll(name: str, joints: tuple[str, str]) -> ff.Robot:
+    """A robot like Unitree's H1, whose legs of five motors cannot roll their feet."""
+    whole = real_robot(name)
+    assert whole.mjcf is not None
+    spec = mujoco.MjSpec.from_string(whole.mjcf, assets=dict(whole.assets))
+    gone = [int(whole.model.joint(joint).qposadr[0]) for joint in joints]
+    for key in list(spec.keys):
+        spec.delete(key)
+    for actuator in list(spec.actuators):
+        if actuator.target in joints:
+            spec.delete(actuator)
+    for joint in list(spec.joints):
+        if joint.name in joints:
+            spec.delete(joint)
+    return ff.load_robot(spec, pose=np.delete(whole.home, gone), name=f"{name}-without-ankle-roll")
+
+
+ANKLE_ROLLS = {
+    "talos": ("leg_left_6_joint", "leg_right_6_joint"),
+    "g1": ("left_ankle_roll_joint", "right_ankle_roll_joint"),
+    "op3": ("l_ank_roll", "r_ank_roll"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        *(("talos", law) for law in ("time-stepping", "mujoco", "hunt-crossley")),
+        *(("g1", law) for law in ("time-stepping", "mujoco")),
+        ("op3", "time-stepping"),
+    ],
+)
+def test_legs_of_five_motors_walk_straight_on(name, law):
+    robot = without_ankle_roll(name, ANKLE_ROLLS[name])
+    walk = Walk(steps=6).scaled(robot)
+    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk).check()
+    assert ff.measure.fall(rec) is None
+    planned = sum(step.length for step in walk.plan(0.2).steps)
+    # On the edges of their feet they slip back by a tenth of a step.
+    assert rec.signals["com"][-1, 0] - rec.signals["com"][0, 0] > 0.6 * planned
+    with pytest.raises(ControllerError, match="cannot roll its feet"):
+        ff.Simulation(robot).run(0.1, controller=Walk(steps=4, turn=0.2))

@@ -14,6 +14,10 @@ from footfall.robot.motors import Drives, drives
 
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6
+#: With one less it goes without the roll of the ankle: then a foot tips on its edges as the hips sway.
+LEAST_JOINTS = 5
+#: rad, of a roll by 1 rad, that a leg may lack.
+CANNOT = 0.2
 #: Share of the hip's height over the sole that the last motor may have and still be an ankle.
 ANKLE = 0.4
 
@@ -64,6 +68,7 @@ class Biped:
         legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
         knees: of these, the one amid each leg.
         spare: (nu,) whether a motor is one more than the six that its leg needs.
+        tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
         hip_height: m, hips over the ankles at home.
@@ -78,6 +83,7 @@ class Biped:
     legs: tuple[np.ndarray, np.ndarray]
     knees: tuple[int, int]
     spare: np.ndarray
+    tips: bool
     torque: np.ndarray
     com_height: float
     hip_height: float
@@ -122,6 +128,7 @@ class Biped:
             legs=(legs[0].dofs, legs[1].dofs),
             knees=(legs[0].knee, legs[1].knee),
             spare=spare,
+            tips=any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
             torque=driving.limit,
             com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
             hip_height=float(np.mean([leg.height for leg in legs])),
@@ -157,10 +164,16 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.n
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
             f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
         )
-    if len(driven) < LEG_JOINTS:
+    if len(driven) < min(LEG_JOINTS, len(joints)):
+        limp = next(model.joint(j).name for j in joints if j not in driven)
         raise ControllerError(
-            f"{purpose} needs {LEG_JOINTS} motors in a leg, or a foot tips on its edge as the hips sway; {robot.name} "
-            f"has {len(driven)} between its base and the foot '{foot.name}'"
+            f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {robot.name} has "
+            f"{len(driven)}, and none at '{limp}'"
+        )
+    if len(driven) < LEAST_JOINTS:
+        raise ControllerError(
+            f"{purpose} needs {LEAST_JOINTS} motors in a leg; {robot.name} has {len(driven)} between its base and the "
+            f"foot '{foot.name}'"
         )
     flat = anchors[:, [0, 2]]  # lateral offsets of the hip make no leg longer
     ends = np.linalg.norm(flat[:, None] - flat[None, [0, -1]], axis=2)
@@ -171,9 +184,7 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.n
 
 def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> list[int]:
     """Degrees of freedom of a leg that it can do without: the others move the foot most freely, nearest the hip."""
-    at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
-    jacobian = np.zeros((6, model.nv))
-    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    jacobian = _sole_jacobian(model, data, sole)
     kept, spare = list(dofs), []
     while len(kept) > LEG_JOINTS:
         # rounded, so that of joints that are as good as each other the one nearest the foot goes
@@ -183,6 +194,22 @@ def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndar
         ]
         spare.append(kept.pop(len(kept) - 1 - int(np.argmax(freedom[::-1]))))
     return spare
+
+
+def _tips(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> bool:
+    """Whether a leg cannot roll its foot without moving it."""
+    jacobian = _sole_jacobian(model, data, sole)[:, dofs]
+    roll = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    reached = jacobian @ np.linalg.lstsq(jacobian, roll, rcond=1e-3)[0]
+    return bool(np.linalg.norm(roll - reached) > CANNOT)
+
+
+def _sole_jacobian(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole) -> np.ndarray:
+    """(6, nv) of the middle of a sole, translation and rotation."""
+    at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
+    jacobian = np.zeros((6, model.nv))
+    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    return jacobian
 
 
 def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, purpose: str) -> Sole:

@@ -38,10 +38,11 @@ class Walk:
     step: what it changes to holds from the next step on, and zero is a stop. ``waypoints`` are walked through, in as
     many steps as it takes; the robot turns to face each.
 
-    For robots with a free base and two flat feet on legs of six motors or more; servos are given the target that makes
-    the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A robot
-    with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down until
-    it touches, and the next is set as the one before lies.
+    For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
+    them, tip on their edges: such a robot walks straight on, and falls if it is small. Servos are given the target that
+    makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A
+    robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down
+    until it touches, and the next is set as the one before lies.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Warnings: ``late`` where the ground
@@ -169,4 +170,7 @@ def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
     own = walk.scaled(robot)
     assert own.step_height is not None and own.speed is not None
     check_speed(biped, own.speed)
-    return biped, stature(own.plan(biped.step_width), biped, own.step_height)
+    plan = own.plan(biped.step_width)
+    if biped.tips and any(step.turn for step in plan.steps):
+        raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
+    return biped, stature(plan, biped, own.step_height)

@@ -22,6 +22,9 @@ from footfall.control.biped import Biped, Sole
 from footfall.control.whole_body_problem import Dynamics, Limits, QuadraticProgram, Targets, assemble, empty_problem
 
 SOLVED = 1  # daqp's word for it
+#: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the part that is left of
+#: the weight of the trunk's roll, by which such a robot sways.
+TIPPING, SWAYING = 10.0, 0.03
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class WholeBody:
         self.trunk_weight = turning * np.array([w.trunk, w.trunk, w.heading])
         self.swing_weight = w.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
         self.stance_weight = w.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+        if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
+            self.swing_weight[3], self.stance_weight[3] = 0.0, TIPPING * turning
+            self.trunk_weight[0] *= SWAYING
         self.posture_weight = w.posture * turning
         self.com_weight = np.array([w.com, w.com, w.height])
         force = w.wrench / biped.robot.weight**2
