@@ -6,6 +6,9 @@ import builtins
 import csv
 import json
 import math
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from importlib import import_module
 
@@ -21,6 +24,7 @@ from footfall.export import FORMATS
 from footfall.files.c3d import read_c3d
 from footfall.files.force_plates import force_plates
 from footfall.measure import grf, overall_cop
+from footfall.show.frames import display_samples
 
 PUSH = ff.Push("trunk", force=(40.0, 25.0, 0.0), torque=(0.0, 0.0, 8.0), start=0.05, duration=0.1)
 
@@ -264,11 +268,35 @@ def test_mcap_has_a_scene_that_foxglove_draws(rec, tmp_path):
     assert direction == pytest.approx(first / forces[0])
 
 
+def test_rerun_reads_the_scene_and_the_numbers(rec, tmp_path):
+    """By Rerun's own program: every sample of the numbers, the poses of every body that is drawn, arrows."""
+    pytest.importorskip("rerun")
+    target = rec.export(tmp_path / "a.rrd", rate=30.0)
+    command = [sys.executable, "-m", "rerun", "rrd"]
+    subprocess.run([*command, "verify", target], check=True, capture_output=True, timeout=120)
+    text = subprocess.run([*command, "print", target], check=True, capture_output=True, text=True, timeout=120).stdout
+    rows = dict.fromkeys(re.findall(r" - (/\S+)", text), 0)
+    for count, entity in re.findall(r"with (\d+) rows .*? - (/\S+)", text):
+        rows[entity] += int(count)
+    shown = display_samples(rec.time, 30.0).size
+    assert rows["/contacts"] == shown
+    assert rows["/grf/total/z"] == len(rec)
+    for foot in rec.robot.feet:
+        assert rows[f"/grf/{foot.name}/z"] == len(rec) and rows[f"/robot/{foot.body}"] == shown
+    assert rows["/ground"] == 1
+
+
+def test_rerun_that_is_missing_is_named(rec, tmp_path, monkeypatch):
+    without(monkeypatch, "rerun", ModuleNotFoundError("No module named 'rerun'", name="rerun"))
+    with pytest.raises(FootfallError, match="Rerun's SDK: pip install rerun-sdk"):
+        rec.export(tmp_path / "a.rrd")
+
+
 # ---- sentences ---------------------------------------------------------------------------------------------
 
 
 def test_wrong_endings_and_places_are_told(rec, tmp_path):
-    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.sto"):
+    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.rrd, \.sto"):
         rec.export(tmp_path / "a.xyz")
     (tmp_path / "file").write_text("")
     with pytest.raises(FootfallError, match=r"cannot write '.*a\.csv'"):

@@ -41,7 +41,7 @@ COMMANDS = {
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",
     "audit": "examine whether the forces of a recording are such as a ground can give",
-    "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove",
+    "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove, Rerun",
     "paper": "run the experiments of a paper, claimed against measured",
     "warm": "compile everything ahead, so that no later start waits",
     "bench": "measure the speed of every law against MuJoCo's own step",

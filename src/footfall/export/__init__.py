@@ -6,6 +6,7 @@
     rec.export("walk.sto")            # joint motion for OpenSim
     rec.export("walk.c3d")            # force plates and markers for gait laboratories
     rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
+    rec.export("walk.rrd")            # for Rerun, needs rerun-sdk
 
 A file appears at once, when it is whole. To add a format: write a file with ``write(rec, path, **options)`` and add its
 line to ``FORMATS``.
@@ -34,6 +35,7 @@ FORMATS = {
     ".sto": ("opensim", "OpenSim, joint motion"),
     ".c3d": ("c3d", "C3D, force plates and markers"),
     ".mcap": ("mcap", "MCAP for Foxglove"),
+    ".rrd": ("rrd", "Rerun"),
 }
 
 
@@ -41,7 +43,7 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write a recording in the format that the ending of ``path`` names, and give back the path.
 
     Options are those of the format: ``what="grf"`` or ``"motion"`` for OpenSim files, ``rate`` (pictures per second of
-    the 3D scene) for MCAP.
+    the 3D scene) for MCAP and Rerun.
     """
     target = Path(path).expanduser()
     ending = target.suffix.lower()
