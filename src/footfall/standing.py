@@ -13,16 +13,62 @@ def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, world frame."""
     model = data.model
     jacobian = np.zeros((robot.point_count, 3, model.nv))
-    places = point_positions(robot, data) - robot.point_radius[:, None] * [0.0, 0.0, 1.0]
+    places = lowest_places(robot, data)
     for p, (body, at) in enumerate(zip(robot.point_body, places, strict=True)):
         mujoco.mj_jac(model, data, jacobian[p], None, at, int(body))
     return jacobian.reshape(-1, model.nv)
+
+
+def lowest_places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
+    """(P, 3) lowest places of all contact points, where they touch level ground, world frame, m."""
+    up = np.array([0.0, 0.0, 1.0])
+    axes = data.xmat[robot.point_body].reshape(-1, 3, 3) @ robot.point_axes
+    along = axes[:, 2]
+    size = np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+    return point_positions(robot, data) - robot.point_radius[:, None] * up - np.einsum("pij,pj->pi", axes, along / size)
+
+
+def point_gaps(robot: Robot, ground: Ground, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+    """Of all contact points the gap to the ground (P,) m, and its normal (P, 3), at the state in ``data``.
+
+    Round ones and ellipsoids are measured against the plane under their centres.
+    """
+    gap, normal = ground.gap(point_positions(robot, data))
+    if robot.point_axes.any():
+        axes = data.xmat[robot.point_body].reshape(-1, 3, 3) @ robot.point_axes
+        gap = gap - np.linalg.norm(np.einsum("pji,pj->pi", axes, normal), axis=1)
+    return gap - robot.point_radius, normal
 
 
 def point_positions(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """(P, 3) contact points at the state in ``data``, world frame, m; the centres of round ones."""
     rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
     return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
+
+
+def other_places(robot: Robot, ground: Ground, data: mujoco.MjData, which: np.ndarray) -> dict[str, np.ndarray]:
+    """Where points of ``robot.others`` would touch at the state in ``data`` (velocities computed), world frame.
+
+    "position" (C, 3) m, "velocity" of the material points there (C, 3) m/s, "normal" (C, 3) of the ground, and "gap"
+    (C,) m, infinite without ground.
+    """
+    others = robot.others
+    body, radius = others.of_body[which], others.radius[which, None]
+    turn = data.xmat[body].reshape(-1, 3, 3)
+    centre = data.xpos[body] + np.einsum("pij,pj->pi", turn, others.points[which])
+    axes = turn @ others.axes[which]
+    at = centre
+    for _ in range(2 if axes.any() else 1):
+        _, normal = ground.gap(at)
+        along = np.einsum("pji,pj->pi", axes, normal)
+        size = np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+        at = centre - np.einsum("pij,pj->pi", axes, along) / size
+    gap, normal = ground.gap(at)
+    at = at - radius * normal
+    spin, com = data.cvel[body], data.subtree_com[data.model.body_rootid[body]]
+    velocity = spin[:, 3:] + np.cross(spin[:, :3], at - com)
+    gap = np.nan_to_num(gap - radius[:, 0], nan=np.inf)
+    return {"position": at, "velocity": velocity, "normal": normal, "gap": gap}
 
 
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
@@ -45,8 +91,8 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
     height = 2 if free else int(model.jnt_qposadr[rises[0]])
     for _ in range(50):  # one pass on a plane; a few where the height changes under the feet
         mujoco.mj_kinematics(model, data)
-        gap, normal = ground.gap(point_positions(robot, data))
-        lift = -np.min((gap - robot.point_radius) / np.maximum(normal[:, 2], 0.1))
+        gap, normal = point_gaps(robot, ground, data)
+        lift = -np.min(gap / np.maximum(normal[:, 2], 0.1))
         data.qpos[height] += lift
         if abs(lift) < 1e-12:
             break

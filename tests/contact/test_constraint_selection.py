@@ -27,7 +27,7 @@ LEVEL, AT_REST = 0.3, 0.2
 def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -> Iterator[reference.Run]:
     """Runs at their first instant: a robot near the ground, tilted and moving anyhow, remembering any state."""
     rng = np.random.default_rng(seed)
-    model = robot.model
+    model, feet = robot.model, robot.point_count
     run = reference.evaluated(ff.Simulation(robot, law=law, dt=DT), robot.home)
     height = 2 if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE else 1
     for _ in range(count):
@@ -42,9 +42,9 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
         run.data.qvel[:] = 0.0 if rng.random() < AT_REST else 10 ** rng.uniform(-3, 0.7) * rng.normal(size=model.nv)
         run.data.ctrl[:] = rng.uniform(0.0, 30.0) * rng.normal(size=model.nu)
         run.points.memory[:] = 0.0
-        run.points.memory[:, 0] = rng.integers(0, 3, size=robot.point_count) * (rng.random() < 0.5)
+        run.points.memory[:feet, 0] = rng.integers(0, 3, size=feet) * (rng.random() < 0.5)
         mujoco.mj_kinematics(run.model, run.data)
-        run.points.anchor[:] = point_positions(robot, run.data)
+        run.points.anchor[:feet] = point_positions(robot, run.data)
         run.step, run.outcome[:] = 0, 0
         run.advance(1)
         if run.contacts.number[0]:

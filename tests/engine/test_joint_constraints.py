@@ -236,7 +236,9 @@ def step_on_points(run: reference.Run, data: mujoco.MjData) -> None:
         gap, at = run.contacts.gap[p], run.points.position[p]
         contact.dist, contact.dim = gap, 3
         contact.frame[:] = np.roll(run.contacts.frame[p], 1, axis=0).ravel()
-        contact.pos[:] = at - 0.5 * gap * run.contacts.frame[p, 2]
+        contact.pos[:] = at  # of closed points halfway between the surfaces already
+        if run.points.mode[p] == 0:
+            contact.pos[:] -= 0.5 * gap * run.contacts.frame[p, 2]
         contact.friction[:] = [run.contacts.dynamic_friction[p]] * 2 + [0.005, 1e-4, 1e-4]
         contact.solref[:], contact.solimp[:] = run.simulation.law.solref, run.simulation.law.solimp
         contact.includemargin, contact.efc_address, contact.exclude = 0.0, -1, 0

@@ -114,8 +114,13 @@ def test_the_states_of_a_coarser_recording_are_those_of_the_finer_one_with_rows_
     fine = sim.run(0.1, controller="posture")
     coarse = sim.run(0.1, controller="posture", record_dt=0.01)
     assert len(fine) == 101 and len(coarse) == 11
-    for name in ("time", "qpos", "qvel", "ctrl", "position", "velocity", "normal", "gap"):
+    for name in ("time", "qpos", "qvel", "ctrl"):
         np.testing.assert_array_equal(getattr(coarse, name), getattr(fine, name)[::10], err_msg=name)
+    feet = slice(0, sim.robot.point_count)
+    for name in ("position", "velocity", "normal", "gap"):
+        np.testing.assert_array_equal(getattr(coarse, name)[:, feet], getattr(fine, name)[::10, feet], err_msg=name)
+        # Of points beside the feet, which distributed lets sink in so far, some states are computed after the run.
+        np.testing.assert_allclose(getattr(coarse, name), getattr(fine, name)[::10], atol=1e-9, err_msg=name)
 
 
 @every_law
@@ -161,10 +166,19 @@ def test_the_recording_knows_what_was_run():
 def test_points_on_record_are_where_the_forces_act(law):
     """Position, gap and velocity on record are those of the state on record; the gap is that of the ground."""
     rec = ff.Simulation(BIPED, law=law, ground=ff.Ground.slope(0.1)).run(0.1, qvel=np.eye(20)[4])
-    np.testing.assert_allclose(rec.gap, rec.ground.gap(rec.position)[0], atol=1e-12)
-    step = np.diff(rec.position, axis=0) / rec.dt
+    gap = rec.ground.gap(rec.position)[0]
+    if law == "mujoco":  # whose forces act halfway between the surfaces
+        gap[rec.mode != 0] *= 2.0
+    np.testing.assert_allclose(rec.gap, gap, atol=1e-12)
+    at = rec.position
+    if law == "mujoco":
+        at = at + np.where(rec.mode != 0, 0.5 * rec.gap, 0.0)[..., None] * rec.normal
+    step = np.diff(at, axis=0) / rec.dt
     smooth = ~rec.signals.get("impacts", np.zeros(len(rec)))[:-1].astype(bool)  # velocities jump in impacts
     assert smooth.sum() > 80
     # The mean of two velocities is that of the step up to its square, and semi-implicit Euler's up to the step.
-    np.testing.assert_allclose(step[smooth], rec.velocity[1:][smooth], atol=0.05)
+    others = rec.robot.others  # where round ones touch moves over their surface
+    moving = (others.axes.any(axis=(1, 2)) | (others.radius > 0.0))[rec.other_points]
+    fixed = np.append(np.ones(rec.robot.point_count, dtype=bool), ~moving)
+    np.testing.assert_allclose(step[smooth][:, fixed], rec.velocity[1:][smooth][:, fixed], atol=0.05)
     assert not rec.force[rec.mode == 0].any()

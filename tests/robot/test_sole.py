@@ -82,9 +82,14 @@ def test_cylinders_stand_on_their_disc_and_lie_on_a_line():
     assert np.ptp(lying.polygon[:, 1]) == pytest.approx(0.04)
 
 
-def test_an_ellipsoid_touches_with_its_lowest_point():
+def test_an_ellipsoid_touches_with_the_point_that_is_lowest_however_it_is_turned():
     foot = load_robot(biped('<geom type="ellipsoid" size="0.1 0.05 0.02"/>')).feet[0]
-    np.testing.assert_allclose(foot.points, [[0, 0, -0.02]], atol=1e-12)
+    np.testing.assert_allclose(foot.points, [[0, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(foot.axes, [np.diag([0.1, 0.05, 0.02])], atol=1e-12)
+    for angle in (0.0, 0.3, 1.2):
+        turn = np.array([[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]])
+        lowest = -np.hypot(0.05 * np.sin(angle), 0.02 * np.cos(angle))
+        np.testing.assert_allclose(foot.lowest(turn), [lowest], atol=1e-12)
 
 
 def write_sole_obj(path, bevel: float = 0.01) -> None:

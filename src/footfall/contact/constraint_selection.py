@@ -55,6 +55,8 @@ class Parameters(NamedTuple):
     warm: float
     keep: float  # of a clamped vertex' velocity, over a step
     rate: float  # 1/s
+    feet: float  # of the robot
+    points: float  # of their soles, which are the first
 
 
 @inlined
@@ -104,7 +106,7 @@ def report(desk, feet, tried, rank, signals):
 
 
 @kernel
-def point_by_point(contacts, dt, memory, force, mode, work, marks, signals):
+def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals):
     """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
 
     Adds to the states tried.
@@ -113,8 +115,7 @@ def point_by_point(contacts, dt, memory, force, mode, work, marks, signals):
     free_velocities(contacts, dt, 0.0, free, target)
     status, tried = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
     signals[0], signals[1] = signals[0] + tried, status
-    feet = contacts.near.size - 1
-    for b in range(feet):
+    for b in range(contacts.near.size - 1):
         count, slides = 0, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
@@ -123,29 +124,40 @@ def point_by_point(contacts, dt, memory, force, mode, work, marks, signals):
             memory[p, SPEED] = 0.0
             for k in range(3):
                 contacts.anchor[p, k] = contacts.position[p, k]
-        signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
+        if b < feet:
+            signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
     return status
 
 
+@inlined
+def beside_soles(contacts, points):
+    """Whether anything beside the soles is near the ground, whose points are the first ``points``."""
+    for i in range(contacts.number[0]):
+        if contacts.points[i] >= points:
+            return True
+    return False
+
+
 def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    feet = contacts.near.size - 1
+    feet = int(parameters.feet)
     desk = lay_out(contacts, work, marks, PLACES)
-    if not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
+    beside = beside_soles(contacts, int(parameters.points))
+    if beside or not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
         signals[0] = 0.0
-        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
+        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
     if parameters.one_step == 1.0:
         rank = predict(contacts, dt, memory, desk, parameters)
         write(contacts, desk, memory, force, mode)
         write_modes(contacts, desk, memory, force, mode)
         report(desk, feet, 1, rank, signals)
         return 0
-    for b in range(feet):
+    for b in range(contacts.near.size - 1):
         desk.code[b] = remembered(memory, desk, b) if parameters.warm == 1.0 else NONE
     rank, tried, agreed = search(contacts, dt, memory, desk, parameters)
     found = agreed and rank >> CLAMPED_BITS == 0
     if not found and parameters.cop_rule == 1.0:
         signals[0] = tried
-        return point_by_point(contacts, dt, memory, force, mode, work, marks, signals)
+        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
     write(contacts, desk, memory, force, mode)
     report(desk, feet, tried, rank, signals)
     return 0 if found else 1
@@ -166,9 +178,9 @@ class ConstraintSelection(CoupledLaw):
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
     Limitations: a polygon needs ground that is a plane under each foot (level, a slope, one tread). Where it is not,
-    and in the rare step in which the search finds no state, every contact point is clamped or free on its own, as in
-    law time-stepping. Forces are spread over a sole as if it were level: while one lands askew, within a step, they are
-    off by its slope.
+    where other bodies than feet touch the ground, and in the rare step in which the search finds no state, every
+    contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as if it were
+    level: while one lands askew, within a step, they are off by its slope.
     """
 
     d: float = 1e-3  # m
@@ -218,4 +230,6 @@ class ConstraintSelection(CoupledLaw):
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
             rate=1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt),
+            feet=float(len(setting.robot.feet)),
+            points=float(setting.robot.point_count),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import point_jacobian, point_positions
+from footfall.standing import lowest_places, point_jacobian, point_positions
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
@@ -49,7 +49,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
         getattr(mujoco, f"mj_{stage}")(robot.model, data)
     places = point_positions(robot, data)
-    heights = places[:, 2] - robot.point_radius
+    heights = lowest_places(robot, data)[:, 2]
     touching = heights <= heights.min() + LEVEL
     loads = standing_loads(places[touching, :2] - data.subtree_com[0, :2])
     return Setting(

@@ -16,6 +16,7 @@ from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import drives
+from footfall.standing import lowest_places
 
 #: Largest proportional gain, in inertias over the square of the step: half of what an explicit step still damps.
 FASTEST = 0.5
@@ -127,11 +128,7 @@ def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 def lowest_point(robot: Robot, data: mujoco.MjData) -> float:
     """Height of the lowest contact point, m."""
-    heights = [
-        data.xpos[b, 2] + data.xmat[b].reshape(3, 3)[2] @ point - radius
-        for b, point, radius in zip(robot.point_body, robot.point_position, robot.point_radius, strict=True)
-    ]
-    return float(min(heights, default=0.0))
+    return float(lowest_places(robot, data)[:, 2].min(initial=np.inf)) if robot.point_count else 0.0
 
 
 def _proportional_gains(robot: Robot, target: np.ndarray, height: float, most: np.ndarray) -> np.ndarray:

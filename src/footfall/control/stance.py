@@ -9,7 +9,7 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import place, point_jacobian, point_positions
+from footfall.standing import lowest_places, place, point_gaps, point_jacobian, point_positions
 
 ITERATIONS = 60
 LONGEST = 0.2  # rad or m, of one iteration
@@ -53,7 +53,7 @@ class _Solver:
         self.data = mujoco.MjData(self.model)
         self.data.qpos[:] = start
         self.look()
-        low = point_positions(robot, self.data)[:, 2] - robot.point_radius
+        low = lowest_places(robot, self.data)[:, 2]
         self.standing = np.flatnonzero(low <= low.min() + LEVEL)
         self.home = start.copy()
         self.places = point_positions(robot, self.data)
@@ -70,8 +70,7 @@ class _Solver:
 
     def gaps(self) -> np.ndarray:
         """(n,) m, of the points that stand."""
-        gap, _ = self.ground.gap(point_positions(self.robot, self.data)[self.standing])
-        return gap - self.robot.point_radius[self.standing]
+        return point_gaps(self.robot, self.ground, self.data)[0][self.standing]
 
     def improve(self) -> float:
         """One iteration; how far it moved the robot, rad and m."""

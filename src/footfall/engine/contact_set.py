@@ -11,9 +11,10 @@ from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
 from footfall.engine.joint_rows import fold_equalities
-from footfall.engine.kinematics import release_far, velocities
+from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
+from footfall.engine.others import live, release_all
 from footfall.engine.shared_rows import answer_impulse, hold_equalities, reduce_mobility
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
@@ -46,6 +47,10 @@ def show_touching(points, contacts, touching):
             if touching[p] == 1:
                 contacts.points[count] = p
                 count += 1
+        for p in range(points.others.first, live(points)):
+            if touching[p] == 1 and contacts.body[p] == k:
+                contacts.points[count] = p
+                count += 1
     contacts.near[points.body.size] = count
     contacts.number[0] = count
 
@@ -60,6 +65,10 @@ def show_near(points, contacts, margin):
             if contacts.gap[p] <= margin:
                 contacts.points[count] = p
                 count += 1
+        for p in range(points.others.first, live(points)):
+            if contacts.gap[p] <= margin and contacts.body[p] == k:
+                contacts.points[count] = p
+                count += 1
     contacts.near[points.body.size] = count
     contacts.number[0] = count
 
@@ -69,7 +78,7 @@ def measure_turning(world, points, contacts, ground, flat):
     """The rate of a point's velocity against the ground, less the acceleration of the material point.
 
     With n the normal, n' its rate along the way of the point's centre, whose velocity is v, R the point's radius and w
-    the body's angular velocity: R (w x (w x n) - w x n') + n (n' . v).
+    the body's angular velocity: R (w x (w x n) - w x n') + n (n' . v); of an ellipsoid R is a matrix, its ``roll``.
     """
     first = engine_columns(points.memory)
     for k in range(points.body.size):
@@ -78,7 +87,7 @@ def measure_turning(world, points, contacts, ground, flat):
             p = contacts.points[i]
             radius, frame = points.radius[p], contacts.frame[p]
             memory = points.memory[p]
-            if radius == 0.0 and flat == 1:
+            if radius == 0.0 and points.smooth[p] == 0 and flat == 1:
                 for c in range(3):
                     memory[first + TURNING + c] = 0.0
                 continue
@@ -100,9 +109,18 @@ def measure_turning(world, points, contacts, ground, flat):
             ey = spin[2] * n[0] - spin[0] * n[2] - by
             ez = spin[0] * n[1] - spin[1] * n[0] - bz
             along = bx * vx + by * vy + bz * vz
-            tx = radius * (spin[1] * ez - spin[2] * ey) + along * n[0]
-            ty = radius * (spin[2] * ex - spin[0] * ez) + along * n[1]
-            tz = radius * (spin[0] * ey - spin[1] * ex) + along * n[2]
+            if points.smooth[p] == 1:
+                t = points.roll[p]
+                ex, ey, ez = (
+                    t[0, 0] * ex + t[0, 1] * ey + t[0, 2] * ez,
+                    t[1, 0] * ex + t[1, 1] * ey + t[1, 2] * ez,
+                    t[2, 0] * ex + t[2, 1] * ey + t[2, 2] * ez,
+                )
+            else:
+                ex, ey, ez = radius * ex, radius * ey, radius * ez
+            tx = spin[1] * ez - spin[2] * ey + along * n[0]
+            ty = spin[2] * ex - spin[0] * ez + along * n[1]
+            tz = spin[0] * ey - spin[1] * ex + along * n[2]
             for c in range(3):
                 memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
 
@@ -149,7 +167,7 @@ def prepare(world, points, contacts, scratch, constraints):
     Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
     finite, take no part in it.
     """
-    release_far(points, contacts)
+    release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
     gather(points, contacts, scratch.centroid)
     if constraints.joints.kind.size > 0:
@@ -188,7 +206,7 @@ def strike(world, points, contacts, scratch, constraints, flow, impact, values, 
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
     """
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
             flow.touching[p] = 1
         flow.arriving[p] = 0
@@ -228,7 +246,7 @@ def off_course(points, contacts, flow):
         worst = max(worst, abs(v[2]), abs(contacts.gap[p] - flow.depth[p]))
         if points.memory[p, first + DOES] == STICK:
             worst = max(worst, abs(v[0]), abs(v[1]))
-            if points.radius[p] == 0.0:
+            if points.radius[p] == 0.0 and points.smooth[p] == 0:
                 for k in range(3):
                     worst = max(worst, abs(points.anchor[p, k] - points.position[p, k]))
     return worst
@@ -267,7 +285,7 @@ def put_back(world, points, contacts, scratch, constraints, flow):
                 x, y, z = -v[0], -v[1], -v[2]
             else:
                 x, y, z = 0.0, 0.0, flow.depth[p] - contacts.gap[p]
-                if rests and points.radius[p] == 0.0:
+                if rests and points.radius[p] == 0.0 and points.smooth[p] == 0:
                     for k in range(3):
                         away = points.anchor[p, k] - points.position[p, k]
                         x += frame[0, k] * away

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.others import FAR
 from footfall.record import RunWarning
 from footfall.solve.dense import copy
 
@@ -84,7 +85,7 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
         touching=np.zeros(points, dtype=np.int64),
         arriving=np.zeros(points, dtype=np.int64),
         depth=np.zeros(points),
-        before=np.zeros((points, 3)),
+        before=np.full((points, 3), FAR),
         after=np.zeros((points, 2)),
         struck=np.zeros(1),
         clock=np.array([dt]),
@@ -96,6 +97,21 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
         flat=int(flat),
         margin=margin,
     )
+
+
+def carry_over(known: Flow, flow: Flow) -> None:
+    """Copy what is known of the points that both have room for, and all that does not belong to points."""
+    both = min(len(known.touching), len(flow.touching))
+    for name in flow._fields:
+        old, new = getattr(known, name), getattr(flow, name)
+        if not isinstance(new, np.ndarray):
+            continue
+        if old.shape == new.shape:
+            new[...] = old
+        elif name == "force":
+            new[:, :both] = old[:, :both]
+        else:
+            new[:both] = old[:both]
 
 
 def painleve_warnings(flow: Flow) -> list[RunWarning]:

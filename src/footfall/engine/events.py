@@ -56,10 +56,11 @@ from footfall.engine.dormand_prince import (
 )
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
+from footfall.engine.others import MAY_GROW, add_step_of_all, begin_sample_of_all, live
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, runaway, sense_and_act
-from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, add_step, begin_sample, hold_forces
+from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, hold_forces
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
 
@@ -84,7 +85,7 @@ FLASH = 1e-9
 @inlined
 def keep_forces(points, contacts, kept):
     """Forces of all points, world frame."""
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         f, frame = points.force[p], contacts.frame[p]
         for k in range(3):
             kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
@@ -118,7 +119,7 @@ def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, 
 def take_time_step(world, points, contacts, flow, dt):
     """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
     keep_forces(points, contacts, flow.force[0])
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         flow.worked[p] = points.mode[p]
         flow.touching[p] = 0
         for k in range(3):
@@ -134,7 +135,7 @@ def take_time_step(world, points, contacts, flow, dt):
 def look(points, contacts, flow):
     """Keep what events are told by: gaps, their rates, and slips along the first direction."""
     first = engine_columns(points.memory)
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         v, frame, now = contacts.velocity[p], contacts.frame[p], flow.before[p]
         now[0], now[1], now[2] = contacts.gap[p], v[2], 0.0
         if flow.touching[p] == 1:
@@ -150,7 +151,7 @@ def find_event(points, contacts, flow, status, length):
     """
     first = engine_columns(points.memory)
     happened, found = False, True
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         v, frame, then = contacts.velocity[p], contacts.frame[p], flow.before[p]
         value, near = 1.0, NO_SLIP
         if flow.touching[p] == 0:
@@ -183,7 +184,7 @@ def first_event(points, flow, low, high, sides):
     """
     first = engine_columns(points.memory)
     where, known = high, False
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         value = flow.after[p, 1] * 0.5 ** max(0, -sides - 1)
         if value >= 0.0:
             continue
@@ -203,7 +204,7 @@ def first_event(points, flow, low, high, sides):
 def lowest(points, contacts, flow, h):
     """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
     where = h
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         if flow.touching[p] == 0:
             gap, rate, after = flow.before[p, 0], flow.before[p, 1], contacts.velocity[p, 2]
             if rate < 0.0 < after and gap > NO_GAP:
@@ -230,7 +231,7 @@ def arrive(points, contacts, flow):
     """At an event: who has reached the ground, whose slip has ended or turned. Gives whether anybody strikes."""
     first = engine_columns(points.memory)
     hit = False
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         v, frame = contacts.velocity[p], contacts.frame[p]
         if flow.touching[p] == 0:
             if contacts.gap[p] <= TOUCH and v[2] < 0.0:
@@ -252,7 +253,7 @@ def arrive(points, contacts, flow):
 def begin(points, contacts, flow):
     """At the beginning of a run: who is on the ground. Gives whether anybody strikes it."""
     hit = False
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:
             flow.arriving[p] = 1
             hit = True
@@ -276,7 +277,7 @@ def add_up(points, contacts, flow, h):
 @inlined
 def start_period(points, flow):
     """Nothing has happened yet."""
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         flow.worked[p] = OPEN
         for k in range(3):
             flow.impulse[p, k] = 0.0
@@ -287,16 +288,16 @@ def start_period(points, flow):
 
 
 @inlined
-def record_period(points, contacts, flow, held, tape, dt, outcome):
+def record_period(world, points, contacts, flow, held, tape, dt, outcome):
     """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
-    for p in range(points.mode.size):
+    for p in range(live(points)):
         mode = flow.worked[p]
         if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
             mode = STICK  # there, and not loaded
         held.mode[p] = mode
         for k in range(3):
             held.force[p, k] = flow.impulse[p, k] / dt
-    add_step(points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
+    add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
     told = tape.signals[outcome[SAMPLES] - 1]
     if outcome[STEPS] == 1:
         told[0], told[1], told[2], told[3] = 0.0, 0.0, 0.0, 0.0
@@ -348,13 +349,14 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 start_period(points, flow)
                 write_state(world, flow.opening)
             world.time[0] = time + gone
+            points.others.counters[MAY_GROW] = 1 if fresh else 0
             end = forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome)
             act = False
             status = outcome[STATUS]
             if fresh:
                 hold_forces(points, contacts, scratch.held)
                 if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
-                    begin_sample(world, points, contacts, scratch, tape, time, outcome)
+                    begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end == DIVERGED and stage > 0 and h > SHORTEST:
                 h, low, high, stage = 0.25 * h, 0.0, 0.0, 1
                 set_stage(world, flow, stage, h)
@@ -402,7 +404,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                     if happened and not found:
                         sides = max(1, sides + 1)
                         high = h
-                        for p in range(points.mode.size):
+                        for p in range(live(points)):
                             flow.after[p, 1] = flow.after[p, 0]
                         again = first_event(points, flow, low, high, sides)
                     elif not happened and high > 0.0 and turns < TURNS:
@@ -434,7 +436,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                     stage = 0
                     continue
                 copy(flow.slope[0], flow.slope[STAGES - 1])
-                for p in range(points.mode.size):
+                for p in range(live(points)):
                     copy(flow.force[0, p], flow.force[STAGES - 1, p])
             # A new step begins.
             read_state(world, flow.start)
@@ -445,7 +447,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
             low, high, sides, turns = 0.0, 0.0, 0, 0
             stage = 1
             set_stage(world, flow, stage, h)
-        record_period(points, contacts, flow, scratch.held, tape, dt, outcome)
+        record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
 
 

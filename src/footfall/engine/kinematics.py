@@ -105,14 +105,25 @@ def velocities(cvel, subtree_com, points, contacts):
 
 @inlined
 def point_forces(points, contacts, law, parameters, slip):
-    """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
+    """Ask a point law for the force on every near point, listed in their order; all others are open."""
     before = 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         while before < p:  # points that were passed over are open
-            _release(points, before)
+            release(points, before)
             before += 1
         before = p + 1
+    while before < points.mode.size:
+        release(points, before)
+        before += 1
+    near_forces(points, contacts, law, parameters, slip)
+
+
+@inlined
+def near_forces(points, contacts, law, parameters, slip):
+    """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
         at, anchor, frame, velocity = points.position[p], points.anchor[p], contacts.frame[p], contacts.velocity[p]
         memory = points.memory[p]
         if points.mode[p] == OPEN:
@@ -132,13 +143,10 @@ def point_forces(points, contacts, law, parameters, slip):
         force = points.force[p]
         force[0], force[1], force[2] = x, y, normal
         points.mode[p] = mode
-    while before < points.mode.size:
-        _release(points, before)
-        before += 1
 
 
 @inlined
-def _release(points, p):
+def release(points, p):
     points.mode[p] = OPEN
     force = points.force[p]
     force[0], force[1], force[2] = 0.0, 0.0, 0.0
@@ -151,12 +159,12 @@ def release_far(points, contacts):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         while before < p:
-            _release(points, before)
+            release(points, before)
             points.memory[before, :] = 0.0
             before += 1
         before = p + 1
     while before < points.mode.size:
-        _release(points, before)
+        release(points, before)
         points.memory[before, :] = 0.0
         before += 1
 

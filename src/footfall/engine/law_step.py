@@ -12,14 +12,7 @@ from footfall.engine.joint_rows import (
     joint_slope,
     set_joint_states,
 )
-from footfall.engine.kinematics import (
-    add_forces,
-    keep_memory,
-    point_forces,
-    release_far,
-    restore_memory,
-    velocities,
-)
+from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
 from footfall.engine.mobility import (
     add_half_solved_forces,
     finish_solve,
@@ -29,6 +22,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_solver import ask_mujoco
+from footfall.engine.others import all_point_forces, release_all
 from footfall.engine.shared_rows import (
     add_shared_row_forces,
     answer_with,
@@ -141,7 +135,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
     asked = operator and contacts.number[0] > 0
     rows = joints.kind.size + shared.number[0]
     if operator:
-        release_far(points, contacts)
+        release_all(points, contacts)
     if asked:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
@@ -171,8 +165,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
 
 @inlined
 def foot_step(world, points, contacts, scratch, law, values, dt):
-    """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``."""
-    release_far(points, contacts)
+    """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``; far points are open already."""
     if contacts.number[0] == 0:
         return 0
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -185,7 +178,7 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
 def native_step(world, points, contacts, scratch, conditions, constrained):
     """Forces of MuJoCo's own solver and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
     native, joints = conditions.native, conditions.constraints.joints
-    release_far(points, contacts)
+    release_all(points, contacts)
     solve(world, world.qacc_smooth, world.qfrc_smooth)
     if constrained:
         mj_fwd_constraint(world.model, world.data)
@@ -214,10 +207,11 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
     status = 0
     if not plan.operator:
         if plan.coupled:
+            release_all(points, contacts)
             status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
         else:
             velocities(world.cvel, world.subtree_com, points, contacts)
-            point_forces(points, contacts, laws.point, laws.values, scratch.slip)
+            all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     solved = constrained_step(
         world,

@@ -24,9 +24,9 @@ def tell_mujoco(world, points, contacts, native):
             for j in range(2):
                 contact[0].friction[j] = max(1e-5, contacts.dynamic_friction[p])  # MuJoCo's least
             contact[0].geom1 = native.ground_geom
-            contact[0].geom2 = native.foot_geom[k]
+            contact[0].geom2 = points.geom[k]
             contact[0].geom[0] = native.ground_geom
-            contact[0].geom[1] = native.foot_geom[k]
+            contact[0].geom[1] = points.geom[k]
             native.contact_id[p] = world.ncon[0]
             if mj_add_contact(world.model, world.data, address_of(contact)) != 0:
                 native.contact_id[p] = -1
@@ -45,7 +45,10 @@ def ask_mujoco(world, points, contacts, native, wrench):
         limit = contacts.dynamic_friction[p] * force[2]
         if force[2] <= 0.0:
             points.mode[p] = OPEN
-        elif force[0] ** 2 + force[1] ** 2 >= (0.999 * limit) ** 2:
+            continue
+        for j in range(3):  # where MuJoCo has it act, halfway between the surfaces
+            points.position[p, j] -= 0.5 * contacts.gap[p] * contacts.frame[p, 2, j]
+        if force[0] ** 2 + force[1] ** 2 >= (0.999 * limit) ** 2:
             points.mode[p] = SLIDE
         else:
             points.mode[p] = STICK

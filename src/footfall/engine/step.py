@@ -19,9 +19,18 @@ from footfall.engine.bridge import (
 )
 from footfall.engine.clock import overdue
 from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
-from footfall.engine.kinematics import find_friction, keep_memory, locate, restore_memory, roll_anchors
+from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
+from footfall.engine.others import (
+    LOST,
+    MAY_GROW,
+    add_step_of_all,
+    begin_sample_of_all,
+    locate_all,
+    roll_all_anchors,
+    too_small,
+)
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
@@ -40,8 +49,6 @@ from footfall.engine.tape import (
     NEXT,
     STATUS,
     STEP,
-    add_step,
-    begin_sample,
     hold_forces,
     weigh_forces,
 )
@@ -49,6 +56,8 @@ from footfall.solve.dense import copy
 
 # How a run of the loop ends.
 DONE, DIVERGED, NO_GROUND, STOPPED, MUJOCO_ERROR = 0, 1, 2, 3, 5
+#: A run pauses where more points come near the ground than it has places for.
+TOO_SMALL = 6
 #: Accelerations beyond this (m/s2 or rad/s2) are no motion of a robot.
 RUNAWAY = 1e8
 #: Steps between two looks at the clock, which cost 25 ns each.
@@ -123,12 +132,14 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     evaluate_joint_rows(world, joints)
     fold_joint_rows(joints)
     factor_inertia(world, joints)
-    bad = locate(world.xpos, world.xmat, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
+    bad = locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad < 0 and ground.friction.varies:
         bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
     if bad >= 0:
         outcome[CONCERNED] = bad
         return NO_GROUND, False
+    if too_small(points):
+        return TOO_SMALL, False
     constrained = needs_constraints(world, conditions.guard) or (plan.native == 1 and contacts.number[0] > 0)
     if constrained:
         if conditions.guard.collides or plan.native:
@@ -176,6 +187,8 @@ def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outc
     if end != DONE:
         return end
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
+    if points.others.counters[LOST] > 0:
+        outcome[STATUS] = max(1, outcome[STATUS])
     return runaway(world, outcome)
 
 
@@ -202,12 +215,13 @@ def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, 
         status = 0
         # The stages of Runge-Kutta 4, of which the first alone is semi-implicit Euler.
         for stage in range(plan.stages):
+            points.others.counters[MAY_GROW] = 1 if stage == 0 else 0
             end = evaluate(world, points, contacts, scratch, conditions, laws, step, act and stage == 0, outcome)
             if stage == 0:
                 hold_forces(points, contacts, held)
                 status = outcome[STATUS]
                 if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
-                    begin_sample(world, points, contacts, scratch, tape, time, outcome)
+                    begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end != DONE:
                 outcome[END] = end
                 return
@@ -252,8 +266,8 @@ def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, 
             integrate_positions(world, kept[2, :nv], dt)
             for j in range(nv):
                 world.qvel[j] = kept[1, j] + dt * kept[3, j]
-        add_step(points, contacts, held, tape, status, outcome)
-        roll_anchors(world.cvel, points, contacts, dt)
+        add_step_of_all(world, points, contacts, held, tape, status, outcome)
+        roll_all_anchors(world.cvel, points, contacts, dt)
         outcome[NEXT] = step + 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from footfall.engine import bridge
 from footfall.engine.clock import Clock, make_clock
 from footfall.engine.joint_rows import JointRows
-from footfall.engine.kinematics import Points
+from footfall.engine.others import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
 from footfall.engine.tape import Held
@@ -18,6 +18,10 @@ from footfall.solve.contacts import Contacts
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
+
+
+#: A run in which nothing but feet meets the ground.
+ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False)
 
 
 class World(NamedTuple):
@@ -97,8 +101,7 @@ class Native(NamedTuple):
 
     contact: np.ndarray  # (1,) template of mjContact
     ground_geom: int
-    foot_geom: np.ndarray  # (K,)
-    contact_id: np.ndarray  # (P,) scratch: MuJoCo's number of each near point
+    contact_id: np.ndarray  # at least (P,), scratch: MuJoCo's number of each near point
 
     def copy(self) -> Native:
         """The same, with scratch of its own: one for each run."""
@@ -155,29 +158,23 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
     return World(**own, **views)  # type: ignore[arg-type]
 
 
-def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int) -> Points:
-    """The contact points of a robot for compiled code."""
+def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: Around = ALONE) -> AllPoints:
+    """The contact points of a robot for compiled code, those of its other bodies where ``around`` wants them."""
     feet = robot.feet
-    body = np.array([model.body(foot.body).id for foot in feet], dtype=np.int64)
-    chain = np.full((len(feet), model.nv), -1, dtype=np.int64)
-    length = np.zeros(len(feet), dtype=np.int64)
-    for k, b in enumerate(body):
-        while b and model.body_dofnum[b] == 0:
-            b = model.body_parentid[b]
-        dof = model.body_dofadr[b] + model.body_dofnum[b] - 1 if b else -1
-        while dof >= 0:
-            chain[k, length[k]] = dof
-            length[k] += 1
-            dof = model.dof_parentid[dof]
-    shared = np.zeros((len(feet), len(feet)), dtype=np.int64)
-    for i in range(len(feet)):
-        for j in range(len(feet)):
-            shared[i, j] = len(set(chain[i, : length[i]]) & set(chain[j, : length[j]]))
-    count = robot.point_count
-    return Points(
-        local=np.ascontiguousarray(robot.point_position, dtype=float),
-        radius=np.ascontiguousarray(robot.point_radius, dtype=float),
-        begin=np.cumsum([0, *(len(foot.points) for foot in feet)]).astype(np.int64),
+    others = make_others(model, robot, around)
+    count, slots = robot.point_count + len(others.who), len(feet) + len(others.slot)
+    own, own_feet = slice(0, robot.point_count), slice(0, len(feet))
+    body = np.zeros(slots, dtype=np.int64)
+    body[own_feet] = [model.body(foot.body).id for foot in feet]
+    chain, length, shared = chains(model, body)
+    local, radius, axes = np.zeros((count, 3)), np.zeros(count), np.zeros((count, 3, 3))
+    local[own], radius[own], axes[own] = robot.point_position, robot.point_radius, robot.point_axes
+    begin = np.full(slots + 1, robot.point_count, dtype=np.int64)
+    begin[: len(feet) + 1] = np.cumsum([0, *(len(foot.points) for foot in feet)])
+    return AllPoints(
+        local=local,
+        radius=radius,
+        begin=begin,
         body=body,
         root=model.body_rootid[body].astype(np.int64),
         chain=chain,
@@ -188,20 +185,48 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int) -> Points
         force=np.zeros((count, 3)),
         mode=np.zeros(count, dtype=np.int64),
         memory=np.zeros((count, max(1, memory_size))),
+        geom=first_geoms(model, body),
+        centre=local.copy(),
+        axes=axes,
+        smooth=np.asarray(axes.any(axis=(1, 2)), dtype=np.int64),
+        roll=np.zeros((count + 1, 3, 3)),
+        listed=np.zeros(count, dtype=np.int64),
+        others=others,
     )
 
 
-def make_contacts(points: Points, static_friction: float, dynamic_friction: float) -> Contacts:
+def with_size(points: AllPoints, contacts: Contacts, size: int) -> tuple[AllPoints, Contacts]:
+    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.others` beside the feet.
+
+    Arrays are the first rows of those given, but for operators between bodies.
+    """
+    others = with_places(points.others, size)
+    count, slots = others.first + others.who.size, others.feet + others.slot.size
+    by_slot = ("body", "root", "geom", "chain", "chain_length")
+    rows = {name: array[:count] for name, array in points._asdict().items() if isinstance(array, np.ndarray)}
+    rows |= {name: getattr(points, name)[:slots] for name in by_slot}
+    rows |= {"begin": points.begin[: slots + 1], "roll": points.roll[: count + 1]}
+    rows["shared"] = np.ascontiguousarray(points.shared[:slots, :slots])
+    seen = {name: array[:count] for name, array in contacts._asdict().items()}
+    seen |= {
+        "number": contacts.number,
+        "near": contacts.near[: slots + 1],
+        "mobility": np.zeros((6 * slots, 6 * slots)),
+    }
+    return points._replace(**rows, others=others), contacts._replace(**seen)
+
+
+def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: float) -> Contacts:
     """Empty arrays for what a coupled law sees."""
     count, feet = len(points.local), len(points.body)
     return Contacts(
         number=np.zeros(1, dtype=np.int64),
         points=np.zeros(count, dtype=np.int64),
-        body=np.repeat(np.arange(feet), np.diff(points.begin)).astype(np.int64),
+        body=np.searchsorted(points.begin, np.arange(count), side="right").clip(max=feet) - 1,
         near=np.zeros(feet + 1, dtype=np.int64),
         position=points.position,
         anchor=points.anchor,
-        gap=np.zeros(count),
+        gap=np.full(count, FAR),
         frame=np.zeros((count, 3, 3)),
         velocity=np.zeros((count, 3)),
         acceleration=np.zeros((count, 3)),
@@ -213,7 +238,7 @@ def make_contacts(points: Points, static_friction: float, dynamic_friction: floa
     )
 
 
-def make_scratch(model: mujoco.MjModel, points: Points, work_rows: int, marks_size: int, signals: int) -> Scratch:
+def make_scratch(model: mujoco.MjModel, points: AllPoints, work_rows: int, marks_size: int, signals: int) -> Scratch:
     """Scratch space for the step."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     return Scratch(
@@ -240,6 +265,13 @@ def make_constraints(data: mujoco.MjData, joints: JointRows, feet: int, most: in
     shared = make_shared_rows(data.model, feet, most)
     own = JointRows(*(array.copy() for array in joints))
     return Constraints(own, shared, make_made_rows(data), *np.zeros((3, data.model.nv)))
+
+
+def with_slots(constraints: Constraints, slots: int) -> Constraints:
+    """The same with room for what the rows answer to forces on ``slots`` bodies."""
+    shared = constraints.shared
+    answer = np.zeros((len(shared.answer), 6 * slots))
+    return constraints._replace(shared=shared._replace(answer=answer))
 
 
 def make_guard(model: mujoco.MjModel, highest: float) -> Guard:

@@ -51,7 +51,7 @@ def write(rec: Record, path: Path) -> None:
     file = C3D(
         rate=float(rate),
         labels=tuple(f"{foot.name}_{i}" for foot in rec.robot.feet for i in range(len(foot.points))),
-        points=1e3 * rec.position,
+        points=1e3 * rec.position[:, : rec.robot.point_count],
         channels=tuple(f"{kind}{axis}{i + 1}" for i in range(count) for kind, _ in CHANNELS for axis in "xyz"),
         channel_units=tuple(unit for _ in range(count) for _, unit in CHANNELS for _ in range(3)),
         analog=_wrenches(rec, plates),

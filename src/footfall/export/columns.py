@@ -47,15 +47,12 @@ def columns(rec: Record) -> list[NamedColumn]:
         found += _vectors(f"{foot.name}.cop", "m", centre[:, f])
     found += _vectors("cop", "m", overall_cop(rec))
     found += _vectors("zmp", "m", zmp(rec))
-    for foot in rec.robot.feet:
-        own = rec.foot(foot.name)
-        for p in range(own.start, own.stop):
-            name = f"{foot.name}.p{p - own.start}"
-            found += _vectors(f"{name}.force", "N", rec.force[:, p])
-            found += _vectors(f"{name}.position", "m", rec.position[:, p])
-            found += _vectors(f"{name}.velocity", "m/s", rec.velocity[:, p])
-            found.append(NamedColumn(f"{name}.gap", "m", rec.gap[:, p]))
-            found.append(NamedColumn(f"{name}.mode", "", rec.mode[:, p]))
+    for p, name in enumerate(rec.point_names):
+        found += _vectors(f"{name}.force", "N", rec.force[:, p])
+        found += _vectors(f"{name}.position", "m", rec.position[:, p])
+        found += _vectors(f"{name}.velocity", "m/s", rec.velocity[:, p])
+        found.append(NamedColumn(f"{name}.gap", "m", rec.gap[:, p]))
+        found.append(NamedColumn(f"{name}.mode", "", rec.mode[:, p]))
     found.append(NamedColumn("status", "", rec.status))
     for name, values in rec.signals.items():
         unit = rec.info.get("signals", {}).get(name, "")

@@ -34,7 +34,8 @@ def write(rec: Record, path: Path) -> None:
         "joints": list(rec.robot.joint_names),
         "actuators": [model.actuator(i).name for i in range(model.nu)],
         "feet": [foot.name for foot in rec.robot.feet],
-        "point_foot": rec.robot.point_foot.tolist(),
+        "points": list(rec.point_names),
+        "point_foot": rec.robot.point_foot.tolist() + [-1] * len(rec.other_points),
         "failure": None if rec.failure is None else rec.failure.message,
     }
     arrays = {name: getattr(rec, name) for name in (*COLUMNS, "foot_force", "cop", "zmp")}

@@ -142,10 +142,9 @@ def audit(rec: Record) -> Audit:
     """Examine the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
 
     Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for other integrators
-    it can only give notes. Where steps are left out (``record_dt`` above ``dt``) most rows are not known, and so is
-    the balance of samples in which another body than a foot may touch the ground. Forces of air, of equality
-    constraints and of obstacles in the robot's own model are not on record. Energy is counted per foot from touch-down
-    on: a law that wastes energy first and creates as much later in the same stance is not found out.
+    it can only give notes. Where steps are left out (``record_dt`` above ``dt``) most rows are not known. Forces of air
+    and of obstacles in the robot's own model are not on record. Energy is counted per body from touch-down on: a law
+    that wastes energy first and creates as much later in the same stance is not found out.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in numbers that are none
         series = {rule.name: _judged(rule, rec) for rule in RULES}
@@ -205,7 +204,7 @@ def _remedy(rec: Record) -> str:
         return "one sample has no acceleration"
     if turning(rec).any():
         return "forces are means over periods in which the ground's normal turns under a point"
-    return "other bodies than the feet may have touched the ground, whose forces are not on record"
+    return "there is no second sample to tell the acceleration"
 
 
 def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:

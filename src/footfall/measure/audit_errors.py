@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.measure.common import (
+    contact_bodies,
     feet,
     flat,
     normal_force,
@@ -158,7 +159,7 @@ def energy_created(rec: Record, force: np.ndarray) -> np.ndarray:
     velocity = 0.5 * (rec.velocity[:-1] + rec.velocity[1:])
     step = np.einsum("tpi,tpi->tp", force[:-1], velocity) * np.diff(rec.time)[:, None]
     found = np.zeros(len(rec))
-    for points in feet(rec):
+    for points in contact_bodies(rec):
         work = step[:, points].sum(axis=1)
         touching = (rec.gap[:, points] <= 0.0) | (rec.force[:, points] != 0.0).any(axis=-1)
         for a, b in runs(touching.any(axis=1)):

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 FREE, HINGE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
-CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 
 
 def force_residual(rec: Record) -> np.ndarray:
@@ -32,10 +31,8 @@ def momentum_is_exact(rec: Record) -> bool:
     return rec.every_step and rec.info.get("integrator", "euler") == "euler"
 
 
-def other_bodies(rec: Record) -> np.ndarray:
-    """(T,) samples that cannot be judged, because another body than a foot may have touched the ground; all, if there
-    is no second sample to tell the acceleration.
-    """
+def unknown_balance(rec: Record) -> np.ndarray:
+    """(T,) samples that cannot be judged: all, if there is no second sample to tell the acceleration."""
     unknown = np.isnan(_residual(rec)).any(axis=1)
     if len(rec) > 1:
         unknown[-1] = False
@@ -51,7 +48,7 @@ def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
 
 @once
 def _residual(rec: Record) -> np.ndarray:
-    """(T, 6) N and N m about the centre of mass; NaN in the last row and where other bodies than the feet may touch.
+    """(T, 6) N and N m about the centre of mass; NaN in the last row.
 
     A root on rails (a planar robot's) is judged along its freedoms only: what the rails bear is not known.
     """
@@ -71,12 +68,6 @@ def _residual(rec: Record) -> np.ndarray:
     moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration
-    if rec.info.get("body_contacts", True):
-        # Only where something is amiss: looking at every body is slow.
-        amiss = np.linalg.norm(force, axis=1) > 1e-6 * (rec.robot.weight or 1.0)
-        for k in np.flatnonzero(amiss):
-            if _another_body_touches(rec, int(k)):
-                wrench[k] = np.nan
     return wrench
 
 
@@ -144,17 +135,3 @@ def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndar
     own = np.isin(model.dof_jntid, joints)
     basis = allowed[:, :, own]
     return np.einsum("tij,tj->ti", basis @ np.linalg.pinv(basis), wrench)
-
-
-def _another_body_touches(rec: Record, k: int) -> bool:
-    """Whether the box around any geom but those of the feet reaches the ground in sample ``k``."""
-    model = rec.robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = rec.qpos[k]
-    mujoco.mj_kinematics(model, data)
-    solid = (model.geom_contype | model.geom_conaffinity) != 0
-    others = solid & ~np.isin(model.geom_bodyid, rec.robot.point_body) & (model.body_weldid[model.geom_bodyid] != 0)
-    centre, half = model.geom_aabb[others, None, :3], model.geom_aabb[others, None, 3:]
-    turn = data.geom_xmat[others].reshape(-1, 3, 3)
-    corners = np.einsum("gij,gcj->gci", turn, centre + CORNERS * half) + data.geom_xpos[others, None]
-    return bool((rec.ground.gap(corners)[0] <= 0.0).any())

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.measure import audit_errors as error
 from footfall.measure.audit_errors import scales
-from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact, other_bodies
+from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact, unknown_balance
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -160,7 +160,7 @@ RULES = (
         _of_momentum("weight"),
         "forces add up to the rate of momentum (Newton)",
         between_samples=PROOFS,
-        unknown=other_bodies,
+        unknown=unknown_balance,
     ),
     Rule(
         "moment balance",
@@ -169,7 +169,7 @@ RULES = (
         _of_momentum("energy"),
         "moments about the centre of mass add up to the rate of angular momentum (Euler)",
         between_samples=PROOFS,
-        unknown=other_bodies,
+        unknown=unknown_balance,
     ),
     Rule(
         "cop in support",

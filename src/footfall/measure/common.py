@@ -60,6 +60,23 @@ def feet(rec: Record) -> list[slice]:
     return [rec.foot(foot.name) for foot in rec.robot.feet]
 
 
+def contact_bodies(rec: Record) -> list[np.ndarray]:
+    """The points of each rigid body that carries any: first those of the feet, with others on the same body."""
+    found = [np.arange(points.start, points.stop) for points in feet(rec)]
+    if not rec.other_points.size:
+        return found
+    others = rec.robot.others
+    group = np.searchsorted(others.begin, rec.other_points, side="right") - 1
+    column = rec.robot.point_count + np.arange(len(group))
+    for one in np.unique(group):
+        own = column[group == one]
+        if others.foot[one] >= 0:
+            found[others.foot[one]] = np.concatenate([found[others.foot[one]], own])
+        else:
+            found.append(own)
+    return found
+
+
 def load_centre(rec: Record, points: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of some points: mean position (T, 3) m, mean unit normal (T, 3) and total normal force (T,) N.
 

@@ -47,7 +47,7 @@ def fall(rec: Record, below: float = LOW) -> Fall | None:
     until, what = sign
     inside = np.flatnonzero(support_margin(rec, "com")[: until + 1] >= 0.0)
     left = int(inside[-1]) + 1 if inside.size else 0
-    way = float(slip_distance(rec)[min(left, until)].max(initial=0.0))
+    way = float(slip_distance(rec)[min(left, until), : rec.robot.point_count].max(initial=0.0))
     slid = f", after a point of a foot slid {100.0 * way:.2g} cm" if way > SLID else ""
     if left > until:
         how = f"its legs gave way: the mass sank between its feet{slid}"

@@ -66,7 +66,7 @@ def intervals(rec: Record) -> list[Interval]:
     if not len(rec):
         return found
     last = len(rec) - 1
-    for point, foot in enumerate(rec.robot.point_foot):
+    for point, name in enumerate(rec.point_names):
         mode = rec.mode[:, point]
         switches = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist(), last]
         # A switch at the very last sample begins an interval of length zero, which says what the mode is
@@ -75,7 +75,7 @@ def intervals(rec: Record) -> list[Interval]:
             found.append(
                 Interval(
                     point=point,
-                    foot=rec.robot.feet[foot].name,
+                    foot=name.rpartition(".")[0],
                     mode=MODES[mode[a]],
                     start=float(rec.time[a]),
                     end=float(rec.time[b]),

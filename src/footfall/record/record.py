@@ -76,6 +76,8 @@ class Record:
         status: (T,) what the law said of its solution: 0 solved, 1 the forces of some step are the best it found.
         signals: what else law and controller reported of each sample, by name, each (T, ...); ``info["signals"]``
             has the units.
+        other_points: (C,) which of ``robot.others`` came near the ground: the last C columns are theirs, after those of
+            the feet.
         pushes: the forces from outside that it was run under.
         failure: why the run ended early, None if it did not.
         info: what else is known of the run (controller, versions, ...), as JSON can hold it.
@@ -99,16 +101,20 @@ class Record:
     peak_force: np.ndarray = field(default=None)  # type: ignore[arg-type]  # left out: ``force``
     peak_total_force: np.ndarray = field(default=None)  # type: ignore[arg-type]  # left out: the sum of ``force``
     signals: Mapping[str, np.ndarray] = field(default_factory=dict)
+    other_points: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     pushes: tuple[Push, ...] = ()
     failure: Failure | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         samples = len(self.time)
+        others = np.array(self.other_points, dtype=int).reshape(-1)
+        others.setflags(write=False)
+        object.__setattr__(self, "other_points", others)
         for name, derived in DERIVED.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, derived(self))
-        for name, shape in array_shapes(self.robot, samples).items():
+        for name, shape in array_shapes(self.robot, samples, len(others)).items():
             array = np.ascontiguousarray(getattr(self, name), dtype=COLUMNS[name].dtype).view()
             if array.shape != shape:
                 axes = ", ".join(("time", *COLUMNS[name].axes))
@@ -176,6 +182,19 @@ class Record:
             first += len(foot.points)
         raise RecordingError(f"there is no foot '{name}': {did_you_mean(name, [f.name for f in self.robot.feet])}")
 
+    @cached_property
+    def point_names(self) -> tuple[str, ...]:
+        """What each column of contact points is called: the foot, or the body, and a number: "left.p0", "trunk.p3"."""
+        names = [f"{foot.name}.p{i}" for foot in self.robot.feet for i in range(len(foot.points))]
+        if not self.other_points.size:
+            return tuple(names)
+        others = self.robot.others
+        for point in self.other_points:
+            group = int(np.searchsorted(others.begin, point, side="right")) - 1
+            body, number = self.robot.model.body(others.body[group]).name, point - others.begin[group]
+            names.append(f"{body}.p{number}" if others.foot[group] < 0 else f"{body}.beside{number}")
+        return tuple(names)
+
     def check(self) -> Self:
         """This recording, or a ``SimulationError`` with its failure's sentence and itself."""
         if self.failure is not None:
@@ -209,10 +228,10 @@ DERIVED: Mapping[str, Callable[[Record], np.ndarray]] = {
 }
 
 
-def array_shapes(robot: Robot, samples: int) -> dict[str, tuple[int, ...]]:
-    """The shape of every array of a recording."""
+def array_shapes(robot: Robot, samples: int, others: int = 0) -> dict[str, tuple[int, ...]]:
+    """The shape of every array of a recording with columns for ``others`` points beside those of the feet."""
     model = robot.model
-    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": robot.point_count, "xyz": 3}
+    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": robot.point_count + others, "xyz": 3}
     return {name: (samples, *(sizes[axis] for axis in column.axes)) for name, column in COLUMNS.items()}
 
 

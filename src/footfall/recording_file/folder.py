@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from footfall.errors import RecordingError
 from footfall.files.aside import PART, synced, written_aside
 from footfall.record import Record
@@ -144,11 +146,13 @@ def _read(folder: Path) -> Record:
     if samples is None:
         raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
     # What columns there are says more than a checksum does, so it comes first.
-    arrays, signals = read_samples(samples, found.robot, found.samples, found.signals)
+    count = len(found.other_points)
+    arrays, signals = read_samples(samples, found.robot, count, found.samples, found.signals)
     if digest != saved_digest(content, digest):
         raise RecordingError(f"the samples '{samples}' are damaged: they are not those that were saved")
     return Record(
         robot=found.robot,
+        other_points=np.array(found.other_points, dtype=int),
         ground=found.ground,
         law=found.law,
         dt=found.dt,

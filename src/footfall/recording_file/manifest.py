@@ -29,6 +29,7 @@ class Description(NamedTuple):
     """What a manifest says of a recording."""
 
     robot: Robot
+    other_points: tuple[int, ...]
     ground: Ground
     law: Law
     dt: float
@@ -59,6 +60,7 @@ def described(rec: Record) -> dict[str, Any]:
             for name, c in COLUMNS.items()
         },
         "signals": {name: values.shape[1:] for name, values in rec.signals.items()},
+        "other_points": rec.other_points.tolist(),
         "pushes": [push.to_dict() for push in rec.pushes],
         "failure": None if rec.failure is None else asdict(rec.failure),
         "info": dict(rec.info),
@@ -139,8 +141,13 @@ def _restored(content: Mapping[str, Any]) -> Description:
         info["warnings"] = info.pop("remarks")
     failure = content["failure"]
     signals = _mapping(content, "signals") if "signals" in content else {}
+    robot = Robot.from_dict(_mapping(content, "robot"))
+    others = [_count(point, "a point") for point in content.get("other_points", ())]
+    if sorted(set(others)) != others or (others and others[-1] >= len(robot.others)):
+        raise RecordingError(f"its other points are {_shown(others)}, and the robot has {len(robot.others)}")
     return Description(
-        robot=Robot.from_dict(_mapping(content, "robot")),
+        robot=robot,
+        other_points=tuple(others),
         ground=Ground.from_dict(_mapping(content, "ground")),
         law=_law(_mapping(content, "law")),
         dt=_step(content["dt"]),

@@ -46,10 +46,12 @@ def write_samples(rec: Record, path: Path) -> None:
 
 
 def read_samples(
-    path: Path, robot: Robot, samples: int, signals: Mapping[str, tuple[int, ...]]
+    path: Path, robot: Robot, others: int, samples: int, signals: Mapping[str, tuple[int, ...]]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The arrays and the signals of a recording; a ``RecordingError`` says what does not fit."""
-    shapes = array_shapes(robot, samples) | {SIGNAL + name: (samples, *shape) for name, shape in signals.items()}
+    shapes = array_shapes(robot, samples, others) | {
+        SIGNAL + name: (samples, *shape) for name, shape in signals.items()
+    }
     _check_memory(path, shapes)
     table = _table(path)
     for name in [name for name in DERIVED if name not in table.column_names]:  # written by an older version

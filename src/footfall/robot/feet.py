@@ -16,6 +16,7 @@ import numpy as np
 
 from footfall.errors import FootfallWarning, RobotError, did_you_mean
 from footfall.robot.foot import Foot
+from footfall.robot.model import AT_JOINT
 from footfall.robot.points import as_points
 from footfall.robot.sole import (
     FEW,
@@ -27,6 +28,7 @@ from footfall.robot.sole import (
     check_polygon,
     corners,
     few,
+    is_solid,
     outline,
     sole_of,
 )
@@ -44,7 +46,8 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
     robot's lowest point, and no body further down its chain does; one that does have a foot below it (a foot
     with toes) must come within 0.5 %. Bodies rigidly fixed to each other make one foot.
     """
-    geoms = [g for g in range(model.ngeom) if _collidable(model, g) and model.body_weldid[model.geom_bodyid[g]] != 0]
+    robot = _bodies_of_robot(model)
+    geoms = [g for g in range(model.ngeom) if is_solid(model, g) and model.geom_bodyid[g] in robot]
     if not geoms:
         raise RobotError(
             "the robot has no collision geometry to find feet in; name the bodies that touch the ground, "
@@ -135,13 +138,24 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
     return _foot(model, data, name, body, geoms, reduced)
 
 
+def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
+    """Bodies that move: where any is driven, those on the same root, and none that lie about in the scene."""
+    driven = {
+        int(model.body_rootid[model.jnt_bodyid[model.actuator_trnid[i, 0]]])
+        for i in range(model.nu)
+        if model.actuator_trntype[i] in AT_JOINT
+    }
+    moving = (b for b in range(model.nbody) if model.body_weldid[b] != 0)
+    return {b for b in moving if not driven or int(model.body_rootid[b]) in driven}
+
+
 def _geoms_of(model: mujoco.MjModel, body: int) -> list[int]:
     """Collidable geoms of a body; failing these, of bodies fixed below it; failing these, its visual ones."""
     below = [b for b in range(body, model.nbody) if body in (b, *_ancestors(model, b))]
     fixed = [b for b in below if model.body_weldid[b] == model.body_weldid[body]]
     solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID]
     for bodies, visual in (([body], False), (fixed, False), ([body], True), (fixed, True)):
-        found = [g for g in solid if model.geom_bodyid[g] in bodies and (visual or _collidable(model, g))]
+        found = [g for g in solid if model.geom_bodyid[g] in bodies and (visual or is_solid(model, g))]
         if found:
             return found
     return []
@@ -153,6 +167,12 @@ def _foot(
     """The foot that these geoms make, in the frame of ``body``; a reduction of its points is noted in ``reduced``."""
     if not model.body(body).name:
         raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
+    rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+    if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
+        middle = (data.geom_xpos[geoms[0]] - origin) @ rotation
+        axes = rotation.T @ (data.geom_xmat[geoms[0]].reshape(3, 3) * model.geom_size[geoms[0]])
+        lowest = corners(model, data, geoms[0])[0]
+        return Foot(name, model.body(body).name, (lowest - origin) @ rotation, middle, np.zeros(1), axes)
     parts = [corners(model, data, g) for g in geoms]
     centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     # A primitive knows its points; of a mesh, or of many geoms, only a few are needed.
@@ -171,7 +191,6 @@ def _foot(
         ring = [kept[i] for i in outline(bottom[kept], normal, detail=1e-9)]
         kept = [*ring, *(i for i in kept if i not in ring)]
         reduced.append(f"'{name}' from {len(bottom)} to {len(kept)}")
-    rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
     return Foot(
         name,
         model.body(body).name,
@@ -185,11 +204,6 @@ def _span(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[float,
     """Lowest point of a geom and its highest corner, m."""
     centre, radius = corners(model, data, geom)
     return float(np.min(centre @ UP - radius)), float(np.max(centre @ UP + radius))
-
-
-def _collidable(model: mujoco.MjModel, geom: int) -> bool:
-    touches = model.geom_contype[geom] or model.geom_conaffinity[geom]
-    return bool(touches) and model.geom_type[geom] in SOLID
 
 
 def _ancestors(model: mujoco.MjModel, body: int) -> list[int]:

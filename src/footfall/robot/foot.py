@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
@@ -23,6 +23,8 @@ class Foot:
         points: (P, 3) contact points, body frame, m.
         radius: (P,) m; 0 for a sharp point. For spheres and capsule ends the point is the centre, and this
             the radius.
+        axes: (P, 3, 3) semi-axes of ellipsoids as columns, body frame, m, zero for all other points: the point is
+            the centre, and what touches is the place of the surface that is nearest to the ground.
     """
 
     name: str
@@ -30,9 +32,12 @@ class Foot:
     polygon: np.ndarray
     points: np.ndarray
     radius: np.ndarray
+    axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 3)))
 
     def __post_init__(self) -> None:
-        for key, shape in (("polygon", (-1, 3)), ("points", (-1, 3)), ("radius", (-1,))):
+        if not len(self.axes):
+            object.__setattr__(self, "axes", np.zeros((np.size(self.radius), 3, 3)))
+        for key, shape in (("polygon", (-1, 3)), ("points", (-1, 3)), ("radius", (-1,)), ("axes", (-1, 3, 3))):
             value = np.array(getattr(self, key), dtype=float).reshape(shape)
             value.setflags(write=False)
             object.__setattr__(self, key, value)
@@ -42,6 +47,11 @@ class Foot:
         if not (np.isfinite(self.points).all() and np.isfinite(self.polygon).all()):
             raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
 
+    def lowest(self, turn: np.ndarray) -> np.ndarray:
+        """(P,) m, height of each point's lowest place above its body's origin, the body turned by ``turn`` (3, 3)."""
+        down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
+        return self.points @ turn[2] - self.radius - down
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
             return NotImplemented
@@ -50,9 +60,10 @@ class Foot:
     def __hash__(self) -> int:
         return hash(self.content())
 
-    def content(self) -> tuple[str, str, bytes, bytes, bytes]:
+    def content(self) -> tuple[str, str, tuple[bytes, ...]]:
         """All that two equal feet have in common."""
-        return self.name, self.body, self.polygon.tobytes(), self.points.tobytes(), self.radius.tobytes()
+        arrays = (self.polygon, self.points, self.radius, self.axes)
+        return self.name, self.body, tuple(array.tobytes() for array in arrays)
 
 
 def check_feet(model: mujoco.MjModel, feet: Sequence[Foot]) -> None:

@@ -37,7 +37,7 @@ def choose_points(foot: Foot, points: Any) -> Foot:
     if isinstance(points, str):
         if points != "vertices":
             raise RobotError(f"points cannot be '{points}'; use 'vertices', (nx, ny), a number, or a dict by foot")
-        if np.any(foot.radius > 0):
+        if np.any(foot.radius > 0) or foot.axes.any():
             return foot
         return _sharp(foot, foot.polygon)
     if isinstance(points, Mapping):
@@ -114,7 +114,7 @@ def grid_on_sole(foot: Foot, nx: int, ny: int, *, layout: str = "edges") -> np.n
 
 
 def _sharp(foot: Foot, points: np.ndarray) -> Foot:
-    return replace(foot, points=points, radius=np.zeros(len(points)))
+    return replace(foot, points=points, radius=np.zeros(len(points)), axes=np.zeros((len(points), 3, 3)))
 
 
 def sole_frame(polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

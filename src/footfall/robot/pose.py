@@ -109,10 +109,9 @@ def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) ->
             index, sign = (address + 2, 1.0) if kind == FREE else (address, np.sign(model.jnt_axis[joint, 2]))
             for _ in range(2):  # twice, to the last digit
                 data = posed(model, pose)
+                bodies = [(foot, data.body(foot.body)) for foot in feet]
                 pose[index] -= sign * min(
-                    np.min((data.body(f.body).xmat.reshape(3, 3) @ f.points.T)[2] - f.radius)
-                    + data.body(f.body).xpos[2]
-                    for f in feet
+                    float(np.min(foot.lowest(body.xmat.reshape(3, 3)))) + body.xpos[2] for foot, body in bodies
                 )
             break
     return pose

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
+from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.foot import Foot, check_feet
 from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes
 from footfall.robot.points import points_on_feet
@@ -101,6 +102,16 @@ class Robot:
         return _frozen(np.concatenate([f.radius for f in self.feet]))
 
     @cached_property
+    def point_axes(self) -> np.ndarray:
+        """(P, 3, 3) semi-axes of ellipsoids as columns, body frame, m; zero for all other contact points."""
+        return _frozen(np.concatenate([f.axes for f in self.feet]))
+
+    @cached_property
+    def others(self) -> BodyPoints:
+        """Where the robot can touch the ground beside its feet: points on all its collision geometry."""
+        return body_points(self.model, self.home, self.feet)
+
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of all joints, in MuJoCo's order."""
         return tuple(self.model.joint(j).name or f"joint{j}" for j in range(self.model.njnt))
@@ -179,6 +190,7 @@ class Robot:
                     "polygon": f.polygon.tolist(),
                     "points": f.points.tolist(),
                     "radius": f.radius.tolist(),
+                    **({"axes": f.axes.tolist()} if f.axes.any() else {}),
                 }
                 for f in self.feet
             ],

@@ -39,6 +39,11 @@ SOLID = tuple(
 )
 
 
+def is_solid(model: mujoco.MjModel, geom: int) -> bool:
+    """Whether a geom can touch anything."""
+    return bool(model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
+
+
 def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
     """What of a geom can touch: (N, 3) vertices or sphere centres, world frame, and (N,) radii, m."""
     kind, size = model.geom_type[geom], model.geom_size[geom]

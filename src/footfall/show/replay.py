@@ -72,7 +72,7 @@ def _run(scene: Scene, label: str) -> dict[str, Any]:
     return {
         "label": label,
         "feet": [foot.name for foot in rec.robot.feet],
-        "pointFoot": rec.robot.point_foot.tolist(),
+        "pointFoot": rec.robot.point_foot.tolist() + [-1] * len(rec.other_points),
         "friction": rec.ground.static_friction,
         "failure": None if rec.failure is None else f"{rec.failure.cause} at {rec.failure.time:.4g} s",
         "fall": None if fallen is None else fallen.time,

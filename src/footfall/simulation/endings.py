@@ -12,6 +12,7 @@ from footfall.contact.base import PointLaw
 from footfall.contact.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import events, recovery, step
+from footfall.engine.others import LACKING, SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
 from footfall.record import Failure, RunWarning
@@ -33,6 +34,15 @@ def conclude(run: Run) -> Recording:
         said = recovery.said(run.scratch.back, recovery.WARNING)
         message = f"MuJoCo has no room for all contacts at t = {at:.6g} s: {said}"
         raise SimulationError(message, run.recording(Failure(at, "mujoco", "", message)))
+    lost = int(run.points.others.counters[LACKING])
+    if lost:
+        places, slots = SIZES[-1]
+        warnings.warn(
+            f"{lost} steps lack forces and are marked as unsolved: more came to the ground at once beside the feet "
+            f"than there is room for, {places} points of {slots} bodies",
+            FootfallWarning,
+            stacklevel=4,
+        )
     for warning in warnings_of(run):
         warnings.warn(f"MuJoCo: {warning.message}", FootfallWarning, stacklevel=4)
     if end == step.DONE:

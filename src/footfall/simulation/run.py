@@ -19,10 +19,13 @@ from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
 from footfall.engine.dormand_prince import painleve_warnings
+from footfall.engine.others import LIVE, of_feet
 from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape
+from footfall.errors import SimulationError
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
+from footfall.simulation.columns import add_other_columns
 from footfall.simulation.controls import (
     Controller,
     Seen,
@@ -96,7 +99,7 @@ class Run:
         if shared.longest is not None:
             warn_of_long_steps(law, sim.setting, shared.longest)
         self.interrupts = Interrupts()
-        seen = Seen(self.data, self.points, self.contacts)
+        seen = Seen(self.data, of_feet(self.points), self.contacts)
         self.controls = make_controls(name, controller, robot, sim.ground, dt * control_every, seen, self.interrupts)
         signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
         plan = shared.plan._replace(
@@ -123,25 +126,47 @@ class Run:
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
         self.tape, self._tape = tape, ByReference(tape)
+        if self.workspace.size > 0:
+            self.resize(self.workspace.size)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
+        if self.workspace.size > 0 and self.points.others.counters[LIVE] == self.points.others.first:
+            self.resize(0)
         set_limit(self.scratch.clock, seconds)
         loop = self._loop
         if loop is None:
             loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
             if self.step > 0:  # not the first time: a run comes here once, a world with every step
                 loop = self._loop = self._direct(loop)
-        loop(*self._place, self._tape, self.step, last, self.outcome)
-        self.step = int(self.outcome[NEXT])
-        return self.step <= self.total and bool(self.outcome[END] == step.DONE)
+        while True:
+            loop(*self._place, self._tape, self.step, last, self.outcome)
+            self.step = int(self.outcome[NEXT])
+            if self.outcome[END] != step.TOO_SMALL:
+                return self.step <= self.total and bool(self.outcome[END] == step.DONE)
+            self.outcome[END] = step.DONE
+            self.resize(self.workspace.size + 1)
 
     def _direct(self, loop: Any) -> Any:
         """The machine code of a loop for the types of this run: to find it anew costs as much as a step."""
         if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
             return loop
         return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._place, self._tape, 0, 0, self.outcome)))
+
+    def resize(self, size: int) -> None:
+        """Give the run room for points beside the feet, as ``SIZES[size]`` of :mod:`footfall.engine.others` has it."""
+        space = self.workspace
+        try:
+            self._place = space.resize(self.simulation, size, len(self.tape.time))
+        except MemoryError as cause:
+            raise SimulationError(
+                "there is no memory to record bodies beside the feet that touch the ground: use a larger record_dt, or "
+                "body_contacts=False",
+                self.recording(),
+            ) from cause
+        self.points, self.contacts, self.flow = space.points, space.contacts, space.flow
+        self.conditions, self.scratch = space.conditions, space.scratch
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""
@@ -170,6 +195,7 @@ class Run:
         """What was recorded so far."""
         sim = self.simulation
         arrays = Tape(*(array[: self.outcome[SAMPLES]] for array in self.tape))._asdict()
+        others = add_other_columns(arrays, self.points.others.tape, sim.robot, sim.ground)
         signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
         info = {
             "controller": self.controls.name,
@@ -192,6 +218,7 @@ class Run:
             failure=failure,
             info=info,
             signals=signals,
+            other_points=others,
             **arrays,
         )
         object.__setattr__(made, "_simulation", sim)  # a value otherwise: it is what rec.state(t) asks

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
+SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
+
+
 class RunModel(NamedTuple):
     model: mujoco.MjModel
     native: Native
@@ -26,11 +29,10 @@ class RunModel(NamedTuple):
 
 
 def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
-    """Compile the robot with its ground.
+    """Compile the robot for a run.
 
-    MuJoCo's own collisions are switched off for the feet, whose forces the law gives, and, unless ``body_contacts``,
-    for everything else. A robot that was made from an ``MjModel`` cannot be given a ground to fall on; its other
-    bodies meet whatever static geoms it brought along.
+    The ground is no part of MuJoCo's model: all contacts with it are the law's. Contacts between bodies are MuJoCo's,
+    as the robot's model has them, unless ``body_contacts`` is false.
     """
     feet = {foot.body for foot in robot.feet}
     if robot.mjcf is None:
@@ -40,14 +42,13 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         if law.native:
             for name in feet:
                 if not spec.body(name).geoms:
-                    spec.body(name).add_geom(size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
-        if body_contacts or law.native:
-            ground.add_to(spec)
+                    spec.body(name).add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
+            # It stands for the ground.
+            spec.worldbody.add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0)
         model = spec.compile()
-    bodies = [model.body(name).id for name in feet]
-    silent = np.isin(model.geom_bodyid, bodies) | (not body_contacts)
-    model.geom_contype[silent] = 0
-    model.geom_conaffinity[silent] = 0
+    if not body_contacts:
+        model.geom_contype[:] = 0
+        model.geom_conaffinity[:] = 0
     model.opt.timestep = dt
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # which formulas MuJoCo's stages use; the step is ours
     joints = make_joint_rows(model, native=law.native)
@@ -56,9 +57,9 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         # What the elimination of constraints reads: sparse rows, each with bounds of its own.
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
         model.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
-    _give_room(model, robot.point_count)
+    _give_room(model, robot.point_count + len(robot.others))
     contact = np.zeros(1, dtype=bridge.CONTACT)
-    ground_geom, foot_geom = -1, np.full(len(robot.feet), -1)
+    ground_geom = -1
     own = law.native_contact()
     if own is not None:
         model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
@@ -69,9 +70,10 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         contact["flex"], contact["elem"], contact["vert"] = -1, -1, -1
         contact["efc_address"] = -1
         ground_geom = _first_geom(model, 0, "the ground")
-        foot_geom = np.array([_first_geom(model, model.body(f.body).id, f"foot '{f.name}'") for f in robot.feet])
-    ids = np.zeros(robot.point_count, dtype=np.int64)
-    return RunModel(model, Native(contact, int(ground_geom), foot_geom.astype(np.int64), ids), joints)
+        for foot in robot.feet:
+            _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
+    ids = np.zeros(robot.point_count + len(robot.others), dtype=np.int64)
+    return RunModel(model, Native(contact, int(ground_geom), ids), joints)
 
 
 def _give_room(model: mujoco.MjModel, points: int) -> None:

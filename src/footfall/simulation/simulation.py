@@ -25,8 +25,8 @@ class Simulation(Setup):
     ``robot``, ``law`` and a ground without options may be names. ``dt`` is the step in s. ``integrator`` is
     ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose
     force is continuous.
-    ``body_contacts`` lets bodies that are no foot meet the ground, and each other where the model says so, by MuJoCo's
-    own contacts.
+    Every body meets the ground under the law, by points of its collision geometry; bodies meet each other where the
+    model says so, by MuJoCo's own contacts. ``body_contacts=False`` leaves the feet alone.
 
     A simulation holds no state: the same one may run many times, in many threads.
     """

@@ -47,6 +47,7 @@ def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
     """All arrays of a run that one step leaves to the next, and a few more."""
     rooms = {
         "points": run.points,
+        "others": run.points.others,
         "contacts": run.contacts,
         "joints": run.conditions.constraints.joints,
         "shared": run.conditions.constraints.shared,
@@ -79,6 +80,10 @@ def set_state(run: Run, state: State) -> None:
             f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "
             f"dt = {own[2]:g} s: start from its qpos and qvel instead"
         )
+    sizes = run.workspace.sizes()
+    places = len(state.arrays.get("others.who", ()))
+    if places in sizes and places != sizes[run.workspace.size]:
+        run.resize(sizes.index(places))
     live = dict(live_arrays(run))
     if {name: array.shape for name, array in live.items()} != {n: a.shape for n, a in state.arrays.items()}:
         raise SimulationError(

@@ -23,38 +23,46 @@ from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import step
-from footfall.engine.dormand_prince import Flow, make_flow
-from footfall.engine.kinematics import Points
+from footfall.engine.dormand_prince import Flow, carry_over, make_flow
+from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, own_copy, with_tape
 from footfall.engine.shared_rows import most_shared_rows
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import (
     Guard,
     Pushes,
+    Scratch,
     make_constraints,
     make_contacts,
     make_guard,
     make_points,
     make_scratch,
     make_world,
+    with_size,
+    with_slots,
 )
 from footfall.simulation.controls import no_control
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.solve.contacts import coupled_signature
 
+#: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
+STEEP = 2.0
+
+
+#: What a workspace lays out anew when it makes room for more points.
+LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "conditions", "flow", "_parts")
+
 
 class Prepared(NamedTuple):
     """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
 
-    points: Points  # as at the beginning, to be copied
+    points: AllPoints  # as at the beginning, to be copied
     guard: Guard
     plan: step.Plan  # its numbers of steps are those of no run
     ground: step.Surface
     laws: step.Laws
     rough: step.Laws | None  # of time steps, where an event-driven law needs one
     longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
-    law_rows: int  # scratch of the law
-    law_marks: int
     law_signals: int
     sample_bytes: int  # that a sample without signals takes
     shared_rows: int  # room for constraints of several dofs
@@ -79,14 +87,12 @@ def prepared(sim: Setup) -> Prepared:
 def _prepare(sim: Setup) -> Prepared:
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
-    rows, marks, values, longest, rough = 0, 0, np.zeros(1), None, None
+    values, longest, rough = np.zeros(1), None, None
     point, coupled = idle_point_law(), idle_coupled_law()
     if isinstance(law, PointLaw):
         point = law.pointer()
     elif isinstance(law, CoupledLaw):
         coupled = law.pointer()
-        rows = law.work_rows(robot.point_count, len(robot.feet))
-        marks = law.marks_size(robot.point_count, len(robot.feet))
     if not law.native:
         resolved = law.resolve(sim.setting)
         values = np.array([float(v) for v in resolved])
@@ -114,16 +120,22 @@ def _prepare(sim: Setup) -> Prepared:
         record_every=1,
     )
     guard = make_guard(model, ground.highest)
+    around = Around(
+        dt=sim.dt,
+        flat=bool(ground.flat),
+        lipschitz=1.0 if ground.flat else STEEP,
+        highest=ground.highest,
+        patient=law.event_driven,
+        wanted=sim.body_contacts,
+    )
     return Prepared(
-        points=make_points(model, robot, law.memory_size),
+        points=make_points(model, robot, law.memory_size, around),
         guard=guard,
         plan=plan,
         ground=step.Surface(*ground.compiled(), ground.compiled_friction),
         laws=step.Laws(point, coupled, values),
         rough=rough,
         longest=longest,
-        law_rows=rows,
-        law_marks=marks,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
         shared_rows=most_shared_rows(model, contacts=bool(guard.collides)),
@@ -132,33 +144,66 @@ def _prepare(sim: Setup) -> Prepared:
 
 
 class Workspace:
-    """MuJoCo's data and all arrays of one run."""
+    """MuJoCo's data and all arrays of one run, with room for points beside the feet as they come near the ground."""
 
     def __init__(self, sim: Setup, shared: Prepared) -> None:
-        robot, law, model, ground = sim.robot, sim.law, sim.scene.model, sim.ground
+        model, ground, feet = sim.scene.model, sim.ground, len(sim.robot.feet)
         self.model, self.data = model, mujoco.MjData(model)
         self.world = make_world(model, self.data)
-        self.points = Points(*(array.copy() if array.flags.writeable else array for array in shared.points))
-        self.contacts = make_contacts(self.points, ground.static_friction, ground.dynamic_friction)
-        self.scratch = make_scratch(model, self.points, shared.law_rows, shared.law_marks, shared.law_signals)
+        self._all_points = own_copy(shared.points)
+        self._all_contacts = make_contacts(self._all_points, ground.static_friction, ground.dynamic_friction)
+        self._laws, self._rough = shared.laws, shared.rough
         self.conditions = step.Conditions(
             plan=shared.plan,
             guard=shared.guard,
-            constraints=make_constraints(self.data, sim.scene.joints, len(robot.feet), shared.shared_rows),
+            constraints=make_constraints(self.data, sim.scene.joints, feet, shared.shared_rows),
             native=sim.scene.native.copy(),
             pushes=make_pushes(model, (), sim.dt),
             ground=shared.ground,
             control=no_control().control,
         )
         self.flow: Flow | None = None
+        self._lay_out(sim, 0, None, shared.law_signals)
+        self._first_layout = {name: getattr(self, name) for name in LAID_OUT}
+        self._first_values = [(array, array.copy()) for array in self._remembered()]
+
+    def _lay_out(self, sim: Setup, size: int, before: Scratch | None, signals: int) -> None:
+        """Lay out all that depends on how many points and bodies there is room for; ``before`` is what there was."""
+        self.size = size
+        self.points, self.contacts = with_size(self._all_points, self._all_contacts, size)
+        law, count, slots = sim.law, len(self.points.local), len(self.points.body)
+        rows, marks = 0, 0
+        if isinstance(law, CoupledLaw):
+            rows, marks = law.work_rows(count, slots), law.marks_size(count, slots)
+        known = self.flow
+        scratch = make_scratch(self.model, self.points, rows, marks, signals)
+        if before is not None:
+            feet = [*range(self.points.others.feet), -1]
+            scratch.held.peak[feet] = before.held.peak[feet]
+            scratch = scratch._replace(signals=before.signals, back=before.back, clock=before.clock)
+            constraints = with_slots(self.conditions.constraints, slots)
+            self.conditions = self.conditions._replace(constraints=constraints)
+        self.scratch: Scratch = scratch
         last: tuple[Any, ...] = ()
         if isinstance(law, EventLaw):
-            flat, margin = ground.flat, law.in_steps().margin
-            self.flow = make_flow(model, robot.point_count, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
-            last = ByReference(shared.rough), ByReference(self.flow), law.impact_pointer()
-        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, shared.laws)
+            flat, margin = sim.ground.flat, law.in_steps().margin
+            self.flow = make_flow(self.model, count, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
+            if known is not None:
+                carry_over(known, self.flow)
+            last = ByReference(self._rough), ByReference(self.flow), law.impact_pointer()
+        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self._laws)
         self._parts = (*map(ByReference, parts), *last)
-        self._first_values = [(array, array.copy()) for array in self._remembered()]
+
+    def sizes(self) -> list[int]:
+        """How many places for points beside the feet there are in each size."""
+        return [min(places, len(self._all_points.others.who)) for places, _ in SIZES]
+
+    def resize(self, sim: Setup, size: int, samples: int) -> tuple[Any, ...]:
+        """What the loop takes with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record included."""
+        self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
+        self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
+        self._lay_out(sim, size, self.scratch, 0)
+        return self._parts
 
     def _remembered(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and scratch space, which is small.
@@ -167,11 +212,16 @@ class Workspace:
         """
         constraints = self.conditions.constraints
         few = constraints._replace(shared=constraints.shared.number, made=())
-        return _arrays((self.points, self.contacts, self.scratch, few, self.conditions.native, self.flow or ()))
+        places = tuple(getattr(self._all_points.others, name) for name in CHANGING)
+        points, operators = self._all_points._replace(others=places), (self.points.shared, self.contacts.mobility)
+        rest = (self.scratch, few, self.conditions.native, self.flow or ())
+        return _arrays((points, self._all_contacts, operators, rest))
 
     def reset(self) -> None:
         """As new."""
         mujoco.mj_resetData(self.model, self.data)
+        for name, value in self._first_layout.items():
+            setattr(self, name, value)
         for array, value in self._first_values:
             array[...] = value
 

@@ -73,13 +73,13 @@ class World:
 
     @property
     def force(self) -> np.ndarray:
-        """(P, 3) N, contact forces of the last step, world frame."""
-        return self._run.scratch.held.force
+        """(P, 3) N, contact forces of the last step on the points of the feet, world frame."""
+        return self._run.scratch.held.force[: self.simulation.robot.point_count]
 
     @property
     def mode(self) -> np.ndarray:
         """(P,) of the last step: 0 open, 1 stick, 2 slide."""
-        return self._run.points.mode
+        return self._run.points.mode[: self.simulation.robot.point_count]
 
     @property
     def status(self) -> int:

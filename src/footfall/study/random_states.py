@@ -24,7 +24,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
-from footfall.standing import point_positions
+from footfall.standing import point_gaps
 
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
@@ -128,8 +128,8 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
     height = rng.uniform(*(CLEAR, TOUCHING, DEEP)[kind])
     for _ in range(20):
         mujoco.mj_kinematics(model, data)
-        gap, normal = ground.gap(point_positions(robot, data))
-        lift = height - np.min((gap - robot.point_radius) / np.maximum(normal[:, 2], 0.1))
+        gap, normal = point_gaps(robot, ground, data)
+        lift = height - np.min(gap / np.maximum(normal[:, 2], 0.1))
         data.qpos[2 if free else 1] += lift
         if abs(lift) < 1e-9:
             break

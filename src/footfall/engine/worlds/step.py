@@ -132,6 +132,7 @@ def point_step(one, functions, values, plan):
 @inlined
 def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
+    release_far(one.points, one.contacts)
     status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
@@ -151,8 +152,9 @@ def operator_step(one, functions, values, plan):
 def begin_operator(one):
     """What such a law is asked with and that does not change from one time to the next."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
+    near = contacts.number[0] > 0
     release_far(points, contacts)
-    if contacts.number[0] > 0:
+    if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
         keep_memory(points, scratch)

@@ -13,6 +13,7 @@ from footfall.control import named_controller
 from footfall.control.base import CompiledController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
+from footfall.engine.others import of_feet
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape
 from footfall.engine.world import make_points
@@ -98,7 +99,7 @@ class Worlds:
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         sim, law, model = simulation, simulation.law, simulation.scene.model
         tree, joints = make_tree(model), sim.scene.joints
-        points = make_points(model, sim.robot, law.memory_size)
+        points = of_feet(make_points(model, sim.robot, law.memory_size))
         own_friction = friction_rows(friction, sim.ground, count)
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)

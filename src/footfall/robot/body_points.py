@@ -1,0 +1,193 @@
+"""Where a robot can touch the ground beside its feet: points on the collision geometry of every body.
+
+Spheres and capsules give round points, boxes their corners, cylinders both rims, meshes a reduced convex hull, and
+ellipsoids their support point, which moves over the surface as the body turns. Bodies that are fixed to each other
+count as one; what lies in the sole of a foot is left to the foot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from footfall.robot.foot import Foot
+from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
+
+RIM = 8  # fixed points on each rim of a cylinder; a support point beside them lets it roll
+MOST = 14  # corners that are enough for a body: those extreme along 6 axes and 8 diagonals
+SOLE_SHARE = 0.05  # of a sole's size: what lies no higher above it belongs to it, and soft ground may reach it
+SAME = 1e-6  # m: corners nearer than this are one
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPoints:
+    """Q points on B bodies, grouped by body, beside those of the feet; bodies that are fixed to a foot come first.
+
+    Attributes:
+        body: (B,) MuJoCo's id of the body whose frame the points are in.
+        foot: (B,) index of the foot that is rigidly fixed to that body, -1 if there is none.
+        begin: (B + 1,) first point of each body.
+        points: (Q, 3) m, body frame; the centre of round ones.
+        radius: (Q,) m, 0 for sharp points.
+        axes: (Q, 3, 3) semi-axes of ellipsoids as columns, body frame, m; zero for all others.
+        geom: (Q,) MuJoCo's id of the geom that the point belongs to.
+    """
+
+    body: np.ndarray
+    foot: np.ndarray
+    begin: np.ndarray
+    points: np.ndarray
+    radius: np.ndarray
+    axes: np.ndarray
+    geom: np.ndarray
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def of_body(self) -> np.ndarray:
+        """(Q,) MuJoCo's id of each point's body."""
+        return np.repeat(self.body, np.diff(self.begin))
+
+
+def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...]) -> BodyPoints:
+    """All points of a robot's bodies that do not belong to a sole; in the pose ``home`` (nq,) the soles lie flat."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = home
+    mujoco.mj_kinematics(model, data)
+    foot_body = [model.body(foot.body).id for foot in feet]
+    groups: dict[int, list[int]] = {}
+    for geom in range(model.ngeom):
+        weld = int(model.body_weldid[model.geom_bodyid[geom]])
+        if weld and is_solid(model, geom):
+            groups.setdefault(weld, []).append(geom)
+    found = []
+    for weld, geoms in groups.items():
+        own = [i for i, body in enumerate(foot_body) if model.body_weldid[body] == weld]
+        body = foot_body[own[0]] if own else weld
+        parts = [_touching(model, data, geom) for geom in geoms]
+        centre, radius, axes, of_geom = (np.concatenate([part[i] for part in parts]) for i in range(4))
+        keep = np.ones(len(centre), dtype=bool)
+        for i in own:
+            keep &= _above_sole(model, data, feet[i], foot_body[i], centre, radius, axes)
+        keep[keep] = _needed(centre[keep], radius[keep], axes[keep])
+        if keep.any():
+            rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+            local = (centre[keep] - origin) @ rotation
+            found.append((body, own[0] if own else -1, local, radius[keep], rotation.T @ axes[keep], of_geom[keep]))
+    found.sort(key=lambda one: one[1] < 0)
+    count = [len(one[2]) for one in found]
+
+    def joined(i: int, *shape: int) -> np.ndarray:
+        return np.concatenate([np.zeros((0, *shape)), *(one[i] for one in found)])
+
+    return BodyPoints(
+        body=np.array([one[0] for one in found], dtype=int),
+        foot=np.array([one[1] for one in found], dtype=int),
+        begin=np.cumsum([0, *count]),
+        points=joined(2, 3),
+        radius=joined(3),
+        axes=joined(4, 3, 3),
+        geom=joined(5).astype(int),
+    )
+
+
+def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, ...]:
+    """Centres, radii and semi-axes of what can touch of a geom, world frame, and its number once for each."""
+    kind, size = model.geom_type[geom], model.geom_size[geom]
+    turn, radius, axes = data.geom_xmat[geom].reshape(3, 3), 0.0, np.zeros((1, 3, 3))
+    if kind == KIND.mjGEOM_SPHERE:
+        local, radius = np.zeros((1, 3)), size[0]
+    elif kind == KIND.mjGEOM_CAPSULE:
+        local, radius = np.array([[0, 0, -size[1]], [0, 0, size[1]]]), size[0]
+    elif kind == KIND.mjGEOM_BOX:
+        local = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T * size
+    elif kind == KIND.mjGEOM_ELLIPSOID:
+        local, axes = np.zeros((1, 3)), (turn * size)[None]
+    elif kind == KIND.mjGEOM_CYLINDER:
+        angle = 2 * np.pi / RIM * np.arange(RIM)
+        ring = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle), np.zeros(RIM)])
+        ends = np.array([[0, 0, -size[1]], [0, 0, size[1]]])
+        local = np.vstack([ends, *(ring + end for end in ends)])
+        axes = np.zeros((len(local), 3, 3))
+        axes[:2] = turn * [size[0], size[0], 0.0]  # a rim is an ellipsoid without thickness
+    else:
+        mesh = model.geom_dataid[geom]
+        start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        local = _extreme(model.mesh_vert[start : start + count].astype(float))
+    many = len(local)
+    return (
+        local @ turn.T + data.geom_xpos[geom],
+        np.full(many, radius),
+        np.broadcast_to(axes, (many, 3, 3)),
+        np.full(many, geom),
+    )
+
+
+def _above_sole(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    foot: Foot,
+    body: int,
+    centre: np.ndarray,
+    radius: np.ndarray,
+    axes: np.ndarray,
+) -> np.ndarray:
+    """Which points do not belong to the sole of a foot: those that lie higher, by more than a sole is thick."""
+    turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
+    polygon, normal = foot.polygon @ turn.T + origin, UP
+    if len(polygon) >= 3:
+        middle = polygon.mean(axis=0)
+        normal = np.cross(polygon - middle, np.roll(polygon, -1, axis=0) - middle).sum(axis=0)
+        normal = normal / np.linalg.norm(normal)
+        normal = normal if normal @ UP > 0 else -normal
+    low = (centre - polygon[0]) @ normal - radius - np.linalg.norm(np.swapaxes(axes, 1, 2) @ normal, axis=1)
+    size = float(np.linalg.norm(np.ptp(polygon, axis=0)))
+    tolerance = max(np.clip(SOLE_DEPTH * float(low.max(initial=0.0)), *SOLE_DEPTH_RANGE), SOLE_SHARE * size)
+    return low > tolerance
+
+
+def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Which points of a body are needed: round ones inside no other, and the extreme ones of many corners."""
+    smooth = np.atleast_1d(axes.any(axis=(1, 2)))
+    keep = np.ones(len(centre), dtype=bool)
+    sharp = np.flatnonzero((radius == 0) & ~smooth)
+    if len(sharp) > MOST:
+        chosen = _extreme_indices(centre[sharp])
+        keep[sharp] = False
+        keep[sharp[chosen]] = True
+    for i in range(len(centre)):
+        if smooth[i] or not keep[i]:
+            continue
+        away = np.linalg.norm(centre - centre[i], axis=1)
+        inside = away + radius[i] <= radius + SAME  # of equals the first stays
+        inside &= keep & ~smooth & ((radius > radius[i]) | (np.arange(len(centre)) < i))
+        keep[i] = not inside.any()
+    return keep
+
+
+def _extreme(points: np.ndarray) -> np.ndarray:
+    return points[_extreme_indices(points)]
+
+
+def _extreme_indices(points: np.ndarray) -> list[int]:
+    """Few of many corners: all vertices of their convex hull, or those extreme along their box's axes and diagonals."""
+    try:
+        hull = np.sort(ConvexHull(points).vertices)
+    except (QhullError, ValueError):  # flat, or a few
+        hull = np.unique(points, axis=0, return_index=True)[1]
+    if len(hull) <= MOST:
+        return [int(i) for i in hull]
+    _, _, axes = np.linalg.svd(points[hull] - points[hull].mean(axis=0), full_matrices=False)
+    along = (points[hull] - points[hull].mean(axis=0)) @ axes.T
+    along /= np.maximum(np.ptp(along, axis=0), 1e-9)
+    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+    directions = np.vstack([np.eye(3), -np.eye(3), signs])
+    return sorted({int(hull[np.argmax(along @ direction)]) for direction in directions})

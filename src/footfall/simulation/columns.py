@@ -1,0 +1,54 @@
+"""Columns of a recording for points beside the feet: those that came near the ground, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from footfall.engine.other_tape import OtherTape
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.standing import other_places
+
+
+def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
+    """Append columns for points of ``robot.others`` that had a place to the arrays of a recording; their numbers (C,).
+
+    What was not recorded, because a point was far from the ground, is computed from the poses.
+    """
+    rows = len(arrays["time"])
+    who = tape.who[:, :rows]
+    places = np.flatnonzero(who.any(axis=1))
+    found = np.unique(who[places])
+    found = found[found > 0] - 1
+    if not found.size:
+        return found
+    shape = (rows, len(found))
+    columns = {name: np.zeros((*shape, 3)) for name in ("force", "peak_force", "position", "velocity", "normal")}
+    columns |= {"gap": np.full(shape, np.nan), "mode": np.zeros(shape, dtype=np.int8)}
+    for place in places:
+        taken = np.flatnonzero(who[place])
+        column = np.searchsorted(found, who[place, taken] - 1)
+        for name, values in columns.items():
+            values[taken, column] = getattr(tape, name)[place, taken]
+    _fill_in(columns, arrays, found, robot, ground)
+    for name, values in columns.items():
+        arrays[name] = np.concatenate([arrays[name], values], axis=1)
+    return found
+
+
+def _fill_in(
+    columns: dict[str, np.ndarray], arrays: dict[str, Any], found: np.ndarray, robot: Robot, ground: Ground
+) -> None:
+    """Positions, velocities, normals and gaps of samples in which a point had no place."""
+    data = mujoco.MjData(robot.model)
+    for row in np.flatnonzero(np.isnan(columns["gap"]).any(axis=1)):
+        lacking = np.flatnonzero(np.isnan(columns["gap"][row]))
+        data.qpos[:], data.qvel[:] = arrays["qpos"][row], arrays["qvel"][row]
+        mujoco.mj_kinematics(robot.model, data)
+        mujoco.mj_comPos(robot.model, data)
+        mujoco.mj_comVel(robot.model, data)
+        for name, values in other_places(robot, ground, data, found[lacking]).items():
+            columns[name][row, lacking] = values
