@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -54,26 +55,26 @@ def test_from_any_state_a_law_answers_within_its_own_rules(name):
         below(total.energy, ENERGY)
 
 
-def run_of_a_brick(law: str = "spring-damper"):
+def recording_of_a_brick(law: str = "spring-damper"):
     sim = ff.Simulation("brick", ground=ff.Ground.plane(0.5), law=law, dt=DT)
     start = random_start(sim.robot, sim.ground, np.random.default_rng(3))
     run = begun(sim, start, 20)
     run.advance(21)
-    return run
+    return run.recording()
 
 
 @pytest.mark.parametrize(("row", "expected"), [((0, 0, 1), (False, False)), ((0.6, 0, 1), (True, False))])
 def test_friction_beyond_the_cone_is_noticed(row, expected):
-    run = run_of_a_brick()
-    run.tape.force[:] = row
-    run.tape.mode[:] = 1
-    assert judge_forces(run, 20) == expected
+    rec = recording_of_a_brick()
+    force, mode = np.broadcast_to(np.array(row, dtype=float), rec.force.shape), np.ones_like(rec.mode)
+    assert judge_forces(replace(rec, force=force, mode=mode)) == expected
 
 
 def test_a_force_that_pulls_is_noticed():
-    run = run_of_a_brick()
-    run.tape.force[5, 2] = (0.0, 0.0, -1.0)
-    assert judge_forces(run, 20)[1]
+    rec = recording_of_a_brick()
+    force = rec.force.copy()
+    force[5, 2] = (0.0, 0.0, -1.0)
+    assert judge_forces(replace(rec, force=force))[1]
 
 
 @pytest.mark.filterwarnings("ignore:spring-damper.* is unstable")

@@ -213,9 +213,10 @@ class Workspace:
         constraints = self.conditions.constraints
         few = constraints._replace(shared=constraints.shared.number, made=())
         places = tuple(getattr(self._all_points.others, name) for name in CHANGING)
-        points, operators = self._all_points._replace(others=places), (self.points.shared, self.contacts.mobility)
+        points = tuple(value for name, value in self._all_points._asdict().items() if name != "others")
+        operators = (self.points.shared, self.contacts.mobility)
         rest = (self.scratch, few, self.conditions.native, self.flow or ())
-        return _arrays((points, self._all_contacts, operators, rest))
+        return _arrays((points, places, self._all_contacts, operators, rest))
 
     def reset(self) -> None:
         """As new."""

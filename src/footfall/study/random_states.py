@@ -19,8 +19,10 @@ from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.engine.step import DONE
-from footfall.engine.tape import END, SAMPLES
+from footfall.engine.tape import END
 from footfall.ground import Ground
+from footfall.measure.common import contact_bodies
+from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
@@ -145,17 +147,17 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
         run.advance(steps)
     if slowest > SUSPECT:  # whatever else the machine does only ever adds time: the best of three counts
         slowest = min(slowest, *(_slowest_step(sim, start, steps) for _ in range(2)))
-    rows = int(run.outcome[SAMPLES])
-    cone, pull = judge_forces(run, rows)
+    rec = run.recording()
+    cone, pull = judge_forces(rec)
     failed = bool(run.outcome[END] != DONE)
     return Outcome(
         runs=1,
-        steps=rows,
-        unsolved=int((run.tape.status[:rows] != 0).sum()),
+        steps=len(rec),
+        unsolved=int((rec.status != 0).sum()),
         diverged=int(failed),
         cone=int(cone),
         pull=int(pull),
-        energy=_gain(run, rows, start) if start.clear else 0.0,
+        energy=_gain(rec, start) if start.clear else 0.0,
         slowest=slowest,
     )
 
@@ -194,49 +196,47 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
     return slowest
 
 
-def _gain(run: Run, rows: int, start: Start) -> float:
+def _gain(rec: Record, start: Start) -> float:
     """The most work that the contact forces had done on a robot at any time, of what it had to lose at the start.
 
     As the change of kinetic energy that a step of semi-implicit Euler makes: by the mean of the two velocities. Energy
     itself would show the integrator's error in flight, and what MuJoCo's soft joint limits and contacts give back.
     """
-    model = run.simulation.robot.model
+    model = rec.robot.model
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = start.qpos, start.qvel
     mujoco.mj_fwdPosition(model, data)
     mujoco.mj_energyVel(model, data)
-    velocity = run.tape.velocity[:rows]
-    power = 0.5 * np.einsum("tpi,tpi->t", run.tape.force[: rows - 1], velocity[:-1] + velocity[1:])
-    work = run.simulation.dt * np.cumsum(power)
-    return float(work.max(initial=0.0) / (data.energy[1] + run.simulation.robot.weight * HEIGHT))
+    power = 0.5 * np.einsum("tpi,tpi->t", rec.force[:-1], rec.velocity[:-1] + rec.velocity[1:])
+    work = rec.dt * np.cumsum(power)
+    return float(work.max(initial=0.0) / (data.energy[1] + rec.robot.weight * HEIGHT))
 
 
-def judge_forces(run: Run, rows: int) -> tuple[bool, bool]:
+def judge_forces(rec: Record) -> tuple[bool, bool]:
     """Whether any recorded force is outside its cone, or pulls. Of a law with one cone for a foot the resultant counts.
 
     MuJoCo's own contacts have normals of their own on uneven ground, and are not judged.
     """
-    sim = run.simulation
-    force = run.tape.force[:rows]
-    if sim.law.native or not force.any():
+    law, ground, force, normal = rec.law, rec.ground, rec.force, rec.normal
+    if law.native or not force.any():
         return False, False
-    normal = run.tape.normal[:rows]
     load = np.einsum("tpi,tpi->tp", force, normal)
     friction = force - load[:, :, None] * normal
-    slides = run.tape.mode[:rows] == 2
-    if sim.law.cone_of_foot or sim.law.event_driven:  # both frictions in one step: a transition, or a mean over events
+    slides = rec.mode == 2
+    if law.cone_of_foot or law.event_driven:  # both frictions in one step: a transition, or a mean over events
         slides = np.zeros_like(slides)
-    limit = np.where(slides, sim.ground.dynamic_friction, sim.ground.static_friction) * np.maximum(load, 0.0)
+    limit = np.where(slides, ground.dynamic_friction, ground.static_friction) * np.maximum(load, 0.0)
     size = np.linalg.norm(force, axis=2)
     slack = ROUNDING * size.max(axis=1, keepdims=True) + 1e-9
-    if sim.law.event_driven:  # a mean over the period, in which the point has moved and the normal turned
+    if law.event_driven:  # a mean over the period, in which the point has moved and the normal turned
         turned = np.linalg.norm(np.diff(normal, axis=0), axis=2)
         turned = np.concatenate([turned, np.ones_like(size[-1:])])  # what comes after the last is not known
-        slack = slack + (1.0 + sim.ground.static_friction) * turned * size
+        slack = slack + (1.0 + ground.static_friction) * turned * size
     pulls = bool((load < -slack).any())
-    if sim.law.cone_of_foot:
-        first = np.cumsum([0, *(len(foot.points) for foot in sim.robot.feet[:-1])])
-        friction, limit = np.add.reduceat(friction, first, axis=1), np.add.reduceat(limit, first, axis=1)
+    if law.cone_of_foot:
+        bodies = contact_bodies(rec)
+        friction = np.stack([friction[:, points].sum(axis=1) for points in bodies], axis=1)
+        limit = np.stack([limit[:, points].sum(axis=1) for points in bodies], axis=1)
     return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
 
 
