@@ -17,7 +17,9 @@ from footfall.contact import law as make_law
 from footfall.errors import FootfallError
 from footfall.live import LiveView
 from footfall.live.desk import Desk, Drag, options_of
+from footfall.live.frame import at_rest, frame
 from footfall.live.view import _Pushable
+from footfall.simulation.run import Run
 
 PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)
 OPTIONS = dict.fromkeys(("qpos", "qvel", "control_dt", "record_dt", "seed", "start"))
@@ -176,3 +178,18 @@ def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
             time.sleep(0.01)
         connection.close()
         assert live.run(0.1, controller="posture").duration == pytest.approx(0.1)
+
+
+def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():
+    sim = ff.Simulation("quadruped", law="spring-damper")
+    run = Run(sim, 1.2, controller=None, qpos=None, qvel=None, control_dt=None, record_dt=None, pushes=(), seed=None)
+    rest = at_rest(sim, sim.robot.home)
+    assert not any(frame(rest, [1], run, 0, None)["arrays"]["mode"])
+    while run.advance(100):  # its legs give way, and it lies on its belly
+        pass
+    shown = frame(rest, [1], run, run.step - 1, None)
+    mode, force = np.array(shown["arrays"]["mode"]), np.reshape(shown["arrays"]["force"], (-1, 3))
+    feet = sim.robot.point_count
+    assert mode[feet:].any()
+    assert force[feet:, 2].sum() > 0.5 * sim.robot.weight
+    assert shown["values"][0][-1] == pytest.approx(sim.robot.weight, rel=0.05)

@@ -11,12 +11,18 @@ from footfall.measure.common import threshold
 from footfall.recording import Recording
 from footfall.show.frames import body_poses
 from footfall.simulation import Simulation
+from footfall.simulation.run import Run
+
+#: Points beside the feet that are drawn at once, at most.
+PLACES = 24
 
 
 def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
     """One sample of a simulation's robot in the pose ``qpos`` (nq,), at rest and without forces."""
-    robot, points = simulation.robot, simulation.robot.point_count
+    robot = simulation.robot
     model = robot.model
+    others = np.arange(min(PLACES, len(robot.others.points)) if simulation.body_contacts else 0)
+    points = robot.point_count + len(others)
     zero = np.zeros((1, points, 3))
     return Recording(
         robot=robot,
@@ -33,6 +39,7 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
         gap=np.zeros((1, points)),
         mode=np.zeros((1, points)),
         status=np.zeros(1),
+        other_points=others,  # places for whichever come near the ground
     )
 
 
@@ -68,35 +75,35 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
     ]
 
 
-def frame(rest: Recording, bodies: list[int], tape: Any, row: int, push: Any) -> dict[str, Any]:
+def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> dict[str, Any]:
     """What is drawn of one row of a run's tape, as JSON holds it: None where something is not defined.
 
     ``push`` is the push that acts from outside, or None. The zero moment point needs the next row, so there is none.
     """
-    robot, ground = rest.robot, rest.ground
+    robot, ground, tape = rest.robot, rest.ground, run.tape
     model = robot.model
+    point, force, normal, mode = _contacts(rest, run, row)
     position, quaternion = body_poses(model, tape.qpos[row : row + 1], bodies)
     com, places = _centres(model, tape.qpos[row])
-    normal = tape.normal[row]
-    load = np.einsum("pi,pi->p", tape.force[row], normal)
-    feet = [robot.point_foot == f for f in range(len(robot.feet))]
+    load = np.einsum("pi,pi->p", force, normal)
+    feet = [np.flatnonzero(robot.point_foot == f) for f in range(len(robot.feet))]
 
     def centre(points: np.ndarray) -> np.ndarray:
         total = load[points].sum()
         if total <= threshold(rest):
             return np.full(3, np.nan)
-        return load[points] @ tape.position[row, points] / total
+        return load[points] @ point[points] / total
 
-    whole = centre(np.ones(len(load), dtype=bool))
-    force = [tape.force[row, points].sum(axis=0) for points in feet]
-    total = [np.sum(force, axis=0)] if len(feet) > 1 else []
+    whole = centre(np.arange(len(load)))
+    by_foot = [force[points].sum(axis=0) for points in feet]
+    total = [force.sum(axis=0)] if len(feet) > 1 else []
     lowest = [1e3 * tape.gap[row, points].min(initial=np.inf) for points in feet]
     arrays = {
         "bodyPosition": position[0],
         "bodyQuaternion": quaternion[0],
-        "point": tape.position[row],
-        "force": tape.force[row],
-        "mode": tape.mode[row],
+        "point": point,
+        "force": force,
+        "mode": mode,
         "normal": normal,
         "cop": np.array([centre(points) for points in feet]),
         "overallCop": whole,
@@ -107,8 +114,8 @@ def frame(rest: Recording, bodies: list[int], tape: Any, row: int, push: Any) ->
         "pushForce": np.array(push.force if push else (0.0, 0.0, 0.0)),
     }
     values = [
-        [one[2] for one in (*force, *total)],
-        [one[0] for one in (*force, *total)],
+        [one[2] for one in (*by_foot, *total)],
+        [one[0] for one in (*by_foot, *total)],
         [com[0], whole[0]],
         [com[1], whole[1]],
         lowest,
@@ -118,6 +125,22 @@ def frame(rest: Recording, bodies: list[int], tape: Any, row: int, push: Any) ->
         "values": [_plain(np.array(one)) for one in values],
         "pushed": push.body if push else "",
     }
+
+
+def _contacts(rest: Recording, run: Run, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, forces, normals (P, 3) and modes (P,) of a row: of the feet's points, then of places for others."""
+    others = run.points.others.tape
+    taken = others.who[: len(rest.other_points), row] > 0 if row < others.who.shape[1] else np.zeros(0, dtype=bool)
+    places = np.flatnonzero(taken)
+    found = []
+    for name in ("position", "force", "normal", "mode"):
+        own = getattr(run.tape, name)[row]
+        beside = np.zeros((len(rest.other_points), *own.shape[1:]))
+        if places.size:
+            beside[places] = getattr(others, name)[places, row]
+        found.append(np.concatenate([own, beside]))
+    point, force, normal, mode = found
+    return point, force, normal, mode
 
 
 def _plain(array: np.ndarray) -> list[float | None]:

@@ -135,7 +135,7 @@ class LiveView:
 
     def _send(self, run: _Pushable) -> None:
         tape, row = run.run.tape, run.row()
-        event = frame(self.rest, self._bodies, tape, row, run.acting)
+        event = frame(self.rest, self._bodies, run.run, row, run.acting)
         self.server.send({"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event})
 
     def _other_law(self, run: Run, given: dict[str, Any]) -> dict[str, Any]:
