@@ -18,9 +18,9 @@ from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
 GUESSES = 25
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
-# What a point remembers: what it did, and the size and direction of its friction.
-MODE, SIZE, DIRECTION = 0, 1, 2
-MEMORY_SIZE = 5
+# What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
+MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
+MEMORY_SIZE = 6
 # What is kept of a sliding point's friction beside its direction and size: by how much it was turned last, and by how
 # much it should have been before that.
 TURNED, MISSED = 4, 5

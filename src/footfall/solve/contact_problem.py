@@ -27,7 +27,7 @@ from footfall.solve.contact_guess import (
     missing_accelerations,
     solve_by_guessing,
 )
-from footfall.solve.contact_search import search_floats, search_integers, solve_by_few
+from footfall.solve.contact_search import guesses_missed, search_floats, search_integers, solve_by_few
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, coupled_signature
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
@@ -82,15 +82,17 @@ def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
         for k in range(3):
             end[p, 3 + k] = force[p, k]
     missing_accelerations(contacts, step, free, target, missing)
-    iterations = 1
-    found = all_held(contacts, marks) and hold_all(
-        contacts, still, memory, target, missing, marks, friction, force, end, work
-    )
-    if not found:
-        found, iterations = solve_by_guessing(
-            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, GUESSES
+    iterations, found = 0, False
+    if not guesses_missed(contacts, memory):
+        iterations = 1
+        found = all_held(contacts, marks) and hold_all(
+            contacts, still, memory, target, missing, marks, friction, force, end, work
         )
-    to_contact_frames(contacts, force)
+        if not found:
+            found, iterations = solve_by_guessing(
+                contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, GUESSES
+            )
+        to_contact_frames(contacts, force)
     if not found:
         found, more = solve_by_few(
             contacts, step, still, memory, free, target, missing, friction, marks, force, end, work

@@ -14,6 +14,7 @@ import math
 
 from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import (
+    MISSES,
     TOLERANCE,
     TURNED,
     end_motions,
@@ -36,8 +37,8 @@ JOININGS = 12
 BUDGET, POINT_SOLUTIONS = 1.0e6, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
-#: Guesses that nearly right forces are worth.
-NEAR_GUESSES = 6
+#: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
+NEAR_GUESSES, FEW_GUESSES = 6, 2
 #: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
 ENOUGH = 1e-6
 #: What Gauss-Seidel has not converged to this is, too.
@@ -190,7 +191,7 @@ def move(contacts, step, free, force, missing, end, work):
 
 
 @kernel
-def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
+def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most):
     """Replace forces that are nearly right (contact frames) by those of a guess that they suggest and that holds.
 
     Gives whether there is one, and how many were tried; if there is none, nothing has changed but ``end``, which is
@@ -204,7 +205,7 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
             end[p, 3 + k] = force[p, k]
     missing_accelerations(contacts, step, free, target, missing)
     found, guesses = solve_by_guessing(
-        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, NEAR_GUESSES
+        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
     )
     if found:
         to_contact_frames(contacts, force)
@@ -235,21 +236,56 @@ def newton_on_few(contacts, step, free, target, chosen, warm, budget, force, wor
     return found, iterations, left
 
 
+@inlined
+def guesses_missed(contacts, memory):
+    """Whether guesses from what each point did missed in the last step: they will in this one, which is like it.
+
+    So it is where a robot lies at rest and the ground could hold it in many ways. Some points are on the cone without
+    slipping then, which is not remembered of them, or the forces are not the least ones.
+    """
+    for i in range(contacts.number[0]):
+        if memory[contacts.points[i], MISSES] == 1.0:
+            return True
+    return False
+
+
+@kernel
+def remember(contacts, still, memory, kind, end, hit):
+    """Remember of all points whether guesses will miss: not if one has hit, and all points that it lets slide do."""
+    misses = 0.0 if hit else 1.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if kind[p] == SLIDE and end[p, 0] * end[p, 0] + end[p, 1] * end[p, 1] <= still * still:
+            misses = 1.0
+    for i in range(contacts.number[0]):
+        memory[contacts.points[i], MISSES] = misses
+
+
 @separate(solver_signature, rare=True)
 def solve_by_few(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
     """Forces (contact frames) from those that ``end`` keeps in its last columns. Gives whether they solve the problem,
     and how many steps, pivots, sweeps and guesses it took.
     """
     room, marks = search_marks(contacts, kind)
+    near = guesses_missed(contacts, memory)
+    most, iterations = NEAR_GUESSES, 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for k in range(3):
             force[p, k] = end[p, 3 + k]
+    if near:  # the last forces say more than what each point did
+        most = FEW_GUESSES
+        hit, iterations = guess_from_forces(
+            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
+        )
+        if hit:
+            remember(contacts, still, memory, kind, end, True)
+            return True, iterations
     count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
-    left, iterations, found, complete = BUDGET, 0, True, False
+    left, found, complete = BUDGET, True, False
     for turn in range(JOININGS):
         found, steps, left = newton_on_few(
-            contacts, step, free, target, room[:count], turn > 0, left, force, work, marks
+            contacts, step, free, target, room[:count], near or turn > 0, left, force, work, marks
         )
         iterations += steps
         move(contacts, step, free, force, missing, end, work)
@@ -260,10 +296,12 @@ def solve_by_few(contacts, step, still, memory, free, target, missing, friction,
             complete = True
             break
     if complete:
-        _, guesses = guess_from_forces(
-            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+        hit, guesses = guess_from_forces(
+            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
         )
+        remember(contacts, still, memory, kind, end, hit)
         return True, iterations + guesses
+    remember(contacts, still, memory, kind, end, False)
     # Gauss-Seidel comes near from anywhere, and guesses from there hit.
     keep_in_cone(contacts, force)
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
@@ -271,7 +309,7 @@ def solve_by_few(contacts, step, still, memory, free, target, missing, friction,
             contacts, room[:count], free, target, step, force, SWEEPS, TOLERANCE, end, work
         )
         hit, guesses = guess_from_forces(
-            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work
+            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, NEAR_GUESSES
         )
         iterations += sweeps_taken + guesses
         if hit:

@@ -7,6 +7,7 @@ clamps all the motions that Table I names; sliding friction is found in :mod:`fo
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.solve.contact_guess import MEMORY_SIZE as OF_POINTS
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.solve.dense import minimum_norm_solve
@@ -16,8 +17,8 @@ NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 SLIDING = 4  # added to a state
 INDEX = 3  # bits to the left of which a state holds where on the outline it begins
 # What a point remembers beside what the contact problem does: its slip speed and its load.
-SPEED, LOAD = 5, 6
-MEMORY_SIZE = 7
+SPEED, LOAD = OF_POINTS, OF_POINTS + 1
+MEMORY_SIZE = OF_POINTS + 2
 #: m/s, the slowest slip that friction is first guessed from, and at which a foot may be at rest.
 SLOW = 1e-4
 #: m/s below which a point does not move.
