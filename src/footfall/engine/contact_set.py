@@ -14,7 +14,7 @@ from footfall.engine.joint_rows import fold_equalities
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.others import live, release_all
+from footfall.engine.near_bodies import live, release_all
 from footfall.engine.shared_rows import answer_impulse, hold_equalities, reduce_mobility
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK

@@ -56,8 +56,10 @@ from footfall.engine.dormand_prince import (
 )
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
-from footfall.engine.others import MAY_GROW, add_step_of_all, begin_sample_of_all, live
+from footfall.engine.near_bodies import live
+from footfall.engine.others import MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
+from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
 from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, hold_forces

@@ -22,7 +22,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_solver import ask_mujoco
-from footfall.engine.others import all_point_forces, release_all
+from footfall.engine.near_bodies import all_point_forces, release_all
 from footfall.engine.shared_rows import (
     add_shared_row_forces,
     answer_with,

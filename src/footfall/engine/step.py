@@ -22,16 +22,10 @@ from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
-from footfall.engine.others import (
-    LOST,
-    MAY_GROW,
-    add_step_of_all,
-    begin_sample_of_all,
-    locate_all,
-    roll_all_anchors,
-    too_small,
-)
+from footfall.engine.near_bodies import locate_all, roll_all_anchors, too_small
+from footfall.engine.others import LOST, MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
+from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
 from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
     add_damping,

@@ -1,0 +1,371 @@
+"""Bodies beside the feet: which are near the ground, and where they touch it (:mod:`footfall.engine.others`)."""
+
+from __future__ import annotations
+
+from footfall.compiled import cold, inlined
+from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
+from footfall.engine.others import FAR, LIVE, LOST, MAY_GROW
+from footfall.ground.surface import tangent_frame
+from footfall.solve.contacts import OPEN
+
+#: Points that have come farther than this from the ground give their place back, m.
+KEEP = 0.02
+#: A disc whose normal is nearer to the ground's than this (sine) stands on its fixed points.
+LEVEL = 0.1
+#: A point is about to touch if its gap is less than this many times its way in a step, and a slack, m.
+AHEAD, SLACK = 3.0, 2e-4
+
+
+@inlined
+def support(turn, axes, nx, ny, nz, roll):
+    """Where an ellipsoid touches, from its centre, world frame, and whether it does so in one place.
+
+    With W the semi-axes in the world and y = W^T n that is -W y / |y|; ``roll`` (3, 3) becomes the derivative of its
+    place by the turning of the normal, W W^T / |y| - (W y)(W y)^T / |y|^3, which for a ball is its radius.
+    """
+    ax, ay, az, bx, by, bz, cx, cy, cz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(3):  # the columns of W are a, b, c
+        ax += turn[k] * axes[k, 0]
+        ay += turn[3 + k] * axes[k, 0]
+        az += turn[6 + k] * axes[k, 0]
+        bx += turn[k] * axes[k, 1]
+        by += turn[3 + k] * axes[k, 1]
+        bz += turn[6 + k] * axes[k, 1]
+        cx += turn[k] * axes[k, 2]
+        cy += turn[3 + k] * axes[k, 2]
+        cz += turn[6 + k] * axes[k, 2]
+    u, v, w = ax * nx + ay * ny + az * nz, bx * nx + by * ny + bz * nz, cx * nx + cy * ny + cz * nz
+    longest = max(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
+    size = (u * u + v * v + w * w) ** 0.5
+    if size * size < LEVEL * LEVEL * longest:
+        return 0.0, 0.0, 0.0, False
+    x, y, z = ax * u + bx * v + cx * w, ay * u + by * v + cy * w, az * u + bz * v + cz * w
+    s, t = 1.0 / size, 1.0 / size**3
+    roll[0, 0] = (ax * ax + bx * bx + cx * cx) * s - x * x * t
+    roll[0, 1] = (ax * ay + bx * by + cx * cy) * s - x * y * t
+    roll[0, 2] = (ax * az + bx * bz + cx * cz) * s - x * z * t
+    roll[1, 1] = (ay * ay + by * by + cy * cy) * s - y * y * t
+    roll[1, 2] = (ay * az + by * bz + cy * cz) * s - y * z * t
+    roll[2, 2] = (az * az + bz * bz + cz * cz) * s - z * z * t
+    roll[1, 0], roll[2, 0], roll[2, 1] = roll[0, 1], roll[0, 2], roll[1, 2]
+    return -x * s, -y * s, -z * s, True
+
+
+@inlined
+def is_far(world, others, b, surface, shape, table):
+    """Whether no point of a body can be near the ground: by the box around them all, on uneven ground by the ball.
+
+    Near is what keeps a place, or, of a body that has none, what may touch within ``AHEAD`` steps.
+    """
+    body = others.body[b]
+    x, r, u, h = world.xpos[body], world.xmat[body], others.centre[b], others.half[b]
+    pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+    low = pz - others.highest - (abs(r[6]) * h[0] + abs(r[7]) * h[1] + abs(r[8]) * h[2])
+    if low > KEEP:
+        return True
+    px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+    py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+    gap, nx, ny, nz = surface(px, py, pz, shape, table)
+    if others.flat == 1:
+        extent = 0.0
+        for c in range(3):
+            extent += abs(r[c] * nx + r[3 + c] * ny + r[6 + c] * nz) * h[c]
+        low = gap - extent
+    else:
+        low = gap / others.lipschitz - others.size[b]
+    if low > KEEP:
+        return True
+    if low <= SLACK or others.seated[b] > 0 or others.patient == 1:
+        return False
+    v, com = world.cvel[body], world.subtree_com[others.root[b]]
+    away = ((px - com[0]) ** 2 + (py - com[1]) ** 2 + (pz - com[2]) ** 2) ** 0.5 + others.size[b]
+    spin = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) ** 0.5
+    speed = (v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) ** 0.5 + spin * away
+    return low > SLACK + AHEAD * others.dt * speed
+
+
+@cold
+def take_place(points, contacts, q):
+    """A free place for point ``q``, or -1 if there is none."""
+    others = points.others
+    for s in range(others.who.size):
+        if others.who[s] < 0:
+            p = others.first + s
+            others.who[s] = q
+            others.place[q] = p
+            for c in range(3):
+                points.local[p, c] = others.local[q, c]
+                points.force[p, c] = 0.0
+            points.radius[p] = others.radius[q]
+            points.smooth[p] = others.smooth[q]
+            for c in range(3):
+                for d in range(3):
+                    points.axes[p, c, d] = others.axes[q, c, d]
+            points.mode[p] = OPEN
+            points.memory[p, :] = 0.0
+            others.counters[LIVE] = max(others.counters[LIVE], p + 1)
+            return p
+    return -1
+
+
+@inlined
+def is_early(others):
+    """Whether points take their places as soon as they would keep them: before a period from event to event, in which
+    a run cannot get more, and in which an impact may throw a body down faster than it came.
+    """
+    return others.patient == 1 and others.full == 0 and others.counters[MAY_GROW] == 1
+
+
+@cold
+def list_body(world, points, contacts, b, slot, count, surface, shape, table, margin):
+    """List the near points of a body beside the feet, in a ``slot`` or, if that is -1, in none. Gives the new count."""
+    others = points.others
+    body = others.body[b]
+    x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
+    early = is_early(others)
+    for q in range(others.begin[b], others.begin[b + 1]):
+        u = others.local[q]
+        px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+        py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+        pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+        gap, nx, ny, nz = surface(px, py, pz, shape, table)
+        p = others.place[q]
+        if others.smooth[q] == 1:
+            # First from the normal under the centre, then from that under the place found.
+            roll, touches = points.roll[points.roll.shape[0] - 1], True
+            dx, dy, dz = 0.0, 0.0, 0.0
+            for _ in range(2):
+                dx, dy, dz, touches = support(r, others.axes[q], nx, ny, nz, roll)
+                if not touches:
+                    break
+                gap, nx, ny, nz = surface(px + dx, py + dy, pz + dz, shape, table)
+            if touches:
+                px, py, pz = px + dx, py + dy, pz + dz
+            else:
+                gap = FAR
+        gap -= others.radius[q]
+        if not gap < KEEP:  # nor where there is no ground
+            if p >= 0:
+                contacts.gap[p] = FAR if gap != gap else gap
+            if p < 0 or others.patient == 0:
+                continue
+        px, py, pz = px - others.radius[q] * nx, py - others.radius[q] * ny, pz - others.radius[q] * nz
+        soon = gap <= SLACK
+        if not soon:
+            rx, ry, rz = px - com[0], py - com[1], pz - com[2]
+            vx = v[3] + v[1] * rz - v[2] * ry
+            vy = v[4] + v[2] * rx - v[0] * rz
+            vz = v[5] + v[0] * ry - v[1] * rx
+            soon = gap <= SLACK + AHEAD * others.dt * (vx * vx + vy * vy + vz * vz) ** 0.5
+        if p < 0:
+            if not (soon or early):
+                continue
+            p = take_place(points, contacts, q)
+            if p < 0:
+                others.counters[LOST] += 1
+                continue
+            others.seated[b] += 1
+        at = points.position[p]
+        at[0], at[1], at[2] = px, py, pz
+        contacts.gap[p] = gap
+        if gap > margin or not (soon or points.mode[p] != OPEN or others.patient == 1):
+            continue
+        if slot < 0:
+            others.counters[LOST] += 1
+            continue
+        tangent_frame(nx, ny, nz, contacts.frame[p])
+        if others.smooth[q] == 1:
+            for c in range(3):
+                for d in range(3):
+                    points.roll[p, c, d] = points.roll[points.roll.shape[0] - 1, c, d]
+        contacts.body[p] = slot
+        contacts.points[count] = p
+        count += 1
+    return count
+
+
+@cold
+def set_far(points, contacts, b):
+    """Places that points of a far body still have are far from the ground, too."""
+    others = points.others
+    for q in range(others.begin[b], others.begin[b + 1]):
+        if others.place[q] >= 0:
+            contacts.gap[others.place[q]] = FAR
+
+
+@cold
+def take_slot(points, b, a):
+    """Give the slot ``a`` behind the feet's to a body, with all that the operator must know of it."""
+    others = points.others
+    k = others.feet + a
+    others.slot[a] = b
+    points.body[k] = others.body[b]
+    points.root[k] = others.root[b]
+    points.geom[k] = others.geom[b]
+    points.chain_length[k] = others.chain_length[b]
+    for i in range(others.chain_length[b]):
+        points.chain[k, i] = others.chain[b, i]
+    for m in range(others.feet):
+        points.shared[k, m] = points.shared[m, k] = others.shared[others.feet + b, m]
+    for c in range(others.slot.size):
+        if others.slot[c] >= 0:
+            m = others.feet + c
+            points.shared[k, m] = points.shared[m, k] = others.shared[others.feet + b, others.feet + others.slot[c]]
+
+
+@inlined
+def live(points):
+    """Points up to the last that may be near the ground."""
+    return points.others.counters[LIVE]
+
+
+@cold
+def turn_feet(world, points, surface, shape, table):
+    """Find where ellipsoids of feet touch: from the normal under the centre, then from that under the place found."""
+    for k in range(points.others.feet):
+        x, r = world.xpos[points.body[k]], world.xmat[points.body[k]]
+        for p in range(points.begin[k], points.begin[k + 1]):
+            if points.smooth[p] == 0:
+                continue
+            u, local = points.centre[p], points.local[p]
+            px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+            py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+            pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+            dx, dy, dz = 0.0, 0.0, 0.0
+            for _ in range(2):
+                _, nx, ny, nz = surface(px + dx, py + dy, pz + dz, shape, table)
+                dx, dy, dz, _ = support(r, points.axes[p], nx, ny, nz, points.roll[p])
+            for c in range(3):
+                local[c] = u[c] + r[c] * dx + r[3 + c] * dy + r[6 + c] * dz
+
+
+@inlined
+def locate_all(world, points, contacts, surface, shape, table, margin):
+    """Positions, gaps and, for points nearer than ``margin``, contact frames of feet and other bodies.
+
+    Gives a foot's point whose gap is NaN, or -1.
+    """
+    others = points.others
+    others.counters[LOST] = 0
+    if others.curved == 1:
+        turn_feet(world, points, surface, shape, table)
+    bad = locate(world.xpos, world.xmat, points, contacts, surface, shape, table, margin)
+    if bad >= 0:
+        return bad
+    count, a, bodies = contacts.number[0], 0, 0
+    for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
+        if is_far(world, others, b, surface, shape, table):
+            if others.seated[b] > 0:
+                set_far(points, contacts, b)
+            continue
+        slot = others.foot[b]
+        fixed = slot >= 0
+        bodies += 0 if fixed else 1
+        if not fixed and a < others.slot.size:
+            slot = others.feet + a
+            contacts.near[slot] = count
+        last = list_body(world, points, contacts, b, slot, count, surface, shape, table, margin)
+        if fixed:
+            for i in range(count, last):
+                insert(contacts, slot, i)
+        elif last > count:
+            if others.slot[a] != b:
+                take_slot(points, b, a)
+            a += 1
+        count = last
+    if bodies > others.slot.size and is_early(others):
+        others.counters[LOST] += 1
+    for k in range(others.feet + a, contacts.near.size):
+        contacts.near[k] = count
+    contacts.number[0] = count
+    return -1
+
+
+@inlined
+def insert(contacts, slot, i):
+    """Move the near point at the end of the list, number ``i``, to the end of those of a slot."""
+    p = contacts.points[i]
+    for j in range(i, contacts.near[slot + 1], -1):
+        contacts.points[j] = contacts.points[j - 1]
+    contacts.points[contacts.near[slot + 1]] = p
+    for k in range(slot + 1, contacts.near.size):
+        contacts.near[k] += 1
+
+
+@inlined
+def release_all(points, contacts):
+    """Set every point open that is not near; a coupled law starts from there."""
+    if points.others.who.size == 0:  # then they are listed in their order
+        release_far(points, contacts)
+        return
+    for i in range(contacts.number[0]):
+        points.listed[contacts.points[i]] = 1
+    for p in range(live(points)):
+        if points.listed[p] == 0:
+            release(points, p)
+            points.memory[p, :] = 0.0
+        points.listed[p] = 0
+
+
+@inlined
+def all_point_forces(points, contacts, law, parameters, slip):
+    """Ask a point law for the force on every near point; all others are open."""
+    if points.others.who.size == 0:
+        point_forces(points, contacts, law, parameters, slip)
+        return
+    release_all(points, contacts)
+    near_forces(points, contacts, law, parameters, slip)
+
+
+@inlined
+def roll_all_anchors(cvel, points, contacts, dt):
+    """Let the anchors of round points and of ellipsoids follow the place of contact as it rolls over the ground."""
+    roll_anchors(cvel, points, contacts, dt)
+    if points.others.curved == 0:
+        return
+    for k in range(points.body.size):
+        v = cvel[points.body[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            if points.smooth[p] == 0:
+                continue
+            n = contacts.frame[p, 2]
+            x, y, z = v[1] * n[2] - v[2] * n[1], v[2] * n[0] - v[0] * n[2], v[0] * n[1] - v[1] * n[0]
+            for c in range(3):
+                t = points.roll[p, c]
+                points.anchor[p, c] += dt * (t[0] * x + t[1] * y + t[2] * z)
+
+
+@inlined
+def body_of(others, q):
+    """The body here that a point belongs to."""
+    b = 0
+    while others.begin[b + 1] <= q:
+        b += 1
+    return b
+
+
+@cold
+def free_places(points, contacts):
+    """Take back the places of points that are far from the ground: between samples, when nothing is under way."""
+    others = points.others
+    live = others.first
+    for s in range(others.counters[LIVE] - others.first):
+        p, q = others.first + s, others.who[s]
+        if q < 0:
+            continue
+        if contacts.gap[p] > KEEP and points.mode[p] == OPEN:
+            others.who[s] = -1
+            others.place[q] = -1
+            contacts.gap[p] = FAR
+            others.seated[body_of(others, q)] -= 1
+        else:
+            live = p + 1
+    others.counters[LIVE] = live
+
+
+@inlined
+def too_small(points):
+    """Whether a point is about to touch that has no place, and the run can still get more."""
+    others = points.others
+    return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1
