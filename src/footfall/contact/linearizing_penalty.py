@@ -98,11 +98,10 @@ def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals,
     for i in range(contacts.number[0]):
         marks[contacts.points[i]] = target[contacts.points[i]] == 0.0
     make_rigid(contacts, marks, free, work)
-    status = 0
-    if parameters.consistent == 1.0:
-        status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
-    if parameters.consistent == 0.0 or status == 1:  # the paper's limits can always be applied
+    if parameters.consistent == 0.0:
         saturated(contacts, memory, force, mode, work, marks)
+        return 0
+    status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
     return status
 
 

@@ -15,10 +15,8 @@ from footfall.compiled import inlined
 OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
 # Kinds of rows, numbered as MuJoCo's mjtConstraint: friction of tendons is 2, and all from limits on are one-sided.
 EQUALITY, FRICTION, LIMIT = 0, 1, 3
-#: Rounds after which a step is unsolved; mostly one does.
+#: Rounds after which a step is unsolved, unless its effort is used up before; mostly one does.
 ROUNDS = 100
-#: Rounds in which the law finds no solution, which costs it most, after which a step is unsolved too.
-UNSOLVED_ROUNDS = 25
 #: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 #: Rounds after which a law starts from its last answer, and share of a line below which the search along it stalls.

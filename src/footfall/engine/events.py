@@ -82,6 +82,8 @@ TURNS = 100
 INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
+#: Share of the largest impulse by which another may pull or leave the cone, as both turn with the ground.
+UNSOUND = 1e-3
 
 
 @inlined
@@ -277,6 +279,28 @@ def add_up(points, contacts, flow, h):
 
 
 @inlined
+def is_sound(points, contacts, flow):
+    """Whether no impulse of a period pulls or is outside the cone.
+
+    Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
+    of their weights are positive, and the mean force of a point could pull.
+    """
+    largest, load = 0.0, 0.0
+    for p in range(live(points)):
+        for k in range(3):
+            largest = max(largest, abs(flow.impulse[p, k]))
+    for p in range(live(points)):
+        f, n, square = flow.impulse[p], contacts.frame[p, 2], 0.0
+        load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
+        for k in range(3):
+            square += (f[k] - load * n[k]) ** 2
+        limit = contacts.static_friction[p] * max(0.0, load) + UNSOUND * largest
+        if load < -UNSOUND * largest or square > limit * limit:
+            return False
+    return True
+
+
+@inlined
 def start_period(points, flow):
     """Nothing has happened yet."""
     for p in range(live(points)):
@@ -341,11 +365,12 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
             if hit or flash > 0.0 or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, conditions.constraints, flow)
             hit, flash, straighten = False, 0.0, False
-            if gone >= dt - 1e-15 and not over_edge:
+            over = gone >= dt - 1e-15
+            if over and not over_edge and is_sound(points, contacts, flow):
                 break
             impacts = flow.tally[IMPACTS]
             tired = flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt
-            if tired or over_edge:
+            if tired or over_edge or over:
                 steps = 0
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)

@@ -119,6 +119,14 @@ def fold_joint_rows(rows):
 
 
 @inlined
+def open_joint_limits(rows):
+    """Let every limit go."""
+    for i in range(rows.kind.size):
+        if rows.kind[i] == LIMIT:
+            rows.state[i] = OPEN
+
+
+@inlined
 def fold_equalities(rows):
     """What equalities alone add to the diagonal of M."""
     for j in range(rows.added.size):

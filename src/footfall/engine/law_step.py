@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED, UNSOLVED_ROUNDS
+from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
     joint_slope,
+    open_joint_limits,
     set_joint_states,
 )
 from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
@@ -29,12 +30,14 @@ from footfall.engine.shared_rows import (
     begin_shared_line,
     check_shared_rows,
     eliminate_rows,
+    open_shared_rows,
     reduce_mobility,
     set_shared_states,
     shared_slope,
 )
 from footfall.engine.stages import add_damping, factor_inertia, solve
 from footfall.solve.dense import copy
+from footfall.solve.effort import EFFORT, IN_TURN, round_cost
 
 
 @inlined
@@ -104,8 +107,11 @@ def least_cost(constraints, qacc, force):
 
 
 @cold
-def rows_agree(world, constraints, turn):
-    """Whether the states of all rows are those of the acceleration found; if not they are corrected, and M factored."""
+def rows_agree(world, constraints, turn, alone):
+    """Whether the states of all rows are those of the acceleration found; if not they are corrected, and M factored.
+
+    If there are the rows ``alone``, the contact forces given, the cost is convex, and the search along the line right.
+    """
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
     tolerance = EXACT if turn < SOME else ENOUGH
     wrong = check_joint_rows(joints, world.qacc, tolerance) + check_shared_rows(shared, world.qacc, tolerance)
@@ -113,7 +119,7 @@ def rows_agree(world, constraints, turn):
     if wrong == 0:
         return True
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
-    if share < STALLED:  # the law is not monotone here: there is no cost to lower
+    if share < STALLED and not alone:  # the law is not monotone here: there is no cost to lower
         share = 1.0
     for j in range(at.size):
         if turn == 0:
@@ -126,6 +132,40 @@ def rows_agree(world, constraints, turn):
         fold_joint_rows(joints)
         factor_inertia(world, joints)
     return False
+
+
+@cold
+def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt):
+    """What a step gets whose contacts and constraint rows were not solved together: contact forces of a robot without
+    its one-sided rows, then all rows under these forces, a convex problem.
+    """
+    joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
+    contacts.effort[0] = IN_TURN * EFFORT
+    open_joint_limits(joints)
+    open_shared_rows(shared)
+    fold_joint_rows(joints)
+    factor_inertia(world, joints)
+    for j in range(given.size):
+        world.qacc[j] = world.qfrc_smooth[j] + joints.push[j]
+    half_solve(world, world.qacc)
+    if shared.number[0] > 0:
+        eliminate_rows(world, shared, world.qacc)
+    coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
+    for j in range(given.size):
+        given[j] = 0.0
+    add_forces(world.cdof, world.subtree_com, points, contacts, given)
+    for turn in range(ROUNDS):
+        for j in range(given.size):
+            world.qacc[j] = world.qfrc_smooth[j] + given[j] + joints.push[j]
+        half_solve(world, world.qacc)
+        if shared.number[0] > 0:
+            eliminate_rows(world, shared, world.qacc)
+            answer_with(world, shared, world.qacc)
+        finish_solve(world, world.qacc)
+        if rows_agree(world, constraints, turn, True):
+            return
+    copy(world.qacc, constraints.acceleration)  # the best so far, between two rounds
+    copy(world.qfrc_constraint, constraints.needed)
 
 
 @inlined
@@ -141,7 +181,8 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         gather(points, contacts, scratch.centroid)
         if rows > 0:
             keep_memory(points, scratch)
-    status, unsolved = 0, 0
+    status, bodies = 0, contacts.near.size - 1
+    contacts.effort[0] = EFFORT
     for turn in range(ROUNDS):
         copy(world.qacc, world.qfrc_smooth)
         if joints.kind.size > 0:
@@ -155,11 +196,13 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
                 restore_memory(points, scratch)
             status = coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
         finish_solve(world, world.qacc)
-        if rows == 0 or rows_agree(world, constraints, turn):
+        if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
-        unsolved += 1 if status != 0 else 0
-        if unsolved == UNSOLVED_ROUNDS:
+        contacts.effort[0] -= round_cost(world.qvel.size, contacts.number[0], bodies)
+        if asked and contacts.effort[0] <= 0.0:
             break
+    if asked:
+        solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt)
     return 1
 
 

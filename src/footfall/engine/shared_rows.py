@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import EQUALITY, HOLDS, OPEN, SLIPS_UP, bounded, state_for, violates
+from footfall.engine.active_set import EQUALITY, HOLDS, LIMIT, OPEN, SLIPS_UP, bounded, state_for, violates
 from footfall.engine.bridge import counter, doubles_at, integers_at
 from footfall.solve.dense import cholesky, cholesky_solve
 
@@ -169,6 +169,14 @@ def eliminate_rows(world, rows, x):
     rows.number[1] = n
     factor_rows(world, rows)
     answer_with(world, rows, x)
+
+
+@cold
+def open_shared_rows(rows):
+    """Let every one-sided row go."""
+    for i in range(rows.number[0]):
+        if rows.kind[i] >= LIMIT:
+            rows.state[i] = OPEN
 
 
 @cold

@@ -15,6 +15,7 @@ from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
+from footfall.solve.effort import UNBOUNDED
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -210,6 +211,7 @@ def with_size(points: AllPoints, contacts: Contacts, size: int) -> tuple[AllPoin
     seen = {name: array[:count] for name, array in contacts._asdict().items()}
     seen |= {
         "number": contacts.number,
+        "effort": contacts.effort,
         "near": contacts.near[: slots + 1],
         "mobility": np.zeros((6 * slots, 6 * slots)),
     }
@@ -235,6 +237,7 @@ def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: f
         mobility=np.zeros((6 * feet, 6 * feet)),
         static_friction=np.full(count, static_friction),
         dynamic_friction=np.full(count, dynamic_friction),
+        effort=np.full(1, UNBOUNDED),
     )
 
 

@@ -14,8 +14,8 @@ from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
 
-#: Guesses that may be mended before Newton takes over.
-GUESSES = 25
+#: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
+GUESSES, GUESSING = 25, 0.3
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.

@@ -19,6 +19,7 @@ from footfall.compiled import inlined, separate
 from footfall.solve.contact_guess import (
     DIRECTION,
     GUESSES,
+    GUESSING,
     MODE,
     SIZE,
     all_held,
@@ -29,6 +30,7 @@ from footfall.solve.contact_guess import (
 )
 from footfall.solve.contact_search import guesses_missed, search_floats, search_integers, solve_by_few
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, coupled_signature
+from footfall.solve.effort import affordable, guess_cost
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 
@@ -89,9 +91,12 @@ def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
             contacts, still, memory, target, missing, marks, friction, force, end, work
         )
         if not found:
+            cost = guess_cost(contacts)
+            most = max(1, affordable(GUESSING * contacts.effort[0], cost, GUESSES))
             found, iterations = solve_by_guessing(
-                contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, GUESSES
+                contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, most
             )
+            contacts.effort[0] -= cost * iterations
         to_contact_frames(contacts, force)
     if not found:
         found, more = solve_by_few(

@@ -3,7 +3,8 @@
 The points of a foot move together. If no point of it goes into the ground under forces on some of them, those forces
 solve the whole problem, and under a flat face the corners are enough. So a few points are chosen, the farthest from one
 another; their problem is solved by Newton from a pyramid (:mod:`footfall.solve.newton_on_cone`), and if that does not
-end, by Gauss-Seidel; points that go in join them. All of it has a budget: a state that costs more is called unsolved.
+end, by Gauss-Seidel; points that go in join them. All of it takes from the step's effort
+(:mod:`footfall.solve.effort`): a state that costs more is called unsolved.
 
 See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 """
@@ -24,6 +25,7 @@ from footfall.solve.contact_guess import (
 )
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
+from footfall.solve.effort import guess_cost, sweep_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
@@ -33,8 +35,8 @@ from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 MOST, OF_A_FOOT = 32, 4
 #: Times that points may join them.
 JOININGS = 12
-#: What a step may cost Newton and Lemke, in about nanoseconds, and how often Gauss-Seidel may solve a point.
-BUDGET, POINT_SOLUTIONS = 1.0e6, 800
+#: Share of the step's effort that is left to Gauss-Seidel, and the most times it may solve a point.
+LEFT, POINT_SOLUTIONS = 0.2, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
 #: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
@@ -191,6 +193,30 @@ def move(contacts, step, free, force, missing, end, work):
 
 
 @kernel
+def tame(contacts, step, free, target, force, end, missing, work):
+    """Shrink forces that solve nothing to those along their ray that leave the least motion, by Gauss's principle.
+
+    So they take energy, or none, however far from a solution they are.
+    """
+    move(contacts, step, free, force, missing, end, work)
+    linear, square = 0.0, 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        linear -= force[p, 2] * target[p] if target[p] != ANY else 0.0
+        for k in range(3):
+            linear += force[p, k] * free[p, k]
+            square += force[p, k] * (end[p, k] - free[p, k])
+    share = 1.0
+    if linear + square > 0.0:
+        share = min(1.0, max(0.0, -linear / square)) if square > 0.0 else 0.0
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            force[p, k] *= share
+            end[p, k] = free[p, k] + share * (end[p, k] - free[p, k])
+
+
+@kernel
 def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most):
     """Replace forces that are nearly right (contact frames) by those of a guess that they suggest and that holds.
 
@@ -204,9 +230,11 @@ def guess_from_forces(contacts, step, still, memory, free, target, missing, fric
         for k in range(3):
             end[p, 3 + k] = force[p, k]
     missing_accelerations(contacts, step, free, target, missing)
+    cost = guess_cost(contacts)
     found, guesses = solve_by_guessing(
         contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
     )
+    contacts.effort[0] -= cost * guesses
     if found:
         to_contact_frames(contacts, force)
     else:
@@ -282,7 +310,8 @@ def solve_by_few(contacts, step, still, memory, free, target, missing, friction,
             remember(contacts, still, memory, kind, end, True)
             return True, iterations
     count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
-    left, found, complete = BUDGET, True, False
+    kept = LEFT * contacts.effort[0]
+    left, found, complete = contacts.effort[0] - kept, True, False
     for turn in range(JOININGS):
         found, steps, left = newton_on_few(
             contacts, step, free, target, room[:count], near or turn > 0, left, force, work, marks
@@ -295,6 +324,7 @@ def solve_by_few(contacts, step, still, memory, free, target, missing, friction,
         if not joined:
             complete = True
             break
+    contacts.effort[0] = left + kept
     if complete:
         hit, guesses = guess_from_forces(
             contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
@@ -304,17 +334,22 @@ def solve_by_few(contacts, step, still, memory, free, target, missing, friction,
     remember(contacts, still, memory, kind, end, False)
     # Gauss-Seidel comes near from anywhere, and guesses from there hit.
     keep_in_cone(contacts, force)
+    cost = sweep_cost(count, contacts.near.size - 1)
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
+        if contacts.effort[0] <= 0.0:
+            break
         change, sweeps_taken = gauss_seidel(
             contacts, room[:count], free, target, step, force, SWEEPS, TOLERANCE, end, work
         )
         hit, guesses = guess_from_forces(
             contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, NEAR_GUESSES
         )
+        contacts.effort[0] -= cost * sweeps_taken
         iterations += sweeps_taken + guesses
         if hit:
             return True, iterations
         count, joined = join(contacts, slack, target, force, end, room, count)
         if change <= UNSOLVED and not joined:
             return True, iterations
+    tame(contacts, step, free, target, force, end, missing, work)
     return False, iterations

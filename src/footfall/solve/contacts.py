@@ -36,6 +36,7 @@ class Contacts(NamedTuple):
     mobility: np.ndarray  # (6K, 6K) acceleration (linear, angular) of the centroids per unit wrench, world frame
     static_friction: np.ndarray  # (P,)
     dynamic_friction: np.ndarray  # (P,)
+    effort: np.ndarray  # (1,) what solving may still cost in this step, see :mod:`footfall.solve.effort`
 
 
 @cache
@@ -46,7 +47,7 @@ def coupled_signature() -> Any:
         return types.Array(kind, ndim, "C")
 
     kinds = {"number": int64, "points": int64, "body": int64, "near": int64}
-    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction")
+    lists = ("number", "points", "body", "near", "gap", "static_friction", "dynamic_friction", "effort")
     dims = {"frame": 3} | dict.fromkeys(lists, 1)
     fields = [array(kinds.get(name, float64), dims.get(name, 2)) for name in Contacts._fields]
     matrix, vector = array(float64, 2), array(float64, 1)

@@ -16,7 +16,6 @@ from footfall.solve.contact_guess import (
 )
 from footfall.solve.contact_problem import conclude, problem_signature, rooms
 from footfall.solve.contact_search import (
-    BUDGET,
     JOININGS,
     choose_few,
     join,
@@ -26,9 +25,9 @@ from footfall.solve.contact_search import (
 )
 from footfall.solve.contacts import SLIDE
 from footfall.solve.delassus import dense_problem, hand_back
+from footfall.solve.effort import pivot_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
-from footfall.solve.newton_on_cone import pivot_cost
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
 #: Times the problem is solved while points that begin to slide change from static to dynamic friction.
@@ -56,11 +55,12 @@ def solve_by_pivoting(contacts, step, still, memory, free, target, missing, forc
     """
     room, integers = search_marks(contacts, marks)
     count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
-    status, iterations, left = SOLVED, 0, BUDGET
+    status, iterations, left = SOLVED, 0, contacts.effort[0]
     for _ in range(JOININGS):
         status, pivots, left = pivot_on_few(
             contacts, step, still, memory, free, target, missing, force, end, facets, room[:count], left, work, integers
         )
+        contacts.effort[0] = left
         iterations += pivots
         if status != SOLVED:
             return status, iterations

@@ -21,6 +21,7 @@ import math
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
 from footfall.solve.dense import copy
+from footfall.solve.effort import affordable, newton_cost, pivot_cost
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
 from footfall.solve.newton_on_lcp import HALVINGS, SHARE, STEPS, damped_step, largest
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
@@ -198,7 +199,7 @@ def soften(w, free, target, friction, impulse, enough, budget, work):
 def solve_cone(w, free, target, friction, impulse, warm, enough, budget, work, marks):
     """Make impulses (P, 3) solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
     impulse that would stop a point alone, the steps and pivots, and what is left of ``budget``, in the units of
-    :func:`newton_cost`. If ``warm``, what stalls is softened about the impulses that are given, too.
+    :mod:`footfall.solve.effort`. If ``warm``, what stalls is softened about the impulses that are given, too.
 
     ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,); ``work`` is flat, with ``cone_floats`` numbers,
     ``marks`` has ``cone_marks``.
@@ -237,21 +238,3 @@ def solve_cone(w, free, target, friction, impulse, warm, enough, budget, work, m
             left -= newton * steps
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left
-
-
-@inlined
-def newton_cost(n):
-    """What a step of Newton with n unknowns costs, in about nanoseconds."""
-    return 0.1 * n * n * n + 4.0 * n * n
-
-
-@inlined
-def pivot_cost(n):
-    """What a pivot of Lemke with n unknowns costs, in the same."""
-    return 0.7 * n * n
-
-
-@inlined
-def affordable(left, cost, most):
-    """How many things of a cost can be had."""
-    return int(max(0.0, min(float(most), left / cost)))

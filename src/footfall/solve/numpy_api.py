@@ -19,6 +19,7 @@ from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
 from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
 from footfall.solve.contact_search import read_kinds
 from footfall.solve.contacts import Contacts
+from footfall.solve.effort import UNBOUNDED
 from footfall.solve.lcp import lemke
 from footfall.solve.many_points import MANY, solve_many, sweep_to
 from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
@@ -89,6 +90,7 @@ def _contacts(given: ContactProblem) -> ByReference:
         mobility=mobility.reshape(6 * count, 6 * count),
         static_friction=given.friction,
         dynamic_friction=given.friction,
+        effort=np.full(1, UNBOUNDED),
     )
     return ByReference(seen)
 

@@ -111,6 +111,7 @@ class Space(NamedTuple):
     mobility: Any  # (6K, 6K)
     static_friction: Any  # (P,)
     dynamic_friction: Any  # (P,)
+    effort: Any  # (1,)
     slip: Any  # (2, 2)
     centroid: Any  # (K, 3)
     half: Any  # (K, nv, 8)
@@ -181,6 +182,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
         number=(1,),
+        effort=(1,),
         near=(feet + 1,),
         frame=(count, 3, 3),
         mobility=(6 * feet, 6 * feet),

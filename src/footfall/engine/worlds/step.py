@@ -31,6 +31,7 @@ from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
 from footfall.solve.contacts import Contacts
+from footfall.solve.effort import EFFORT
 
 
 class Plan(NamedTuple):
@@ -154,6 +155,7 @@ def begin_operator(one):
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
     release_far(points, contacts)
+    contacts.effort[0] = EFFORT
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
@@ -285,6 +287,7 @@ def contacts_of(soles, given, state, space):
         space.mobility,
         space.static_friction,
         space.dynamic_friction,
+        space.effort,
     )
 
 

@@ -64,7 +64,8 @@ def walk(*, planar: bool, forces: bool = True) -> Walk:
     # In space, without a push against wrong speed, the walk veers off within some twenty strides.
     controller = HumanWalk(law=LAW, dt=DT, push_damping=0.0 if planar else 200.0, forces=forces)
     period = controller.motion(robot).period
-    sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
+    # The paper's feet meet the ground at the testing points of their soles, and at nothing else.
+    sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT, body_contacts=False)
     rec = sim.run(STRIDES * period, controller=controller, record_dt=20 * DT).check()
     late = rec.slice(SETTLED * period)
     return Walk(late, stance_forces(late), measured_walk(), assistance(late), period)

@@ -1,0 +1,57 @@
+"""What solving may cost in one step: a bound counted in operations, so that it is the same on every machine.
+
+The unit is about a nanosecond on a desktop core. A step begins with ``EFFORT``; every guess, Newton step, pivot, sweep
+and round takes its cost off ``contacts.effort[0]``, and what is not solved when that is used up is called unsolved.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+
+#: What solving may cost in one step.
+EFFORT = 1.0e6
+#: Share of it that a law may have once more, where it and constraint rows were not solved together.
+IN_TURN = 0.2
+#: What is as good as no bound: a minute.
+UNBOUNDED = 6e10
+
+
+@inlined
+def guess_cost(contacts):
+    """What a guess costs of what every near point does."""
+    n = 0.0
+    for b in range(contacts.near.size - 1):
+        if contacts.near[b + 1] > contacts.near[b]:
+            n += 6.0
+    return 300.0 * contacts.number[0] + 150.0 * n + 12.0 * n * n + 0.5 * n * n * n
+
+
+@inlined
+def newton_cost(n):
+    """What a step of Newton with n unknowns costs, with the search along it."""
+    return 0.1 * n * n * n + 4.0 * n * n
+
+
+@inlined
+def pivot_cost(n):
+    """What a pivot of Lemke with n unknowns costs."""
+    return 0.7 * n * n
+
+
+@inlined
+def sweep_cost(points, bodies):
+    """What a sweep of Gauss-Seidel over so many points costs."""
+    return points * (300.0 + 20.0 * bodies)
+
+
+@inlined
+def round_cost(dofs, points, bodies):
+    """What a round costs in which a law is asked and constraint rows are checked, beside what the law itself counts."""
+    n = 6.0 * bodies
+    return 1000.0 + 50.0 * dofs + 30.0 * points + 0.1 * n * n * n
+
+
+@inlined
+def affordable(left, cost, most):
+    """How many things of a cost can be had."""
+    return int(max(0.0, min(float(most), left / cost)))
