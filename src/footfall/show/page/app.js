@@ -8,7 +8,8 @@
   const page = {
     span, window: [...span], time: span[0], shown: span[0], hovered: null, pointed: null, playing: false, theme: readTheme(),
     several: data.runs.length > 1, names: data.runs.map((run) => run.label), reference: null, hiddenRuns: new Set(),
-    start: data.start, trimmed: data.start > span[0] + 0.01 * (span[1] - span[0]), // a start that short hides nothing
+    start: data.start, falls: data.runs.map((run) => run.fall),
+    trimmed: data.start > span[0] + 0.01 * (span[1] - span[0]) || data.runs.some((run) => run.fall !== null), // a start that short hides nothing
     pushes: [...new Map(data.runs.flatMap((run) => run.pushes).map((push) => [`${push.start} ${push.end}`, push])).values()],
   };
   const [play, slider, clock, speed, reset] = ["play", "scrub", "clock", "speed", "unzoom"].map(find);

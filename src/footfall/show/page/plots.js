@@ -134,21 +134,23 @@ class Plot {
     return clamp(mix(low, high, part), low, high);
   }
 
-  // Least and greatest of what is visible, with some room; the start transient may be left out.
+  // Least and greatest of what is visible, with some room; the start transient and what follows a fall may be left out.
   range() {
     const { panel, page } = this, [begin, to] = page.window;
     const from = page.trimmed && page.start < to ? Math.max(begin, page.start) : begin;
     let low = Infinity, high = -Infinity;
-    const see = (x, y) => {
-      const last = Math.min(x.length - 1, before(x, to) + 1);
+    const see = (x, y, run) => {
+      const fall = page.trimmed ? page.falls[run] ?? Infinity : Infinity;
+      const end = fall > from ? fall : Infinity, last = Math.min(x.length - 1, before(x, to) + 1);
       for (let i = before(x, from); i <= last; i++) {
         if (x[i] < from - 1e-9) continue;
+        if (x[i] >= end) break;
         if (y[i] < low) low = y[i];
         if (y[i] > high) high = y[i];
       }
     };
     const plain = page.reference === null;
-    panel.curves.forEach((c, i) => this.isHidden(c, i) || see(c.x, this.shown(c)));
+    panel.curves.forEach((c, i) => this.isHidden(c, i) || see(c.x, this.shown(c), c.run));
     if (plain) for (const band of panel.bands || []) { see(band.x, band.low); see(band.x, band.high); }
     if (panel.zero || !plain) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
     if (plain) for (const line of panel.lines || []) if (line.y > low) high = Math.max(high, line.y);
