@@ -111,8 +111,9 @@ def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
     stairs = ff.Ground.stairs(rise=0.05, run=0.63, count=2, start=0.42)
     rec = walked(Walk(speed=0.4, steps=9, stop_time=0.6), name, stairs)
     assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
-    climbed = rec.position[-1, :, 2].min() - rec.position[0, :, 2].min()
-    assert climbed == pytest.approx(0.1, abs=0.01)  # springs give way by some mm
+    for foot in rec.robot.feet:  # a heel may be over the edge
+        own = rec.position[:, rec.foot(foot.name), 2]
+        assert own[-1].max() - own[0].max() == pytest.approx(0.1, abs=0.01)  # springs give way by some mm
 
 
 def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():

@@ -16,8 +16,9 @@ from engine import reference
 import footfall as ff
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
-from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP, UNSOLVED_ROUNDS
+from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.joint_rows import make_joint_rows
+from footfall.solve.effort import EFFORT, round_cost
 
 ROBOTS = Path(__file__).parents[3] / "shared" / "robots"
 REAL = {
@@ -342,4 +343,4 @@ def test_a_law_that_finds_no_solution_is_not_asked_over_and_over():
     robot = puppet()
     run = reference.evaluated(ff.Simulation(robot, law=NeverSolved()), robot.home, np.zeros(robot.model.nv))
     assert run.outcome[3] == 1
-    assert run.scratch.signals[0] == UNSOLVED_ROUNDS
+    assert 1 < run.scratch.signals[0] <= EFFORT / round_cost(robot.model.nv, 0, 1) + 2

@@ -246,8 +246,9 @@ class AccelerationComplementarity(EventLaw):
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
     from the state, integrated without events of their own; only equalities take part in impacts. A period ``dt`` in
     which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. So
-    is one in which a point in contact comes over an edge of the ground, as between the cells of a height field. A foot
-    that starts inside the ground stays as deep as it is.
+    is one in which a point in contact comes over an edge of the ground, as between the cells of a height field, and one
+    whose forces are not found or, as means, are none that a point can have. A foot that starts inside the ground stays
+    as deep as it is.
     """
 
     restitution: float = 0.0

@@ -65,6 +65,7 @@ from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, runaway, sense_an
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, hold_forces
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import copy
+from footfall.solve.effort import BETWEEN_EVENTS
 
 #: A run may end because events do not.
 STALLED = 4
@@ -115,7 +116,9 @@ def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, 
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-    outcome[STATUS] = constrained_step(world, points, contacts, scratch, constraints, True, law, values, dt)
+    outcome[STATUS] = constrained_step(
+        world, points, contacts, scratch, constraints, True, law, values, dt, BETWEEN_EVENTS
+    )
     return runaway(world, outcome)
 
 
@@ -280,12 +283,14 @@ def add_up(points, contacts, flow, h):
 
 @inlined
 def is_sound(points, contacts, flow):
-    """Whether no impulse of a period pulls or is outside the cone.
+    """Whether all forces of a period were found, and no impulse of it pulls or is outside the cone.
 
     Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
     of their weights are positive, and the mean force of a point could pull.
     """
-    largest, load = 0.0, 0.0
+    if flow.tally[UNSOLVED] != 0:
+        return False
+    largest = 0.0
     for p in range(live(points)):
         for k in range(3):
             largest = max(largest, abs(flow.impulse[p, k]))

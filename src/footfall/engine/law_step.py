@@ -169,8 +169,11 @@ def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt
 
 
 @inlined
-def constrained_step(world, points, contacts, scratch, constraints, operator, law, values, dt):
-    """Forces of a coupled law (if ``operator``), of all constraint rows, and the acceleration they give."""
+def constrained_step(world, points, contacts, scratch, constraints, operator, law, values, dt, effort):
+    """Forces of a coupled law (if ``operator``), of all constraint rows, and the acceleration they give.
+
+    ``effort`` is what solving may cost, see :mod:`footfall.solve.effort`.
+    """
     joints, shared = constraints.joints, constraints.shared
     asked = operator and contacts.number[0] > 0
     rows = joints.kind.size + shared.number[0]
@@ -182,7 +185,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         if rows > 0:
             keep_memory(points, scratch)
     status, bodies = 0, contacts.near.size - 1
-    contacts.effort[0] = EFFORT
+    contacts.effort[0] = effort
     for turn in range(ROUNDS):
         copy(world.qacc, world.qfrc_smooth)
         if joints.kind.size > 0:
@@ -266,5 +269,6 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
         laws.coupled,
         laws.values,
         plan.dt,
+        EFFORT,
     )
     return max(status, solved)

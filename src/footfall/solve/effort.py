@@ -9,7 +9,9 @@ from __future__ import annotations
 from footfall.compiled import inlined
 
 #: What solving may cost in one step.
-EFFORT = 1.0e6
+EFFORT = 1.8e6
+#: The same where motion is integrated from event to event, which takes its time anyway.
+BETWEEN_EVENTS = 20.0e6
 #: Share of it that a law may have once more, where it and constraint rows were not solved together.
 IN_TURN = 0.2
 #: What is as good as no bound: a minute.

@@ -30,6 +30,8 @@ from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
+#: Share of a step's effort that Lemke may take; the rest is for the exact cone, where it does not end.
+PIVOTING = 0.5
 #: Times the problem is solved while points that begin to slide change from static to dynamic friction.
 ROUNDS = 4
 #: Part of a point's mobility below which a direction has none: rounding.
@@ -55,12 +57,13 @@ def solve_by_pivoting(contacts, step, still, memory, free, target, missing, forc
     """
     room, integers = search_marks(contacts, marks)
     count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
-    status, iterations, left = SOLVED, 0, contacts.effort[0]
+    left = PIVOTING * contacts.effort[0]
+    kept, status, iterations = contacts.effort[0] - left, SOLVED, 0
     for _ in range(JOININGS):
         status, pivots, left = pivot_on_few(
             contacts, step, still, memory, free, target, missing, force, end, facets, room[:count], left, work, integers
         )
-        contacts.effort[0] = left
+        contacts.effort[0] = left + kept
         iterations += pivots
         if status != SOLVED:
             return status, iterations
