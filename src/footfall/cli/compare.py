@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from footfall.cli.measured import MeasuredOptions, errors_of, show_errors
 from footfall.cli.options import with_options
 from footfall.cli.output import length, print_json, print_table, progress_bar, say
 from footfall.cli.task import TaskOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(TaskOptions):
+class Command(TaskOptions, MeasuredOptions):
     """Run the same robot, ground, controller and push under several contact laws, each in a process of its own.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
@@ -37,6 +38,7 @@ class Command(TaskOptions):
         from footfall.contact import laws as all_laws
         from footfall.study.compare import compare
 
+        measured = self.measured_forces()  # before anything slow
         robot = self.chosen_robot()
         ground = self.chosen_ground()
         controller = self.chosen_controller(robot)
@@ -54,13 +56,18 @@ class Command(TaskOptions):
                 workers=self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),
             )
+        if self.out is not None and found.recordings:
+            found.save(self.out)  # nothing computed is lost, whatever the measurement
+        errors = {} if measured is None else errors_of(found.recordings, measured)
         if self.json:
-            print_json(found.to_dict())
+            print_json(found.to_dict() | ({"against_measured": errors} if errors else {}))
         else:
             _show(found)
+            if measured is not None:
+                show_errors(errors, measured.source)
         if self.out is not None and found.recordings:
-            found.save(self.out)
-            say(f"the recordings and their report are in {found.report(self.out / 'report.html').parent}")
+            page = found.report(self.out / "report.html", measured=measured)
+            say(f"the recordings and their report are in {page.parent}")
         return int(any(row.outcome == "failed" for row in found.rows))
 
 

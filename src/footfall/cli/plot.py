@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
+from footfall.cli.measured import MeasuredOptions
 from footfall.cli.output import print_json, print_table
 from footfall.cli.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(MeasuredOptions):
     """Draw a plot of a recording, or of several overlaid. The last word is the plot's name; list shows them all.
 
     footfall plot runs/walk grf --out grf.pdf
@@ -51,8 +52,12 @@ class Command:
             raise UsageError(f"no plot is called '{name}': {did_you_mean(name, PLOTS)}")
         if not folders:
             raise UsageError(f"which recording? footfall plot RECORDING {name}")
+        if self.measured is not None and name != "grf":
+            raise UsageError(f"measured forces are laid over the plot 'grf', not over '{name}'")
+        measured = self.measured_forces()
         recordings = loaded(folders, "plot")
-        figure = plot(recordings, name, start=self.start, stop=self.stop)
+        options: dict[str, Any] = {} if measured is None else {"measured": measured}
+        figure = plot(recordings, name, start=self.start, stop=self.stop, **options)
         path = save_plot(figure, self.out or Path(folders[0]) / f"{name}.png")
         if self.json:
             print_json({"plot": name, "file": str(path)})

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import tyro
 
+from footfall.cli.measured import MeasuredOptions, errors_of, show_errors
 from footfall.cli.output import print_json
 from footfall.cli.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(MeasuredOptions):
     """Write one HTML file about a recording, or about several compared: tables, plots, a 3D replay. Opens offline."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
@@ -26,13 +27,20 @@ class Command:
     """print one JSON object"""
 
     def run(self) -> int:
+        from footfall.show.frames import labels_of
         from footfall.show.report import write_report
 
         recordings = loaded(self.recordings, "report")
         path = self.out or self.recordings[0] / "report.html"
-        write_report(recordings, path, title=self.title)
+        measured = self.measured_forces()
+        write_report(recordings, path, title=self.title, measured=measured)
+        errors = (
+            {} if measured is None else errors_of(dict(zip(labels_of(recordings), recordings, strict=True)), measured)
+        )
         if self.json:
-            print_json({"report": str(path)})
-        else:
-            print(f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
+            print_json({"report": str(path), **({"against_measured": errors} if errors else {})})
+            return 0
+        if measured is not None:
+            show_errors(errors, measured.source)
+        print(f"The report is {path} ({path.stat().st_size / 2**20:.2f} MiB).")
         return 0

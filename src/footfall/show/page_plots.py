@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from footfall.files.measured import Measured
 from footfall.record import Record
 from footfall.show.panels import Band, Curve, Panel, decimated, stretches
 from footfall.show.plots import panels_of
@@ -20,11 +21,16 @@ MOMENTS = 2000
 SHOWN = ("grf", "pressure", "heights", "friction", "energy", "modes")
 
 
-def page_plots(recordings: Sequence[Record], labels: Sequence[str]) -> list[dict[str, Any]]:
-    """The plots of a report as the page takes them."""
+def page_plots(
+    recordings: Sequence[Record], labels: Sequence[str], measured: Measured | None = None
+) -> list[dict[str, Any]]:
+    """The plots of a report as the page takes them, with measured forces laid over the simulated ones."""
     runs = dict(zip(labels, recordings, strict=True))
     most = max(FEWEST, SAMPLES // len(recordings))
-    return [_panel(panel, most) for name in SHOWN for panel in panels_of(name, runs, brief=True)]
+    options = {"grf": {"measured": measured}}
+    return [
+        _panel(panel, most) for name in SHOWN for panel in panels_of(name, runs, brief=True, **options.get(name, {}))
+    ]
 
 
 def _panel(panel: Panel, most: int) -> dict[str, Any]:
@@ -32,7 +38,7 @@ def _panel(panel: Panel, most: int) -> dict[str, Any]:
     for row in panel.rows:
         start, end, mode = stretches(row, MOMENTS)
         rows.append({"name": row.name, "start": pack(start), "end": pack(end), "mode": pack(mode, "|u1")})
-    kept = _common(panel.curves, most)
+    kept = _common([curve for curve in panel.curves if not curve.measured], most)
     return {
         "title": panel.title,
         "unit": panel.unit,
@@ -56,7 +62,8 @@ def _common(curves: Sequence[Curve], most: int) -> np.ndarray | None:
 
 
 def _curve(curve: Curve, most: int, common: np.ndarray | None) -> dict[str, Any]:
-    kept = decimated(curve.values, most) if common is None else common[common < len(curve.values)]
+    shared = None if curve.measured else common
+    kept = decimated(curve.values, most) if shared is None else shared[shared < len(curve.values)]
     look = {"name": curve.name, "color": curve.color, "dash": curve.dash, "width": curve.width, "role": curve.role}
     return {**look, "run": curve.run, "x": pack(curve.time[kept]), "y": pack(curve.values[kept])}
 

@@ -40,6 +40,7 @@ class Curve(NamedTuple):
     role: str = ""
     shade: float | None = None
     run: int = 0
+    measured: bool = False  # of no recording, with times of its own
 
 
 class Band(NamedTuple):

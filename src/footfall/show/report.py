@@ -17,13 +17,14 @@ from typing import Any
 
 from footfall.errors import FootfallError, RecordingError
 from footfall.files.aside import written_aside
+from footfall.files.measured import Measured
 from footfall.measure import Audit
 from footfall.record import Record
 from footfall.show.comparison import comparison
 from footfall.show.frames import labels_of, make_scene
 from footfall.show.page_plots import page_plots
 from footfall.show.replay import most_frames, replay_data
-from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, summary_table
+from footfall.show.tables import audit_table, audits_of, facts_table, key_figures, measured_table, summary_table
 from footfall.version import __version__
 
 SCRIPTS = ("common.js", "stage.js", "camera.js", "replay.js", "plots.js", "comparison.js", "live.js", "app.js")
@@ -37,12 +38,14 @@ def write_report(
     labels: Sequence[str] | None = None,
     audit: Sequence[Audit] | None = None,
     failed: Mapping[str, str] | None = None,
+    measured: Measured | None = None,
 ) -> Path:
     """Write a report of a recording, or of several to be compared, and give back its path.
 
     ``labels`` name the recordings (their laws if left out). ``audit`` holds the audit of each
     recording; left out, they are made, and an empty list leaves the section out. ``failed`` says, by label, why
-    something that should be compared has no recording.
+    something that should be compared has no recording. ``measured`` forces (``footfall.load_forces``) are laid over the
+    simulated ones, with a table of errors.
 
     Example:
         >>> write_report(rec, "standing.html")                         # doctest: +SKIP
@@ -50,7 +53,9 @@ def write_report(
     """
     runs, names, own_title = chosen(recordings, labels, "a report")
     target = Path(path).expanduser()
-    text = render_report(runs, names, title or own_title, audits_of(runs, audit), failed=failed or {})
+    text = render_report(
+        runs, names, title or own_title, audits_of(runs, audit), failed=failed or {}, measured=measured
+    )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with written_aside(target) as part:
@@ -81,13 +86,19 @@ def render_report(
     *,
     options: Mapping[str, Any] | None = None,
     failed: Mapping[str, str] | None = None,
+    measured: Measured | None = None,
 ) -> str:
     """The report as text; see ``write_report``. ``options`` are settings that the page begins with."""
     missing = failed or {}
     scenes = [make_scene(rec, most=most_frames(len(runs))) for rec in runs]
-    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels), **(options or {})}
+    data = {**replay_data(scenes, labels), "panels": page_plots(runs, labels, measured), **(options or {})}
     alone = len(runs) == 1
-    tables = [summary_table(runs[0]) if alone else "", facts_table(runs, labels), audit_table(audits, labels)]
+    tables = [
+        measured_table(runs, labels, measured),
+        summary_table(runs[0]) if alone else "",
+        facts_table(runs, labels),
+        audit_table(audits, labels),
+    ]
     return render_page(
         data,
         title=title,

@@ -10,12 +10,23 @@ from footfall import measure
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
 from footfall.errors import FootfallError, RecordingError
+from footfall.files.measured import Measured
 from footfall.measure import Audit, AuditRow, summarise
+from footfall.measure.against import forces_against
 from footfall.record import Push, Record
 from footfall.show.numbers import number
 
 #: How the names in ``Recording.summary`` end, and the unit that means.
 UNITS = {"_N": "N", "_m": "m", "_s": "s", "_bw": "× weight", "_J": "J"}
+#: Columns of errors against a measurement, and their units.
+ERRORS = (
+    ("rms", "N"),
+    ("peak", "N"),
+    ("measured peak", "N"),
+    ("impulse", "N s"),
+    ("measured impulse", "N s"),
+    ("peak later by", "s"),
+)
 LABELS = {
     "fell": "fell over",
     "fell_because": "why it fell",
@@ -194,6 +205,20 @@ def audits_of(runs: Sequence[Record], given: Sequence[Audit] | None) -> list[Aud
     if found and len(found) != len(runs):
         raise RecordingError(f"{len(found)} audits were given for {len(runs)} recordings")
     return found
+
+
+def measured_table(runs: Sequence[Record], labels: Sequence[str], measured: Measured | None) -> str:
+    """How far the simulated forces are from measured ones, or nothing."""
+    if measured is None:
+        return ""
+    head = ["force", *(escape(f"{name} ({unit})") for name, unit in ERRORS)]
+    rows = []
+    for rec, label in zip(runs, labels, strict=True):
+        for one in forces_against(rec, measured):
+            name = f"{one.foot} {one.axis}" if len(runs) == 1 else f"{label}, {one.foot} {one.axis}"
+            values = (one.rms, one.peak, one.measured_peak, one.impulse, one.measured_impulse, one.timing)
+            rows.append([escape(name), *(f"{value:.4g}" for value in values)])
+    return table(f"Against {escape(measured.source)}", head, rows, wide=True)
 
 
 def audit_table(audits: Sequence[Audit], labels: Sequence[str]) -> str:

@@ -65,6 +65,6 @@ def _measured(rec: Record, measured: Measured) -> list[tuple[Curve, np.ndarray]]
     found = []
     for name, _ in measured_feet(rec, measured):
         color = names.index(name) if name in names else GREY
-        curve = Curve(f"{name}, measured", measured.time, np.empty(0), color, DOTTED)
+        curve = Curve(f"{name}, measured", measured.time, np.empty(0), color, DOTTED, measured=True)
         found.append((curve, measured.vector(f"{name}.force")))
     return found
