@@ -116,6 +116,7 @@ def test_every_extra_is_used_by_the_package_and_every_import_is_declared():
         "llvmlite": "numba",
         "PIL": "matplotlib",
         "imageio_ffmpeg": "asked for",
+        "rerun": "asked for",
         "distributed": "dask",
         "collada": "pycollada",
         "cuda": "numba-cuda",

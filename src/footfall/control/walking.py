@@ -39,7 +39,7 @@ class Walk:
     many steps as it takes; the robot turns to face each.
 
     For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
-    them, tip on their edges: such a robot walks straight on, and falls if it is small. Servos are given the target that
+    them, tip on their edges: such a robot walks straight on only, and some fall. Servos are given the target that
     makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A
     robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down
     until it touches, and the next is set as the one before lies.
