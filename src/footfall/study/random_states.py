@@ -26,7 +26,7 @@ from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
-from footfall.standing import point_gaps
+from footfall.standing import other_places, point_gaps
 
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
@@ -136,7 +136,10 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
         if abs(lift) < 1e-9:
             break
     size = 0.0 if rng.random() < 0.1 else 10.0 ** rng.uniform(-2.0, 0.7)
-    return Start(data.qpos.copy(), size * rng.normal(size=model.nv), bool(kind == 0))
+    mujoco.mj_comPos(model, data)
+    others = other_places(robot, ground, data, np.arange(len(robot.others.points)))["gap"]
+    clear = bool(kind == 0 and others.min(initial=np.inf) > 0.0)
+    return Start(data.qpos.copy(), size * rng.normal(size=model.nv), clear)
 
 
 def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool = True) -> Outcome:
