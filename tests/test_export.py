@@ -296,7 +296,7 @@ def test_rerun_that_is_missing_is_named(rec, tmp_path, monkeypatch):
 
 
 def test_wrong_endings_and_places_are_told(rec, tmp_path):
-    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.rrd, \.sto"):
+    with pytest.raises(FootfallError, match=r"known: \.c3d, \.csv, \.mcap, \.mot, \.npz, \.parquet, \.rrd, \.sto"):
         rec.export(tmp_path / "a.xyz")
     (tmp_path / "file").write_text("")
     with pytest.raises(FootfallError, match=r"cannot write '.*a\.csv'"):
@@ -369,3 +369,28 @@ def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, cap
     pulled[-1, 0, 2] = -1.0
     wrong = str(replace(rec, force=pulled).save(tmp_path / "wrong"))
     assert main(["audit", folder, wrong]) == 1
+
+
+def test_a_parquet_table_is_read_by_others_with_names_and_units(rec, tmp_path):
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    path = rec.export(tmp_path / "a.parquet")
+    table = pd.read_parquet(path)
+    np.testing.assert_array_equal(table["time [s]"], rec.time)
+    np.testing.assert_array_equal(table["left.p1.force.z [N]"], rec.force[:, 1, 2])
+    schema = pq.read_schema(path)
+    assert schema.field("left.p1.gap [m]").metadata == {b"unit": b"m"}
+    assert schema.metadata[b"law"] == b"linearizing-penalty"
+
+
+def test_the_table_of_a_recording_says_what_its_columns_are(rec, tmp_path):
+    import pyarrow.parquet as pq
+
+    folder = rec.save(tmp_path / "run")
+    schema = pq.read_schema(next(folder.glob("*.parquet")))
+    force = schema.field("force").metadata
+    assert force[b"unit"].startswith(b"N, world frame")
+    assert json.loads(force[b"axes"]) == ["point", "xyz"]
+    assert tuple(json.loads(force[b"points"])) == rec.point_names
+    assert all(schema.field(name).metadata[b"unit"] for name in ("time", "qpos", "velocity"))

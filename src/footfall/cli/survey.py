@@ -37,7 +37,8 @@ GROUNDS_HEADER = """
 
 The same walks of {steps} steps with defaults alone: on slopes of 5 degrees; over round bumps up to 3 cm; up three
 steps of 5 cm; over ice of friction 0.15, three steps long, amid ground of 0.7. Bumps, steps and ice begin one and a
-half steps ahead of the toes. The ground is felt by the soles and not seen.
+half steps ahead of the toes. The ground is felt by the soles and not seen. Who stays upright and reaches less than half
+of the speed is held up.
 
 | robot | ground | law | outcome | asked | reached | drift |
 |---|---|---|---|---|---|---|

@@ -1,6 +1,7 @@
 """Export: recordings in the formats of other tools, chosen by the ending of the file.
 
     rec.export("walk.csv")            # a table for spreadsheets and pandas
+    rec.export("walk.parquet")        # the same for DuckDB, Polars and pandas
     rec.export("walk.npz")            # arrays for NumPy
     rec.export("walk_grf.mot")        # ground reaction forces for OpenSim
     rec.export("walk.sto")            # joint motion for OpenSim
@@ -30,6 +31,7 @@ __all__ = ["FORMATS", "export"]
 #: Which file of this room writes an ending, and what that is.
 FORMATS = {
     ".csv": ("csv_table", "table with named columns and units"),
+    ".parquet": ("parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
     ".npz": ("npz", "NumPy arrays"),
     ".mot": ("opensim", "OpenSim, ground reaction forces"),
     ".sto": ("opensim", "OpenSim, joint motion"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 from collections.abc import Mapping
@@ -25,24 +26,33 @@ def write_samples(rec: Record, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {}
+    columns, fields = [], []
     arrays = {name: getattr(rec, name) for name in COLUMNS}
     arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
     for name, array in arrays.items():
         flat = pa.array(array.reshape(-1))
         width = array[:1].size if len(array) else math.prod(array.shape[1:])
         if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
-            columns[name] = flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width)
+            columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
+            fields.append(pa.field(name, columns[-1].type, metadata=_meaning(rec, name)))
     # Numbers that change slowly share their leading bytes: a stream per byte is smaller and faster than
     # values.
     pq.write_table(
-        pa.table(columns),
+        pa.Table.from_arrays(columns, schema=pa.schema(fields)),
         path,
         compression="zstd",
         use_dictionary=False,
         use_byte_stream_split=True,
         write_page_checksum=True,
     )
+
+
+def _meaning(rec: Record, name: str) -> dict[str, str]:
+    """What other programs learn of a column: its unit and axes and, of contact points, their names in order."""
+    if name.startswith(SIGNAL):
+        return {"unit": str(rec.info.get("signals", {}).get(name.removeprefix(SIGNAL), ""))}
+    points = {"points": json.dumps(rec.point_names)} if "point" in COLUMNS[name].axes else {}
+    return {"unit": COLUMNS[name].unit, "axes": json.dumps(COLUMNS[name].axes), **points}
 
 
 def read_samples(

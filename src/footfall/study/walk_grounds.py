@@ -21,6 +21,8 @@ from footfall.study.walk_outcome import walked
 
 #: rad of the slopes; m, of the bumps and of the steps; the friction of the ice and elsewhere.
 SLOPE, BUMP, RISE, ICE, FRICTION = math.radians(5.0), 0.03, 0.05, 0.15, 0.7
+#: Share of the speed asked for below which a robot is held up.
+HELD_UP = 0.5
 #: m, how wide a bump is (one over e of its height), and between two on average.
 BUMP_RADIUS, BUMP_SPACING = 0.1, 0.2
 #: m, of a cell of the table of heights.
@@ -34,7 +36,7 @@ class GroundOutcome:
     robot: str
     ground: str
     law: str
-    outcome: str  # "walks", or when and why not
+    outcome: str  # "walks", that it is held up, or when and why it fell
     asked: float  # m/s
     speed: float  # m/s, that was reached
     drift: float  # m, to the left
@@ -50,8 +52,9 @@ def ground_outcomes(robot: Robot, law: Law | str, *, steps: int = 10) -> Iterato
         return
     for name, make in walk_grounds(robot, controller).items():
         rec, found = walked(robot, controller, law, make())
-        end = rec.failure.message if rec.failure is not None else found.fall.partition(";")[0] or "walks"
         asked = math.nan if controller.speed is None else float(controller.speed)
+        upright = "stays upright, held up" if found.speed < HELD_UP * asked else "walks"
+        end = rec.failure.message if rec.failure is not None else found.fall.partition(";")[0] or upright
         yield GroundOutcome(robot.name, name, rec.law.name, end, asked, found.speed, found.drift)
 
 
