@@ -83,8 +83,9 @@ TURNS = 100
 INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
-#: Share of the largest impulse by which another may pull or leave the cone, as both turn with the ground.
-UNSOUND = 1e-3
+#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
+#: ground.
+UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
 
 
 @inlined
@@ -290,7 +291,7 @@ def is_sound(points, contacts, flow):
     """
     if flow.tally[UNSOLVED] != 0:
         return False
-    largest = 0.0
+    largest, share = 0.0, UNSOUND if flow.flat == 1 else UNSOUND_IN_CURVES
     for p in range(live(points)):
         for k in range(3):
             largest = max(largest, abs(flow.impulse[p, k]))
@@ -299,8 +300,8 @@ def is_sound(points, contacts, flow):
         load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
         for k in range(3):
             square += (f[k] - load * n[k]) ** 2
-        limit = contacts.static_friction[p] * max(0.0, load) + UNSOUND * largest
-        if load < -UNSOUND * largest or square > limit * limit:
+        limit = contacts.static_friction[p] * max(0.0, load) + share * largest
+        if load < -share * largest or square > limit * limit:
             return False
     return True
 

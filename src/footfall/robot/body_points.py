@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from footfall.robot.foot import Foot
 from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
@@ -179,6 +178,8 @@ def _extreme(points: np.ndarray) -> np.ndarray:
 
 def _extreme_indices(points: np.ndarray) -> list[int]:
     """Few of many corners: all vertices of their convex hull, or those extreme along their box's axes and diagonals."""
+    from scipy.spatial import ConvexHull, QhullError  # slow to load, and most robots do without
+
     try:
         hull = np.sort(ConvexHull(points).vertices)
     except (QhullError, ValueError):  # flat, or a few
