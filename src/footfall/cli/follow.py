@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from footfall.cli.options import with_options
 from footfall.cli.output import print_facts, print_json, say
-from footfall.cli.push import parse_push
-from footfall.cli.result import figures, save, simulate
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.result import figures
+from footfall.cli.under_control import UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(RobotChoice):
+class Command(UnderControl):
     """Let a robot follow a motion of root and joints by whole-body control, and report the errors and the help.
 
     footfall follow spatial-biped squat.csv --law hunt-crossley
@@ -38,27 +37,11 @@ class Command(RobotChoice):
     """order of the root's quaternion, where it is not that of the format"""
     assist: bool = False
     """motors between the world and the root help where the ground cannot; how much is reported"""
-    ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
-    """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
-    """contact law, see footfall laws; its options are --law.OPTION"""
-    dt: float = 1e-3
-    """step, s"""
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
-    """save the recording here"""
-    json: bool = False
-    """print one JSON object"""
-
-    ground_options: tyro.conf.Suppress[Any] = None
-    law_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
         from footfall.control import Follow
         from footfall.files.joint_motion import load_joint_motion
         from footfall.robot.assist import assisted
-        from footfall.simulation import Simulation
         from footfall.study.follow_outcome import follow_outcome
 
         robot = self.chosen_robot()
@@ -66,10 +49,7 @@ class Command(RobotChoice):
             robot = assisted(robot)
         motion = load_joint_motion(self.motion, fps=self.fps, quaternion=self.quaternion)
         controller = Follow(motion, speed=self.speed)
-        sim = Simulation(robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt)
-        pushes = [parse_push(text, robot) for text in self.push]
-        rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
-        saved = None if self.out is None else save(rec, self.out)
+        rec, saved = self.simulated(robot, controller)
         found = follow_outcome(rec)
         if self.json:
             told = asdict(found) | {"help": found.help._asdict()}

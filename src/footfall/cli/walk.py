@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from footfall.cli.options import with_options
 from footfall.cli.output import print_facts, print_json, say
-from footfall.cli.push import parse_push
-from footfall.cli.result import figures, save, simulate
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.result import figures
+from footfall.cli.under_control import UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command(RobotChoice):
+class Command(UnderControl):
     """Let a robot walk on two legs or on four, and report speed, way, cost of transport and audit.
 
     footfall walk spatial-biped --speed 0.3 --ground slope --ground.angle 5deg
@@ -35,33 +33,14 @@ class Command(RobotChoice):
     """rad/s, to the left"""
     gait: Literal["trot", "crawl"] | None = None
     """of four legs, trot if left out"""
-    ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
-    """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
-    """contact law, see footfall laws; its options are --law.OPTION"""
-    dt: float = 1e-3
-    """step, s"""
-    push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
-    """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
-    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
-    """save the recording here"""
-    json: bool = False
-    """print one JSON object"""
-
-    ground_options: tyro.conf.Suppress[Any] = None
-    law_options: tyro.conf.Suppress[Any] = None
 
     def run(self) -> int:
         from footfall.control.walker import walker
-        from footfall.simulation import Simulation
         from footfall.study.walk_outcome import walk_outcome
 
         robot = self.chosen_robot()
         controller = walker(robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait)
-        sim = Simulation(robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt)
-        pushes = [parse_push(text, robot) for text in self.push]
-        rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
-        saved = None if self.out is None else save(rec, self.out)
+        rec, saved = self.simulated(robot, controller)
         found = walk_outcome(rec)
         if self.json:
             print_json(figures(rec) | asdict(found) | {"recording": None if saved is None else str(saved)})

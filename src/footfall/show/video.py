@@ -60,7 +60,7 @@ def write_video(
 def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
     """The frames of a scene as (height, width, 3) pictures."""
     rec = scene.recording
-    model = _stage(rec)
+    model = _stage(rec, scene.size)
     model.stat.extent, model.stat.center[:] = 4 * scene.size, 0.0  # the reach of shadows, too
     width, height = size
     model.vis.global_.offwidth, model.vis.global_.offheight = width, height
@@ -92,8 +92,11 @@ def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterat
         context.free()
 
 
-def _stage(rec: Record) -> mujoco.MjModel:
-    """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is."""
+def _stage(rec: Record, size: float) -> mujoco.MjModel:
+    """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is.
+
+    The sun is as high as suits a scene of that ``size``, m: from too high, shadows are too coarse to be clean.
+    """
     if rec.robot.mjcf is None:
         return copy.copy(rec.robot.model)
     spec = mujoco.MjSpec.from_string(rec.robot.mjcf, assets=dict(rec.robot.assets))
@@ -110,7 +113,7 @@ def _stage(rec: Record) -> mujoco.MjModel:
         height=384,
     )
     spec.worldbody.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.6, -1.0], pos=[0, 0, 4], diffuse=[0.7] * 3
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.6, -1.0], pos=[0, 0, 2.7 * size], diffuse=[0.7] * 3
     )
     model = spec.compile()
     model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.5, 0.3
