@@ -17,8 +17,9 @@ from footfall.robot import load_robot
 from footfall.simulation import Simulation
 from footfall.solve.contacts import OPEN
 
+STIFFNESS, DAMPING = 3e4, 200.0  # N/m and N s/m of a foot, figure 4
 #: By figure: the law that stands for its contact model.
-MODELS: dict[str, Law] = {"fig3": ConstraintSelection(), "fig4": SpringDamper(k=3e4, c=200.0)}
+MODELS: dict[str, Law] = {"fig3": ConstraintSelection(), "fig4": SpringDamper(k=STIFFNESS, c=DAMPING)}
 DROP = 0.05  # m
 DT, FINE = 2e-4, 5e-5  # s
 DURATION = 1.5  # s
