@@ -96,7 +96,7 @@ class Compiled(NamedTuple):
     """A field as the engine takes it."""
 
     friction: Any  # function pointer
-    corner: Array  # (4,)
+    corner: Array  # (4,), or the numbers of a function
     table: Array  # (rows, columns, 2)
     varies: int  # 0: the same everywhere, and never asked
 
@@ -132,7 +132,7 @@ class Coefficients(NamedTuple):
         if self.field is None:
             return Compiled(_cells_pointer(), *nothing, 0)
         if isinstance(self.field, PlaceFunction):
-            return Compiled(self.field.pointer, *nothing, 1)
+            return Compiled(self.field.pointer, np.array(self.field.numbers), nothing[1], 1)
         (sx, sy), (cx, cy), table = self.field.size, self.field.center, self.field.table
         corner = np.array([cx - sx / 2, cy - sy / 2, sx / table.shape[1], sy / table.shape[0]])
         return Compiled(_cells_pointer(), corner, table.copy(), 1)

@@ -44,7 +44,11 @@ def _function_of(form: Form) -> PlaceFunction:
 
 
 def _heights(form: Form, x: Array, y: Array) -> Array:
-    return heights_at((_function_of(form).pointer, np.zeros(1), np.zeros((1, 1))), x, y)
+    return heights_at((_function_of(form).pointer, np.array(parameters(form)), np.zeros((1, 1))), x, y)
+
+
+def parameters(form: Form) -> tuple[float, ...]:
+    return _function_of(form).numbers
 
 
 def grid(form: Form, extent: float) -> Grid:
@@ -70,6 +74,7 @@ FUNCTION = Kind(
     name="function",
     make=function,
     surface=None,
+    parameters=parameters,
     highest=lambda form: math.inf,
     grid=grid,
     describe=describe,

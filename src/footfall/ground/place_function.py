@@ -7,14 +7,17 @@ import textwrap
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
+from functools import cached_property
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from numba import float64, types
 from numba.core.errors import NumbaError
 
 from footfall.compiled import function_pointer, generated, kernel, kernel_stamp, raises
 from footfall.errors import GroundError
+from footfall.ground.shared_code import Numbers, numbers_of, with_numbers
 from footfall.ground.surface import SURFACE_SIGNATURE, over_height
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
@@ -27,8 +30,9 @@ class Role(NamedTuple):
 
     what: str
     signature: Any
-    #: The source of ``adapter`` by what ``given`` returns: 1 number or 2.
+    #: The source of ``adapter`` by what ``given`` returns: 1 number or 2; it has room for a last argument, ``{more}``.
     sources: dict[int, str]
+    numbers: str  # the argument of the adapter that can be that last argument
     namespace: dict[str, Any]
     nowhere: str  # what to do where it has no value
     instead: str  # what to do where it cannot be compiled
@@ -40,11 +44,12 @@ HEIGHT = Role(
     {
         1: """
 def adapter(x, y, z, parameters, table):
-    slope_x = (given(x + STEP, y) - given(x - STEP, y)) / (2.0 * STEP)
-    slope_y = (given(x, y + STEP) - given(x, y - STEP)) / (2.0 * STEP)
-    return over_height(z - given(x, y), slope_x, slope_y)
+    slope_x = (given(x + STEP, y{more}) - given(x - STEP, y{more})) / (2.0 * STEP)
+    slope_y = (given(x, y + STEP{more}) - given(x, y - STEP{more})) / (2.0 * STEP)
+    return over_height(z - given(x, y{more}), slope_x, slope_y)
 """
     },
+    "parameters",
     {"over_height": over_height, "STEP": GRADIENT_STEP},
     "return math.nan where there is no ground, and the run stops there with a sentence",
     "sample it instead: Ground.heightfield(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
@@ -55,20 +60,41 @@ FRICTION = Role(
     {
         1: """
 def adapter(x, y, corner, table):
-    both = float(given(x, y))
+    both = float(given(x, y{more}))
     return both, both
 """,
         2: """
 def adapter(x, y, corner, table):
-    static, dynamic = given(x, y)
+    static, dynamic = given(x, y{more})
     return float(static), float(dynamic)
 """,
     },
+    "corner",
     {},
     "return a coefficient everywhere",
     "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
+#: Machine code by its role and content; it lives as long as the process.
 _compiled: dict[tuple[str, str], Any] = {}
+#: The pointers in use, by role and identity of the function: equal functions have one.
+_pointers: WeakValueDictionary[tuple[str, str], SharedPointer] = WeakValueDictionary()
+
+
+class SharedPointer:
+    """Shared machine code as the pointer of one function, which a GPU compiles for itself."""
+
+    def __init__(self, code: Any, plain: FunctionType, role: Role) -> None:
+        self._plain, self._role = _as_it_is_now(plain), role
+        self.address = code.address
+        self._numba_type_ = code._numba_type_
+
+    def __wrapper_address__(self) -> int:
+        return int(self.address)
+
+    @cached_property
+    def __wrapped__(self) -> FunctionType:
+        """The adapter with all values frozen, as plain Python."""
+        return _adapter(_frozen(self._plain), self._plain, self._role)
 
 
 @dataclass(frozen=True)
@@ -79,6 +105,8 @@ class PlaceFunction:
     function: Callable[..., Any] = field(compare=False)
     pointer: Any = field(compare=False, repr=False)
     role: Role = field(compare=False, repr=False)
+    #: What the pointer takes in its array of numbers.
+    numbers: tuple[float, ...] = field(default=(0.0,), compare=False, repr=False)
 
     @property
     def source(self) -> str | None:
@@ -117,24 +145,63 @@ def _compile(function: Callable[..., Any], role: Role) -> PlaceFunction:
         )
     content = kernel_stamp(plain)
     identity = content or uuid.uuid4().hex  # not comparable: equal to itself only
+    numbers = numbers_of(plain) if content else None
+    shared = None if numbers is None else _shared(plain, numbers, role, identity)
+    if numbers is not None and shared is not None:
+        return PlaceFunction(identity, function, shared, role, numbers.values)
     key = (role.what, identity)
     if key not in _compiled:
-        # Reached through a function of its own, for it may have arguments with defaults.
-        given = kernel(plain)
-        asked = kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": given}, plain))
         try:
-            asked.compile((float64, float64))
-            returned = asked.nopython_signatures[-1].return_type
-            if _numbers(returned) not in role.sources:
-                raise _uncompilable(role, function, f"it returns {returned}, not a number")
-            adapter = generated(role.sources[_numbers(returned)], "adapter", {"given": asked, **role.namespace}, plain)
-            pointer = function_pointer(role.signature, adapter)
+            pointer = function_pointer(role.signature, _adapter(_frozen(plain), plain, role))
         except (NumbaError, NotImplementedError, TypeError) as error:
             raise _uncompilable(role, function, _first_reason(error)) from error
         if not content:
             return PlaceFunction(identity, function, pointer, role)
         _compiled[key] = pointer
     return PlaceFunction(identity, function, _compiled[key], role)
+
+
+def _shared(plain: FunctionType, numbers: Numbers, role: Role, identity: str) -> SharedPointer | None:
+    """The pointer to machine code that takes the function's numbers; ``None`` where that cannot be compiled."""
+    known = _pointers.get((role.what, identity))
+    if known is not None:
+        return known
+    asked = with_numbers(plain, numbers)
+    key = (role.what, str(kernel_stamp(asked.py_func)))
+    if key not in _compiled:
+        try:
+            _compiled[key] = function_pointer(role.signature, _adapter(asked, plain, role, float64[::1]))
+        except (NumbaError, NotImplementedError, TypeError, GroundError):
+            _compiled[key] = None
+    if _compiled[key] is None:
+        return None
+    made = _pointers[role.what, identity] = SharedPointer(_compiled[key], plain, role)
+    return made
+
+
+def _frozen(plain: FunctionType) -> Any:
+    """A kernel of x and y alone: the function may have further arguments, with defaults."""
+    return kernel(generated("def asked(x, y):\n    return given(x, y)\n", "asked", {"given": kernel(plain)}, plain))
+
+
+def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> FunctionType:
+    """The function that the engine calls, around one of x, y and, in some, an array of numbers."""
+    asked.compile((float64, float64, *more))
+    returned = asked.nopython_signatures[-1].return_type
+    if _numbers(returned) not in role.sources:
+        raise _uncompilable(role, plain, f"it returns {returned}, not a number")
+    source = role.sources[_numbers(returned)].format(more=f", {role.numbers}" if more else "")
+    return generated(source, "adapter", {"given": asked, **role.namespace}, plain)
+
+
+def _as_it_is_now(plain: FunctionType) -> FunctionType:
+    """A copy that does not follow later changes of the variables it refers to."""
+    code = plain.__code__
+    known = {name: value for name, value in plain.__globals__.items() if name in (*code.co_names, "__builtins__")}
+    cells = tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
+    copy = FunctionType(code, known, plain.__name__, plain.__defaults__, cells or None)
+    copy.__module__, copy.__qualname__ = plain.__module__, plain.__qualname__
+    return copy
 
 
 def _numbers(returned: Any) -> int:
