@@ -88,6 +88,11 @@ class Law:
         """Whether the friction of a whole foot is limited, and not that of each point."""
         return False
 
+    @property
+    def unclaimed(self) -> Mapping[str, str]:
+        """What the law does not claim of Coulomb's friction, by design: a row of the audit, and the reason."""
+        return {}
+
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""
         raise NotImplementedError

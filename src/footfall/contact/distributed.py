@@ -16,6 +16,7 @@ slides next to no friction until the transition is over.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -231,6 +232,10 @@ class Distributed(OnElasticLayer, CoupledLaw):
     @property
     def cone_of_foot(self) -> bool:
         return self.criterion == "foot"
+
+    @property
+    def unclaimed(self) -> Mapping[str, str]:
+        return {"friction direction": "a point slides along the direction frozen when it began to (20)"}
 
     @classmethod
     def of_layer(cls, normal: float, shear: float, options: dict[str, Any]) -> Self:

@@ -14,6 +14,7 @@ curve, which is ``g`` above); without, it changes at once when sliding begins.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,6 +109,13 @@ class FrictionalLaw(PointLaw):
     sigma2: float = 0.0  # s/m, viscous friction per unit load: lugre
 
     memory_size = MEMORY_SIZE
+
+    @property
+    def unclaimed(self) -> Mapping[str, str]:
+        if self.friction == "regularised":
+            return {}
+        held = "the anchor's spring" if self.friction == "anchored" else "the bristles"
+        return {"friction direction": f"{held} must first be stretched the other way where the slip turns"}
 
     def check_friction(self) -> None:
         check(self.friction in KINDS, self.name, "friction", self.friction, f"one of {', '.join(KINDS)}")

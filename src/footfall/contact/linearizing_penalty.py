@@ -18,6 +18,7 @@ out of the ground within the last step is led back to the depth ``eps``, for as 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -129,6 +130,13 @@ class LinearizingPenalty(CoupledLaw):
     memory_size = MEMORY_SIZE
     margin = 2e-4  # as far as a point may come out of the ground in a step
     kernel = staticmethod(linearizing_penalty)
+
+    @property
+    def unclaimed(self) -> Mapping[str, str]:
+        return {
+            "friction direction": "friction opposes the acceleration and kv times the velocity that (17) asks away",
+            "friction energy": "friction drives a slip that normal forces would end sooner than (17) prescribes",
+        }
 
     def __post_init__(self) -> None:
         check_positive(self, "kp", "kv", "eps", zero=True)

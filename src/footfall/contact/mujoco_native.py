@@ -6,6 +6,7 @@ detection between feet and floor: so the comparison is of solvers, not of collis
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
@@ -52,6 +53,14 @@ class MujocoNative(Law):
         from footfall.contact.nearest_native import native_options
 
         return cls(**native_options(law, setting))
+
+    @property
+    def unclaimed(self) -> Mapping[str, str]:
+        # The manual, chapter Computation: friction minimises the distance to the reference acceleration -b v.
+        return {
+            "friction direction": "friction opposes the slip's acceleration and b times its velocity together",
+            "friction energy": "friction drives a slip that normal forces would end sooner than -b v prescribes",
+        }
 
     def native_contact(self) -> NativeContact:
         return NativeContact(solref=self.solref, solimp=self.solimp, cone=self.cone, impratio=self.impratio)

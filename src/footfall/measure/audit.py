@@ -5,9 +5,10 @@
     audit.check()       # in a test: raises with a sentence if a row fails
 
 The rules are the same for all laws, see :data:`footfall.measure.audit_rules.RULES`: up to its tolerance a row
-passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails. What a
-recording does not hold is not known: what happened between the samples if steps were left out, the forces on bodies
-that are no foot, anything of a recording without samples.
+passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails. What a law
+says it does not claim (:attr:`footfall.contact.base.Law.unclaimed`) is a note with its reason. What a recording does
+not hold is not known: what happened between the samples if steps were left out, the forces on bodies that are no foot,
+anything of a recording without samples.
 """
 
 from __future__ import annotations
@@ -212,8 +213,11 @@ def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
     judged = values[np.isfinite(values)]
     worst = float(judged.max(initial=0.0))
     rms = float(np.sqrt(np.mean(judged**2))) if judged.size else 0.0
-    verdict = "fail"
-    if not worst > bounds.limit:
+    verdict, meaning = "fail", rule.meaning
+    reason = rec.law.unclaimed.get(rule.name)
+    if reason is not None and worst > bounds.tolerance:
+        meaning = f"{meaning}; {rec.law.name} does not claim that: {reason}"
+    if not worst > bounds.limit or reason is not None:
         known = _known(rule, worst, bounds, rec)
         verdict = "not known" if not known else "note" if worst > bounds.tolerance else "pass"
     return AuditRow(
@@ -225,7 +229,7 @@ def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
         tolerance=bounds.tolerance,
         limit=bounds.limit,
         verdict=verdict,
-        meaning=rule.meaning,
+        meaning=meaning,
         when=float(rec.time[values == worst][0]) if worst > 0.0 else math.nan,
     )
 

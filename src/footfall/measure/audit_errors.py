@@ -94,13 +94,20 @@ def depth(rec: Record) -> np.ndarray:
 def outside_the_cone(rec: Record) -> np.ndarray:
     """(T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
     the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
+
+    Of a law with one cone for a foot, the resultant of each body's points is held to the sum of their static limits.
     """
     ground = rec.ground
     static, dynamic = ground.friction_at(rec.position)
-    friction = np.where((rec.mode == SLIDE) & rec.every_step, dynamic, static)
-    size = np.linalg.norm(tangential(rec, rec.force), axis=-1)
-    excess = np.maximum(size - friction * np.maximum(normal_force(rec), 0.0), 0.0)
-    return np.where(turning(rec), np.nan, _worst(np.where(rec.mode == OPEN, 0.0, excess)))
+    tangent = np.where((rec.mode == OPEN)[..., None], 0.0, tangential(rec, rec.force))
+    by_point = rec.every_step and not rec.law.cone_of_foot
+    limit = np.where((rec.mode == SLIDE) & by_point, dynamic, static) * np.maximum(normal_force(rec), 0.0)
+    if rec.law.cone_of_foot:
+        bodies = contact_bodies(rec)
+        tangent = np.stack([tangent[:, points].sum(axis=1) for points in bodies], axis=1)
+        limit = np.stack([limit[:, points].sum(axis=1) for points in bodies], axis=1)
+    excess = np.maximum(np.linalg.norm(tangent, axis=-1) - limit, 0.0)
+    return np.where(turning(rec), np.nan, _worst(excess))
 
 
 def turning(rec: Record) -> np.ndarray:
@@ -136,16 +143,64 @@ def friction_angle(rec: Record) -> np.ndarray:
 
 def normal_energy(rec: Record) -> np.ndarray:
     """(T,) J that the ground's normal forces gave out beyond what they took in, see ``energy_created``."""
-    return energy_created(rec, normal_force(rec)[..., None] * rec.normal)
+    return energy_created(rec, normal_force(rec)[..., None] * rec.normal, _works(rec)[0])
 
 
 def friction_energy(rec: Record) -> np.ndarray:
     """(T,) J that friction gave out beyond what it took in, see ``energy_created``."""
-    return energy_created(rec, tangential(rec, rec.force))
+    return energy_created(rec, tangential(rec, rec.force), _works(rec)[1])
 
 
-def energy_created(rec: Record, force: np.ndarray) -> np.ndarray:
-    """(T,) J that forces (T, P, 3) of the ground created, all feet together.
+def contact_energy(rec: Record) -> np.ndarray:
+    """(T,) J that the ground's forces as a whole gave out beyond what they took in, see ``energy_created``."""
+    normal, friction = _works(rec)
+    return energy_created(rec, rec.force, normal + friction)
+
+
+@once
+def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
+    """(T - 1, B) J each, of normal forces and of friction on every body that touches.
+
+    Work is that of ``measure.energy``: the force of row k with the mean of the velocities of rows k and k + 1. Where
+    points land, normal forces turn their slip round within the step, and friction that opposes the slip that is left,
+    or holds the point, seems to drive the one before. There friction is counted with the velocities that the
+    points of row k have with the joint speeds of row k + 1, and the rest is the impact's, with the normal forces.
+    """
+    span = np.diff(rec.time)[:, None]
+    friction = tangential(rec, rec.force)[:-1]
+    mean = 0.5 * (rec.velocity[:-1] + rec.velocity[1:])
+    bodies = contact_bodies(rec)
+
+    def work(force: np.ndarray, velocity: np.ndarray, span: np.ndarray) -> np.ndarray:
+        of_points = np.einsum("tpi,tpi->tp", force, velocity) * span
+        return np.stack([of_points[:, points].sum(axis=1) for points in bodies], axis=1)
+
+    total, rubbed = work(rec.force[:-1], mean, span), work(friction, mean, span)
+    driven = np.flatnonzero((rubbed > 1e-9 * scales(rec).energy).any(axis=1))
+    left = work(friction[driven], _with_next_speeds(rec, driven), span[driven])
+    rubbed[driven] = np.where(rubbed[driven] > 0.0, np.minimum(rubbed[driven], left), rubbed[driven])
+    return total - rubbed, rubbed
+
+
+def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
+    """(N, P, 3) m/s, world frame: of the points as they are placed in some rows, with the joint speeds of the next."""
+    robot, model = rec.robot, rec.robot.model
+    body = robot.point_body
+    if rec.other_points.size:
+        body = np.concatenate([body, robot.others.of_body[rec.other_points]])
+    root = model.body_rootid[body]
+    data, spin, com = mujoco.MjData(model), np.zeros((len(rows), len(body), 6)), np.zeros((len(rows), len(body), 3))
+    for k, row in enumerate(rows):
+        data.qpos[:], data.qvel[:] = rec.qpos[row], rec.qvel[row + 1]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        spin[k], com[k] = data.cvel[body], data.subtree_com[root]
+    return np.asarray(spin[..., 3:] + np.cross(spin[..., :3], rec.position[rows] - com))
+
+
+def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndarray:
+    """(T,) J that forces (T, P, 3) of the ground created by their ``works`` (T - 1, B), all bodies together.
 
     A foot above the ground has stored nothing in it. So however elastic the ground is, the work
     it has done on the foot since touch-down must not be positive, at no time of the stance: what it gives back
@@ -153,14 +208,9 @@ def energy_created(rec: Record, force: np.ndarray) -> np.ndarray:
     the heat of a slide pay for a jump; feet, and not points, because laws may spread a foot's wrench over its
     points as they like. A foot that stands on the ground already when the recording begins may have stored
     force times depth, which bounds a spring's energy.
-
-    Work is that of ``measure.energy``: the force of row k with the mean of the velocities of rows k and k + 1.
     """
-    velocity = 0.5 * (rec.velocity[:-1] + rec.velocity[1:])
-    step = np.einsum("tpi,tpi->tp", force[:-1], velocity) * np.diff(rec.time)[:, None]
     found = np.zeros(len(rec))
-    for points in contact_bodies(rec):
-        work = step[:, points].sum(axis=1)
+    for points, work in zip(contact_bodies(rec), works.T, strict=True):
         touching = (rec.gap[:, points] <= 0.0) | (rec.force[:, points] != 0.0).any(axis=-1)
         for a, b in runs(touching.any(axis=1)):
             stored = 0.0

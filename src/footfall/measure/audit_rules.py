@@ -47,7 +47,7 @@ def _of_depth(rec: Record) -> Bounds:
     stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
     long. Relative errors are those to the robot's size.
     """
-    sole = max((float(np.ptp(foot.points, axis=0).max()) for foot in rec.robot.feet), default=0.0)
+    sole = max((foot.length for foot in rec.robot.feet), default=0.0)
     sole = sole or scales(rec).size  # feet that are points
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
@@ -151,6 +151,14 @@ RULES = (
         error.friction_energy,
         _of("energy", 1e-6, 1e-3),
         "friction gives back no more energy than it took since touch-down",
+        between_samples=NOTHING,
+    ),
+    Rule(
+        "contact energy",
+        "J",
+        error.contact_energy,
+        _of("energy", 1e-6, 1e-3),
+        "normal forces and friction together give back no more energy than they took since touch-down",
         between_samples=NOTHING,
     ),
     Rule(

@@ -52,6 +52,20 @@ class Foot:
         down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
         return self.points @ turn[2] - self.radius - down
 
+    @property
+    def length(self) -> float:
+        """Longer side (m) of the smallest rectangle around the sole, however it lies in its body; 0 for a point."""
+        ring, following = self.polygon, np.roll(self.polygon, -1, axis=0)
+        edges = following - ring
+        sizes = np.linalg.norm(edges, axis=1)
+        if not sizes.any():
+            return 0.0
+        normal = np.cross(ring - ring[0], following - ring[0]).sum(axis=0)
+        normal /= max(float(np.linalg.norm(normal)), 1e-12)
+        edges = edges[sizes > 0.0] / sizes[sizes > 0.0, None]  # a side of that rectangle lies along one of them
+        along, across = np.ptp(ring @ edges.T, axis=0), np.ptp(ring @ np.cross(normal, edges).T, axis=0)
+        return float(np.maximum(along, across)[np.argmin(along * across)])
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Foot):
             return NotImplemented
