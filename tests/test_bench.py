@@ -50,6 +50,9 @@ def test_points_controller_and_threads_are_measured(robot):
     overhead = bench.controller_overhead(robot, TINY)  # a difference of two times: of any sign on a busy machine
     assert (overhead.figure, overhead.unit) == ("Python controller, per call", "us")
     assert math.isfinite(overhead.value)
+    controlled = list(bench.controller_costs(TINY))
+    assert [one.figure.partition(",")[0].split()[-1] for one in controlled] == ["posture", "balance", "walk"]
+    assert all(one.value > 0 for one in controlled)
     ratios = list(bench.thread_ratios(robot, TINY))
     assert len(ratios) == 2
     assert all(one.value > 0 for one in ratios)

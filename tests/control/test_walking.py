@@ -13,8 +13,9 @@ import pytest
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.biped import Biped
+from footfall.control.senses import senses_of
 from footfall.control.step_timing import SwingClock, clock_rate
-from footfall.control.whole_body import Desired, Weights, WholeBody
+from footfall.control.whole_body import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 
 #: Laws that are not asked to walk here: they take minutes.
@@ -255,35 +256,32 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     """In one state: M q'' + h = S tau + J^T w for some q'' that the base's rows allow, friction and pressure kept."""
     robot = ff.load_robot("spatial-biped")
     biped = Biped.of(robot, "walk")
-    body = WholeBody(biped, 0.6, Weights(), margin=0.01, least_load=1.0)
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    data.qvel[:] = 0.1 * np.sin(np.arange(robot.model.nv))
+    body = whole_body(biped, 0.6, Weights(), margin=0.01, least_load=1.0)
+    world = ff.Simulation(robot).start(qvel=0.1 * np.sin(np.arange(robot.model.nv)))
+    run, data = world._run, mujoco.MjData(robot.model)
+    data.qpos[:], data.qvel[:] = world.qpos, world.qvel
     mujoco.mj_forward(robot.model, data)
-    body.see(data)
-    nu = robot.model.nu
-    desired = Desired(
-        com=np.array([0.3, -0.2, 0.5]),
-        trunk=np.zeros(3),
-        feet=np.zeros((2, 6)),
-        joints=np.zeros(nu),
-        firmness=np.zeros(nu),
-        standing=(0, 1),
-        load=np.full(2, 3.0 * robot.weight),
-    )
-    torque = body.solve(desired)
-    assert body.solved
-    world = np.concatenate([body.rotation, body.rotation], axis=1).reshape(2, 2, 3, 3)
-    wrench = np.einsum("kabc,kac->kab", world, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
-    force = np.einsum("kri,kr->i", body.jacobian, wrench)
+    see_body(senses_of(data, run.points, run.contacts), body)
+    com = np.array([0.3, -0.2, 0.5])
+    body.targets.com[:] = com - robot.model.opt.gravity
+    body.targets.joint_weight[:] = body.posture_weight
+    assert solve_body(body, 2)
+    motion, torque = body.motion, body.torque
+    for k, sole in enumerate(biped.soles):
+        rate = np.zeros((6, robot.model.nv))
+        mujoco.mj_jacDot(robot.model, data, rate[:3], rate[3:], body.place[k], sole.body)
+        np.testing.assert_allclose(motion.drift[k], rate @ data.qvel, atol=1e-12)
+    turned = np.concatenate([motion.rotation, motion.rotation], axis=1).reshape(2, 2, 3, 3)
+    wrench = np.einsum("kabc,kac->kab", turned, body.wrench.reshape(2, 2, 3)).reshape(2, 6)
+    force = np.einsum("kri,kr->i", motion.jacobian, wrench)
     force[biped.motors] += torque
-    acceleration = np.linalg.solve(body.inertia, force - data.qfrc_bias)
+    acceleration = np.linalg.solve(motion.inertia, force - data.qfrc_bias)
     # What the whole does follows from the forces, m c'' = sum f + m g, and these from what was asked, as far as the
     # joints' own target to stay at rest lets it.
-    lift = body.inertia[:3] @ acceleration + data.qfrc_bias[:3]
+    lift = motion.inertia[:3] @ acceleration + data.qfrc_bias[:3]
     np.testing.assert_allclose(lift, wrench[:, :3].sum(axis=0), atol=1e-9 * robot.weight)
-    np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, desired.com, atol=0.1)
-    np.testing.assert_allclose(body.jacobian @ acceleration + body.jacobian_rate @ data.qvel, 0.0, atol=0.02)
+    np.testing.assert_allclose(lift / robot.mass + robot.model.opt.gravity, com, atol=0.1)
+    np.testing.assert_allclose(motion.jacobian @ acceleration + motion.drift, 0.0, atol=0.02)
     fx, fy, fz, mx, my, _ = body.wrench.T
     assert (np.hypot(fx, fy) <= 0.6 * fz).all()
     assert (np.abs(my / fz) <= 0.11 - 0.01 + 1e-9).all()

@@ -10,7 +10,8 @@ gait begins in the middle of a walk; ``control_dt`` (s), the time between two ca
 ``duration`` (s), after which it is done. What ``start`` gives may carry ``signals``, a mapping of names to
 :class:`Signal`, recorded with every sample as ``rec.signals``, and ``warnings``, a list of :class:`RunWarning` that it
 adds to when something goes wrong that is no error of the program (a problem without solution, a torque at its limit);
-they end up in ``rec.info["warnings"]``.
+they end up in ``rec.info["warnings"]``. Where it is an :class:`footfall.control.inside.Inside`, its function runs in
+compiled code inside the loop, as that of :class:`footfall.control.Walk` does.
 
 A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
 ``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result

@@ -151,7 +151,7 @@ class Walk:
         walk = self.scaled(robot)
         assert walk.step_height is not None
         plan = walk.plan(biped.step_width)
-        return Walking(plan, biped, held, walk.start_time, walk.step_height, ground.dynamic_friction, dt)
+        return Walking(plan, biped, held, (walk.start_time, walk.step_height, ground.dynamic_friction, dt))
 
 
 @lru_cache(maxsize=16)

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-import daqp
-import mujoco
 import numpy as np
 
+from footfall.compiled import inlined
 from footfall.control.biped import Biped, Sole
-from footfall.control.whole_body_problem import Dynamics, Limits, QuadraticProgram, Targets, assemble, empty_problem
+from footfall.control.senses import dense_inertia, point_motion
+from footfall.control.whole_body_problem import Dynamics, Limits, Targets, assemble, empty_problem
+from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 
-SOLVED = 1  # daqp's word for it
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the part that is left of
 #: the weight of the trunk's roll, by which such a robot sways.
 TIPPING, SWAYING = 10.0, 0.03
@@ -42,131 +43,191 @@ class Weights:
     size: float = 1.0  # of the robot: rotations weigh with its square, so that rad/s2 count as m/s2 at its legs' ends
 
 
-@dataclass(eq=False)
-class Desired:
-    """Accelerations that are wanted, world frame but for the trunk's."""
+class Soles(NamedTuple):
+    """The two feet, left and right, as plates under a trunk. Constant."""
 
-    com: np.ndarray  # (3,) m/s2
-    trunk: np.ndarray  # (3,) rad/s2, trunk's frame
-    feet: np.ndarray  # (2, 6) m/s2 and rad/s2, of the soles' middles
-    joints: np.ndarray  # (nu,) rad/s2
-    firmness: np.ndarray  # (nu,) weight that is added for a joint
-    standing: tuple[int, ...]  # the feet that stand: 0 left, 1 right
-    load: np.ndarray  # (2,) N, the largest normal force of each foot
+    trunk: Any  # body with the free joint
+    body: Any  # (2,) of each foot
+    centre: Any  # (2, 3) m, origin of the sole's frame in the body's frame
+    rotation: Any  # (2, 3, 3) axes of the sole's frame in the body's frame
+    half_length: Any  # (2,) m
+    half_width: Any  # (2,) m
+    leg: Any  # (2,) m
+    points: Any  # (2, 2) first contact point, and the one after the last
+    moves: Any  # (2, nv) 1 where a degree of freedom moves the foot
 
 
-class WholeBody:
-    """Solves for torques, at one state after the other.
+class WholeBody(NamedTuple):
+    """What the whole-body problem is about: where everything is, what is wanted, and what was found."""
+
+    mass: Any  # kg
+    gravity: Any  # (3,) m/s2
+    soles: Soles
+    motion: Dynamics
+    place: Any  # (2, 3) m, of the soles' middles
+    velocity: Any  # (2, 6) m/s and rad/s
+    com: Any  # (3,) m
+    com_velocity: Any  # (3,) m/s
+    targets: Targets
+    swing_weight: Any  # (6,) of the acceleration of a foot that swings
+    stance_weight: Any  # (6,) of one that stands
+    posture_weight: Any  # of a joint's acceleration
+    limits: Limits
+    standing: Any  # (2,) the feet that stand, first the one that does alone
+    alone: Any  # problem of one foot
+    both: Any  # problem of two
+    torque: Any  # (nu,) N m, found; those of before where there is no solution
+    wrench: Any  # (2, 6) N and N m, found, sole's frame
+
+
+def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float) -> WholeBody:
+    """Room for the problem of a robot.
 
     ``friction`` is the coefficient to keep to; pressure centres keep ``margin`` (m) from the edge of the sole, and a
     standing foot is pressed on the ground by at least ``least_load`` (N).
     """
-
-    def __init__(self, biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float) -> None:
-        model = self.model = biped.robot.model
-        self.biped, self.weights = biped, weights
-        self.mass = biped.robot.mass
-        self.least_load = least_load
-        self.limits = _equally_long([wrench_rows(sole, friction, margin) for sole in biped.soles])
-        nv = model.nv
-        self.inertia = np.zeros((nv, nv))
-        self.jacobian = np.zeros((2, 6, nv))
-        self.jacobian_rate = np.zeros((2, 6, nv))
-        self.rotation = np.zeros((2, 3, 3))
-        self.place = np.zeros((2, 3))  # m, of the soles' middles
-        self.sole_velocity = np.zeros((2, 6))
-        self.com = np.zeros(3)
-        self.com_velocity = np.zeros(3)
-        self.motion = Dynamics(
-            inertia=self.inertia,
+    model, robot = biped.robot.model, biped.robot
+    nv, nu = model.nv, model.nu
+    turning = weights.size**2
+    swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
+    if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
+        swing[3], stance[3] = 0.0, TIPPING * turning
+        trunk[0] *= SWAYING
+    force = weights.wrench / robot.weight**2
+    arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
+    rows = _equally_long([wrench_rows(sole, friction, margin) for sole in biped.soles])
+    return WholeBody(
+        mass=float(robot.mass),
+        gravity=np.array(model.opt.gravity),
+        soles=soles_of(biped),
+        motion=Dynamics(
+            inertia=np.zeros((nv, nv)),
             bias=np.zeros(nv),
             driven=biped.motors,
             free=np.arange(6),  # other joints without a motor are taken to stay as they are
-            jacobian=self.jacobian,
+            jacobian=np.zeros((2, 6, nv)),
             drift=np.zeros((2, 6)),
-            rotation=self.rotation,
-        )
-        w = weights
-        self.gravity = np.array(model.opt.gravity)
-        self.feet_weight = np.zeros((2, 6))
-        turning = w.size**2
-        self.trunk_weight = turning * np.array([w.trunk, w.trunk, w.heading])
-        self.swing_weight = w.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-        self.stance_weight = w.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-        if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
-            self.swing_weight[3], self.stance_weight[3] = 0.0, TIPPING * turning
-            self.trunk_weight[0] *= SWAYING
-        self.posture_weight = w.posture * turning
-        self.com_weight = np.array([w.com, w.com, w.height])
-        force = w.wrench / biped.robot.weight**2
-        arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
-        self.wrench_weight = np.array([force, force, 0.1 * force, *[force / arm**2] * 3])
-        self.problems: dict[tuple[int, ...], tuple[QuadraticProgram, daqp.Model, bool]] = {}
-        self.torque = np.zeros(model.nu)
-        self.wrench = np.zeros((2, 6))  # sole's frame
-        self.solved = True
+            rotation=np.zeros((2, 3, 3)),
+        ),
+        place=np.zeros((2, 3)),
+        velocity=np.zeros((2, 6)),
+        com=np.zeros(3),
+        com_velocity=np.zeros(3),
+        targets=Targets(
+            feet=np.zeros((2, 6)),
+            trunk=np.zeros(3),
+            com=np.zeros(3),
+            joints=np.zeros(nu),
+            feet_weight=np.zeros((2, 6)),
+            trunk_weight=trunk,
+            com_weight=np.array([weights.com, weights.com, weights.height]),
+            joint_weight=np.zeros(nu),
+            wrench_weight=np.array([force, force, 0.1 * force, *[force / arm**2] * 3]),
+        ),
+        swing_weight=swing,
+        stance_weight=stance,
+        posture_weight=float(weights.posture * turning),
+        limits=Limits(np.array(biped.torque), rows, float(least_load), np.full(2, 3.0 * robot.weight)),
+        standing=np.array([0, 1]),
+        alone=empty_problem(nu, 1, rows.shape[1]),
+        both=empty_problem(nu, 2, rows.shape[1]),
+        torque=np.zeros(nu),
+        wrench=np.zeros((2, 6)),
+    )
 
-    def see(self, data: mujoco.MjData) -> None:
-        """Take over the state: where the soles are and how everything moves."""
-        mujoco.mj_fullM(self.model, data, self.inertia)
-        for k, sole in enumerate(self.biped.soles):
-            turned = data.xmat[sole.body].reshape(3, 3)
-            np.dot(turned, sole.rotation, out=self.rotation[k])
-            self.place[k] = data.xpos[sole.body] + turned @ sole.centre
-            J, rate = self.jacobian[k], self.jacobian_rate[k]
-            mujoco.mj_jac(self.model, data, J[:3], J[3:], self.place[k], sole.body)
-            mujoco.mj_jacDot(self.model, data, rate[:3], rate[3:], self.place[k], sole.body)
-        np.subtract(data.qfrc_bias, data.qfrc_passive, out=self.motion.bias)
-        self.com[:] = data.subtree_com[self.biped.trunk]
+
+def soles_of(biped: Biped) -> Soles:
+    """The soles of a biped as arrays."""
+    model, soles = biped.robot.model, biped.soles
+    moves = np.zeros((2, model.nv), dtype=np.int64)
+    for k, sole in enumerate(soles):
+        body = sole.body
+        while body > 0:
+            first = int(model.body_dofadr[body])
+            moves[k, max(first, 0) : max(first, 0) + int(model.body_dofnum[body])] = 1
+            body = int(model.body_parentid[body])
+    return Soles(
+        trunk=int(biped.trunk),
+        body=np.array([sole.body for sole in soles]),
+        centre=np.array([sole.centre for sole in soles]),
+        rotation=np.array([sole.rotation for sole in soles]),
+        half_length=np.array([sole.half_length for sole in soles]),
+        half_width=np.array([sole.half_width for sole in soles]),
+        leg=np.array([sole.leg for sole in soles]),
+        points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
+        moves=moves,
+    )
+
+
+@inlined
+def see_body(senses, body):
+    """Take over the state: where the soles are and how everything moves."""
+    soles, motion = body.soles, body.motion
+    dense_inertia(senses, motion.inertia)
+    for k in range(2):
+        at, turned = senses.xpos[soles.body[k]], senses.xmat[soles.body[k]]
+        for r in range(3):
+            body.place[k, r] = at[r]
+            for c in range(3):
+                body.place[k, r] += turned[3 * r + c] * soles.centre[k, c]
+                value = 0.0
+                for i in range(3):
+                    value += turned[3 * r + i] * soles.rotation[k, i, c]
+                motion.rotation[k, r, c] = value
+        point_motion(
+            senses,
+            soles.trunk,
+            soles.body[k],
+            soles.moves[k],
+            body.place[k],
+            motion.jacobian[k],
+            body.velocity[k],
+            motion.drift[k],
+        )
+    for j in range(motion.bias.size):
+        motion.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
+    for c in range(3):
+        body.com[c] = senses.subtree_com[soles.trunk, c]
         # The base's three translations carry the whole robot: their rows of M are its mass times the Jacobian of com.
-        np.dot(self.inertia[:3], data.qvel, out=self.com_velocity)
-        self.com_velocity /= self.mass
-        np.dot(self.jacobian, data.qvel, out=self.sole_velocity)
-        np.dot(self.jacobian_rate, data.qvel, out=self.motion.drift)
+        value = 0.0
+        for j in range(motion.bias.size):
+            value += motion.inertia[c, j] * senses.qvel[j]
+        body.com_velocity[c] = value / body.mass
 
-    def solve(self, desired: Desired) -> np.ndarray:
-        """The torques (nu,); those of before if there is no solution, and then ``solved`` is false."""
-        nu = len(self.torque)
-        standing = desired.standing
-        problem, solver, known = self._problem(standing)
-        self.feet_weight[:] = self.swing_weight
-        self.feet_weight[list(standing)] = self.stance_weight
-        targets = Targets(
-            feet=desired.feet,
-            trunk=desired.trunk,
-            com=desired.com - self.gravity,
-            joints=desired.joints,
-            feet_weight=self.feet_weight,
-            trunk_weight=self.trunk_weight,
-            com_weight=self.com_weight,
-            joint_weight=self.posture_weight + desired.firmness,
-            wrench_weight=self.wrench_weight,
-        )
-        limits = Limits(self.biped.torque, self.limits, self.least_load, desired.load)
-        self.solved = assemble(self.motion, self.mass, np.array(standing), targets, limits, problem)
-        if not self.solved:
-            return self.torque
-        H, f, C, lower, upper = problem[:5]
-        if known:
-            solver.update(H=H, f=f, A=C, bupper=upper, blower=lower)
-        else:
-            solver.setup(H, f, C, upper, lower, np.zeros(len(upper), dtype=np.int32))
-            self.problems[standing] = problem, solver, True
-        x, _, end, _ = solver.solve()
-        self.solved = end == SOLVED
-        if self.solved:
-            self.torque = C[:nu] @ x + problem.torque_bias
-            self.wrench[:] = 0.0
-            self.wrench[list(standing)] = x[nu:].reshape(-1, 6)
-        else:  # the warm start of the last problem may be the cause: begin the next one cold
-            del self.problems[standing]
-        return self.torque
 
-    def _problem(self, standing: tuple[int, ...]) -> tuple[QuadraticProgram, daqp.Model, bool]:
-        if standing not in self.problems:
-            room = empty_problem(len(self.torque), len(standing), self.limits.shape[1])
-            self.problems[standing] = room, daqp.Model(), False
-        return self.problems[standing]
+@inlined
+def solve_body(body, feet):
+    """Write the torques that come nearest to the targets, with the first ``feet`` of ``standing`` on the ground.
+
+    False if there is no solution; then torques and wrenches are those of before.
+    """
+    targets = body.targets
+    for k in range(2):
+        for c in range(6):
+            targets.feet_weight[k, c] = body.swing_weight[c]
+    for s in range(feet):
+        for c in range(6):
+            targets.feet_weight[body.standing[s], c] = body.stance_weight[c]
+    problem = body.alone if feet == 1 else body.both
+    if not assemble(body.motion, body.mass, body.standing, targets, body.limits, problem):
+        return False
+    if solve_quadratic_program(problem.program, problem.work) != SOLVED:
+        return False
+    x, C, nu = problem.work.x, problem.program.C, body.torque.size
+    for k in range(nu):
+        value = problem.torque_bias[k]
+        for j in range(x.size):
+            value += C[k, j] * x[j]
+        body.torque[k] = value
+    for k in range(2):
+        for c in range(6):
+            body.wrench[k, c] = 0.0
+    for s in range(feet):
+        for c in range(6):
+            body.wrench[body.standing[s], c] = x[nu + 6 * s + c]
+    return True
 
 
 def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import kernel
-from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.compiled import inlined
+from footfall.solve.dense import cholesky
+from footfall.solve.quadratic_program import active_set, empty_program
 
 SINGULAR = 1e-12
 
@@ -47,103 +48,125 @@ class Limits(NamedTuple):
     load: Any  # (2,) N, the largest of each foot
 
 
-class QuadraticProgram(NamedTuple):
-    """min x'Hx/2 + f'x with lower <= (x, C x) <= upper, and torque = T x + torque_bias."""
+class Problem(NamedTuple):
+    """The program whose unknowns are joint accelerations and wrenches: torque = (first rows of C) x + torque_bias."""
 
-    H: Any  # (n, n)
-    f: Any  # (n,)
-    C: Any  # (m, n) torques, then the limits of the wrenches
-    lower: Any  # (n + m,)
-    upper: Any
+    program: Any  # QuadraticProgram; rows of C are torques, then the limits of the wrenches
+    work: Any  # ActiveSet
     torque_bias: Any  # (nu,)
-    rows: Any  # (15, n) scratch: what the targets weigh
-    solved: Any  # (n + 1, 6) scratch: the base's acceleration per unknown, and without any
+    rows: Any  # (3, n) scratch: a target by the unknowns
+    wanted: Any  # (3,) scratch: what it shall be
+    weight: Any  # (3,) scratch
+    answer: Any  # (6, n + 1) scratch: the base's acceleration per unknown, and without any
     factor: Any  # (6, 6) scratch
     block: Any  # (6, 6) scratch
 
 
-def empty_problem(nu: int, feet: int, limits: int) -> QuadraticProgram:
+def empty_problem(nu: int, feet: int, limits: int) -> Problem:
     """Room for a problem with this many standing feet, each with ``limits`` rows."""
     n, m, base = nu + 6 * feet, nu + limits * feet, 6
-    return QuadraticProgram(
-        H=np.zeros((n, n)),
-        f=np.zeros(n),
-        C=np.zeros((m, n)),
-        lower=np.zeros(n + m),
-        upper=np.zeros(n + m),
+    return Problem(
+        program=empty_program(n, n, m),
+        work=active_set(n, n, m),
         torque_bias=np.zeros(nu),
-        rows=np.zeros((15, n)),
-        solved=np.zeros((n + 1, base)),
+        rows=np.zeros((3, n)),
+        wanted=np.zeros(3),
+        weight=np.zeros(3),
+        answer=np.zeros((base, n + 1)),
         factor=np.zeros((base, base)),
         block=np.zeros((base, base)),
     )
 
 
-@kernel
+@inlined
 def base_motion(motion, standing, problem):
     """The base's acceleration by the joints' and by each wrench, from its rows of the equations of motion."""
     M, driven, free = motion.inertia, motion.driven, motion.free
-    nu, base = driven.size, free.size
+    nu, base, answer, L = driven.size, free.size, problem.answer, problem.factor
+    feet, last = (problem.program.f.size - nu) // 6, answer.shape[1]
     for i in range(base):
+        own = answer[i]
         for j in range(base):
             problem.block[i, j] = M[free[i], free[j]]
         for k in range(nu):
-            problem.solved[k, i] = -M[free[i], driven[k]]
-        for s in range(standing.size):
+            own[k] = -M[free[i], driven[k]]
+        for s in range(feet):
             J, R = motion.jacobian[standing[s]], motion.rotation[standing[s]]
             for half in range(2):
                 for c in range(3):
                     value = 0.0
                     for r in range(3):
                         value += J[3 * half + r, free[i]] * R[r, c]
-                    problem.solved[nu + 6 * s + 3 * half + c, i] = value
-        problem.solved[problem.solved.shape[0] - 1, i] = -motion.bias[free[i]]
-    if not cholesky(problem.block, base, SINGULAR, problem.factor):
+                    own[nu + 6 * s + 3 * half + c] = value
+        own[last - 1] = -motion.bias[free[i]]
+    if not cholesky(problem.block, base, SINGULAR, L):
         return False
-    for k in range(problem.solved.shape[0]):
-        cholesky_solve(problem.factor, base, problem.solved[k])
+    for i in range(base):  # all columns at once: L y = b, then L^T x = y
+        for k in range(i):
+            for j in range(last):
+                answer[i, j] -= L[i, k] * answer[k, j]
+        for j in range(last):
+            answer[i, j] *= L[i, i]
+    for i in range(base - 1, -1, -1):
+        for k in range(i + 1, base):
+            for j in range(last):
+                answer[i, j] -= L[k, i] * answer[k, j]
+        for j in range(last):
+            answer[i, j] *= L[i, i]
     return True
 
 
-@kernel
+@inlined
+def joint_row(row, driven, free, answer, target):
+    """Write a row (nv,) of joint space as one of the unknowns (n,); gives what is there at x = 0."""
+    n, rest = target.size, 0.0
+    for j in range(n):
+        target[j] = 0.0
+    for i in range(free.size):
+        share = row[free[i]]
+        rest += share * answer[i, n]
+        for j in range(n):
+            target[j] += share * answer[i, j]
+    for k in range(driven.size):
+        target[k] += row[driven[k]]
+    return rest
+
+
+@inlined
 def assemble(motion, mass, standing, targets, limits, problem):
-    """Write the problem of the ``standing`` feet of a robot of ``mass`` kg. False if the base has no inertia."""
+    """Write the problem of the first feet of ``standing``, as many as it has room for, of a robot of ``mass`` kg.
+
+    False if the base has no inertia.
+    """
     if not base_motion(motion, standing, problem):
         return False
     M, driven, free = motion.inertia, motion.driven, motion.free
-    nu, base, n = driven.size, free.size, problem.f.size
-    H, f, A, solved = problem.H, problem.f, problem.rows, problem.solved
+    program = problem.program
+    nu, n = driven.size, program.f.size
+    feet = (n - nu) // 6
+    H, f, A, answer = program.H, program.f, problem.rows, problem.answer
     for i in range(n):
         f[i] = 0.0
-        for j in range(n):
+        for j in range(i + 1):
             H[i, j] = 0.0
 
     # feet and trunk: A x + a0 is what they do, the target less a0 what x shall give
-    for k in range(3):
-        count = 6 if k < 2 else 3
-        for r in range(count):
-            if k < 2:
-                J = motion.jacobian[k, r]
-                wanted, weight = targets.feet[k, r] - motion.drift[k, r], targets.feet_weight[k, r]
-                for j in range(n):
-                    value = J[driven[j]] if j < nu else 0.0
-                    for i in range(base):
-                        value += J[free[i]] * solved[j, i]
-                    A[r, j] = value
-                for i in range(base):
-                    wanted -= J[free[i]] * solved[n, i]
+    for k in range(5):
+        for r in range(3):
+            if k < 4:
+                foot, at = k // 2, 3 * (k % 2) + r
+                rest = joint_row(motion.jacobian[foot, at], driven, free, answer, A[r])
+                problem.wanted[r] = targets.feet[foot, at] - motion.drift[foot, at] - rest
+                problem.weight[r] = targets.feet_weight[foot, at]
             else:
-                wanted, weight = targets.trunk[r] - solved[n, 3 + r], targets.trunk_weight[r]
                 for j in range(n):
-                    A[r, j] = solved[j, 3 + r]
-            for i in range(n):
-                scaled = weight * A[r, i]
-                f[i] -= scaled * wanted
-                for j in range(i + 1):
-                    H[i, j] += scaled * A[r, j]
+                    A[r, j] = answer[3 + r, j]
+                problem.wanted[r] = targets.trunk[r] - answer[3 + r, n]
+                problem.weight[r] = targets.trunk_weight[r]
+        add_three_rows(problem)
 
     # centre of mass: the sum of forces
-    for s in range(standing.size):
+    for s in range(feet):
         Rs = motion.rotation[standing[s]]
         for c in range(3):
             i = nu + 6 * s + c
@@ -160,34 +183,26 @@ def assemble(motion, mass, standing, targets, limits, problem):
         H[i, i] += weight
         if i < nu:
             f[i] -= weight * targets.joints[i]
-        for j in range(i):
-            H[j, i] = H[i, j]
 
     # torques
-    C, lower, upper = problem.C, problem.lower, problem.upper
+    C, lower, upper = program.C, program.lower, program.upper
     for i in range(n):
         lower[i], upper[i] = -1e30, 1e30
     for k in range(nu):
         d = driven[k]
-        bias = motion.bias[d]
-        for i in range(base):
-            bias += M[d, free[i]] * solved[n, i]
+        bias = motion.bias[d] + joint_row(M[d], driven, free, answer, C[k])
+        for s in range(feet):
+            J, R = motion.jacobian[standing[s]], motion.rotation[standing[s]]
+            for half in range(2):
+                x, y, z = J[3 * half, d], J[3 * half + 1, d], J[3 * half + 2, d]
+                for c in range(3):
+                    C[k, nu + 6 * s + 3 * half + c] -= x * R[0, c] + y * R[1, c] + z * R[2, c]
         problem.torque_bias[k] = bias
         lower[n + k], upper[n + k] = -limits.torque[k] - bias, limits.torque[k] - bias
-        for j in range(n):
-            value = M[d, driven[j]] if j < nu else 0.0
-            for i in range(base):
-                value += M[d, free[i]] * solved[j, i]
-            if j >= nu:
-                s, c = (j - nu) // 6, (j - nu) % 6
-                J, R = motion.jacobian[standing[s]], motion.rotation[standing[s]]
-                for r in range(3):
-                    value -= J[3 * (c // 3) + r, d] * R[r, c % 3]
-            C[k, j] = value
 
     # wrenches
     row = nu
-    for s in range(standing.size):
+    for s in range(feet):
         own = limits.wrench[standing[s]]
         for r in range(own.shape[0]):
             for c in range(6):
@@ -197,3 +212,15 @@ def assemble(motion, mass, standing, targets, limits, problem):
         lower[nu + 6 * s + 2] = limits.least_load
         upper[nu + 6 * s + 2] = max(limits.load[standing[s]], 2.0 * limits.least_load)
     return True
+
+
+@inlined
+def add_three_rows(problem):
+    """Add the squares of three weighted rows to the program: three at once, for H is read and written once for them."""
+    A, wanted, weight = problem.rows, problem.wanted, problem.weight
+    H, f = problem.program.H, problem.program.f
+    for i in range(f.size):
+        a, b, c = weight[0] * A[0, i], weight[1] * A[1, i], weight[2] * A[2, i]
+        f[i] -= a * wanted[0] + b * wanted[1] + c * wanted[2]
+        for j in range(i + 1):
+            H[i, j] += a * A[0, j] + b * A[1, j] + c * A[2, j]

@@ -9,72 +9,78 @@ linear in time gives xi in closed form, solved backwards from where it shall end
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-Point = tuple[float, float]
+import numpy as np
 
-
-@dataclass(frozen=True)
-class Segment:
-    """The pressure centre goes from ``start`` to ``end`` (m) in ``duration`` (s)."""
-
-    duration: float
-    start: Point
-    end: Point
+from footfall.compiled import inlined
 
 
-@dataclass(frozen=True)
-class DcmPlan:
-    """Pressure centre and divergent component over the segments, one after the other from time 0.
+class DcmPlan(NamedTuple):
+    """Pressure centre and divergent component over segments, one after the other from time 0.
 
-    ``omega`` is the pendulum's sqrt(g / height), 1/s; ``dcm`` the divergent component where each segment begins, and
-    where the last ends.
+    In each the pressure centre goes straight on, at a constant speed.
     """
 
-    omega: float
-    segments: tuple[Segment, ...]
-    dcm: tuple[Point, ...]
-
-    @classmethod
-    def ending_at(cls, end: Point, segments: Sequence[Segment], omega: float) -> DcmPlan:
-        """The plan whose divergent component ends at ``end``."""
-        found = [end]
-        for one in reversed(segments):
-            decay = math.exp(-omega * one.duration)
-            x, y = found[-1]
-            dx, dy = _drift(one, omega)
-            found.append(
-                (
-                    one.start[0] + dx + decay * (x - one.end[0] - dx),
-                    one.start[1] + dy + decay * (y - one.end[1] - dy),
-                )
-            )
-        return cls(omega, tuple(segments), tuple(reversed(found)))
-
-    def at(self, time: float) -> tuple[Point, Point]:
-        """Pressure centre and divergent component at a time (s); the first segment is prolonged backwards and the last
-        point held.
-        """
-        for one, begin in zip(self.segments, self.dcm, strict=False):
-            if time < one.duration:
-                return self._within(one, begin, time)
-            time -= one.duration
-        last = self.segments[-1].end if self.segments else self.dcm[-1]
-        return last, self.dcm[-1]
-
-    def _within(self, one: Segment, begin: Point, time: float) -> tuple[Point, Point]:
-        part = time / one.duration
-        dx, dy = _drift(one, self.omega)
-        px = one.start[0] + part * (one.end[0] - one.start[0])
-        py = one.start[1] + part * (one.end[1] - one.start[1])
-        growth = math.exp(self.omega * time)
-        x = px + dx + growth * (begin[0] - one.start[0] - dx)
-        y = py + dy + growth * (begin[1] - one.start[1] - dy)
-        return (px, py), (x, y)
+    omega: float  # 1/s, the pendulum's sqrt(g / height)
+    count: Any  # (1,) segments
+    duration: Any  # (S,) s
+    start: Any  # (S, 2) m, of the pressure centre
+    end: Any  # (S, 2) m
+    dcm: Any  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
 
 
-def _drift(one: Segment, omega: float) -> Point:
-    """How far the pressure centre goes in 1/w, m."""
-    scale = 1.0 / (omega * one.duration)
-    return scale * (one.end[0] - one.start[0]), scale * (one.end[1] - one.start[1])
+def empty_plan(omega: float, most: int) -> DcmPlan:
+    """A plan without segments, that has room for ``most`` of them."""
+    return DcmPlan(
+        omega=float(omega),
+        count=np.zeros(1, dtype=np.int64),
+        duration=np.zeros(most),
+        start=np.zeros((most, 2)),
+        end=np.zeros((most, 2)),
+        dcm=np.zeros((most + 1, 2)),
+    )
+
+
+@inlined
+def add_segment(plan, duration, start, end):
+    """Let the pressure centre go on from ``start`` to ``end`` (x, y; m) in ``duration`` (s)."""
+    k = plan.count[0]
+    plan.duration[k] = duration
+    plan.start[k, 0], plan.start[k, 1] = start
+    plan.end[k, 0], plan.end[k, 1] = end
+    plan.count[0] = k + 1
+
+
+@inlined
+def end_at(plan, end):
+    """Find the divergent component that ends at ``end`` (x, y; m) after the segments, backwards."""
+    last, w = plan.count[0], plan.omega
+    plan.dcm[last, 0], plan.dcm[last, 1] = end
+    for k in range(last - 1, -1, -1):
+        decay = math.exp(-w * plan.duration[k])
+        for c in range(2):
+            drift = (plan.end[k, c] - plan.start[k, c]) / (w * plan.duration[k])  # m that p goes in 1/w
+            plan.dcm[k, c] = plan.start[k, c] + drift + decay * (plan.dcm[k + 1, c] - plan.end[k, c] - drift)
+
+
+@inlined
+def dcm_at(plan, time, pressure, dcm):
+    """Write pressure centre and divergent component (2,) in m at a time (s).
+
+    The first segment is prolonged backwards and the last point held.
+    """
+    last, w = plan.count[0], plan.omega
+    for k in range(last):
+        if time < plan.duration[k]:
+            growth = math.exp(w * time)
+            for c in range(2):
+                start, way = plan.start[k, c], plan.end[k, c] - plan.start[k, c]
+                drift = way / (w * plan.duration[k])
+                pressure[c] = start + time / plan.duration[k] * way
+                dcm[c] = pressure[c] + drift + growth * (plan.dcm[k, c] - start - drift)
+            return
+        time -= plan.duration[k]
+    for c in range(2):
+        pressure[c] = plan.end[last - 1, c] if last > 0 else plan.dcm[0, c]
+        dcm[c] = plan.dcm[last, c]

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from footfall.compiled import inlined
 from footfall.errors import GaitError
 
 Pose = tuple[float, float, float]
@@ -18,8 +20,7 @@ LEFT, RIGHT = 1, -1
 MOST_STEPS = 50_000
 
 
-@dataclass(frozen=True)
-class Footstep:
+class Footstep(NamedTuple):
     """One step: ``side`` is the foot that moves (``LEFT`` or ``RIGHT``).
 
     The line midway between the feet goes ``length`` (m) forward along an arc that turns by ``turn`` (rad, to the left),
@@ -38,14 +39,22 @@ class Footstep:
 
     def landing(self, stance: Pose, stance_width: float) -> Pose:
         """Where the foot lands when the other stands at ``stance``, half of ``stance_width`` beside the middle."""
-        x, y, yaw = stance
-        half = 0.5 * self.side * stance_width
-        x, y = x - half * math.sin(yaw), y + half * math.cos(yaw)
-        along = yaw + 0.5 * self.turn
-        x += self.length * math.cos(along) - self.aside * math.sin(along)
-        y += self.length * math.sin(along) + self.aside * math.cos(along)
-        half, yaw = 0.5 * self.side * self.width, yaw + self.turn
-        return x - half * math.sin(yaw), y + half * math.cos(yaw), yaw
+        return _landing(self, stance, stance_width)
+
+
+def _landing(step, stance, stance_width):
+    x, y, yaw = stance
+    half = 0.5 * step.side * stance_width
+    x, y = x - half * math.sin(yaw), y + half * math.cos(yaw)
+    along = yaw + 0.5 * step.turn
+    x += step.length * math.cos(along) - step.aside * math.sin(along)
+    y += step.length * math.sin(along) + step.aside * math.cos(along)
+    half, yaw = 0.5 * step.side * step.width, yaw + step.turn
+    return x - half * math.sin(yaw), y + half * math.cos(yaw), yaw
+
+
+#: The same for compiled code.
+landing = inlined(_landing)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled import ByReference, inlined
 
 #: Part of the swing at which the foot is highest.
 HIGHEST = 0.45
@@ -11,70 +15,140 @@ AGAIN = 0.25
 #: Part of the swing before the landing in which the goal stays as it is.
 SETTLED = 0.14
 
+POSITION, VELOCITY, ACCELERATION = 0, 1, 2
 
-@dataclass
-class Coordinate:
+
+class Swing(NamedTuple):
+    """A reference for the sole's middle from where it lies to a goal that may move.
+
+    It comes down at ``descent`` and goes on so until the ground is met.
+    """
+
+    motion: Any  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2
+    goal: Any  # (3,) m
+    time: Any  # (1,) s since the foot was lifted
+    duration: Any  # (1,) s
+    top: Any  # (1,) s, when it is highest
+    clearance: Any  # (1,) m
+    start_height: Any  # (1,) m
+    descent: Any  # (1,) m/s
+
+
+def empty_swing() -> Swing:
+    """A swing that has not begun."""
+    return Swing(np.zeros((3, 3)), np.zeros(3), *np.zeros((6, 1)))
+
+
+@inlined
+def begin_swing(swing, start, duration, clearance, descent):
+    """Lift the foot from ``start`` (3,) in m."""
+    for c in range(3):
+        swing.motion[c, POSITION], swing.goal[c] = start[c], start[c]
+        swing.motion[c, VELOCITY] = swing.motion[c, ACCELERATION] = 0.0
+    swing.time[0], swing.duration[0], swing.top[0] = 0.0, duration, HIGHEST * duration
+    swing.clearance[0], swing.start_height[0], swing.descent[0] = clearance, start[2], descent
+
+
+@inlined
+def head_for(one, goal, speed, left, dt):
+    """Let a coordinate ``one`` (3,) go on for ``dt`` (s) on the way of least jerk that reaches ``goal`` with ``speed``
+    in ``left`` (s).
+    """
+    if left <= dt:
+        one[POSITION], one[VELOCITY], one[ACCELERATION] = goal + speed * (dt - left), speed, 0.0
+        return
+    x, v, a, t = one[POSITION], one[VELOCITY], one[ACCELERATION], left
+    gap = goal - x
+    c3 = (20.0 * gap - (8.0 * speed + 12.0 * v) * t - 3.0 * a * t * t) / (2.0 * t**3)
+    c4 = (-30.0 * gap + (14.0 * speed + 16.0 * v) * t + 3.0 * a * t * t) / (2.0 * t**4)
+    c5 = (12.0 * gap - 6.0 * (speed + v) * t - a * t * t) / (2.0 * t**5)
+    one[POSITION] = x + dt * (v + dt * (a / 2.0 + dt * (c3 + dt * (c4 + dt * c5))))
+    one[VELOCITY] = v + dt * (a + dt * (3.0 * c3 + dt * (4.0 * c4 + dt * 5.0 * c5)))
+    one[ACCELERATION] = a + dt * (6.0 * c3 + dt * (12.0 * c4 + dt * 20.0 * c5))
+
+
+@inlined
+def stumble(swing, higher):
+    """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
+    swing.clearance[0] += higher
+    swing.top[0] = max(swing.top[0], swing.time[0] + AGAIN * swing.duration[0])
+    swing.duration[0] = max(swing.duration[0], swing.top[0] + AGAIN * swing.duration[0])
+
+
+@inlined
+def advance_swing(swing, goal, dt):
+    """Go on for ``dt`` (s) towards ``goal`` (x, y, z; m); in the last moments the goal of before is kept."""
+    left = swing.duration[0] - swing.time[0]
+    if left > SETTLED * swing.duration[0] or swing.time[0] == 0.0:
+        swing.goal[0], swing.goal[1], swing.goal[2] = goal
+    head_for(swing.motion[0], swing.goal[0], 0.0, left, dt)
+    head_for(swing.motion[1], swing.goal[1], 0.0, left, dt)
+    top, z = swing.top[0] - swing.time[0], swing.motion[2]
+    if top > 0.0:
+        head_for(z, max(swing.start_height[0], swing.goal[2]) + swing.clearance[0], 0.0, top, dt)
+    elif left > dt:
+        head_for(z, swing.goal[2], -swing.descent[0], left, dt)
+    else:
+        z[POSITION] -= swing.descent[0] * dt
+        z[VELOCITY], z[ACCELERATION] = -swing.descent[0], 0.0
+    swing.time[0] += dt
+
+
+class Coordinate(NamedTuple):
     """Position, velocity and acceleration of one coordinate of a reference."""
 
     position: float
-    velocity: float = 0.0
-    acceleration: float = 0.0
-
-    def head_for(self, goal: float, speed: float, left: float, dt: float) -> None:
-        """Go on for ``dt`` (s) on the way of least jerk that reaches ``goal`` with ``speed`` in ``left`` (s)."""
-        if left <= dt:
-            self.position, self.velocity, self.acceleration = goal + speed * (dt - left), speed, 0.0
-            return
-        x, v, a, t = self.position, self.velocity, self.acceleration, left
-        gap = goal - x
-        c3 = (20 * gap - (8 * speed + 12 * v) * t - 3 * a * t * t) / (2 * t**3)
-        c4 = (-30 * gap + (14 * speed + 16 * v) * t + 3 * a * t * t) / (2 * t**4)
-        c5 = (12 * gap - 6 * (speed + v) * t - a * t * t) / (2 * t**5)
-        self.position = x + dt * (v + dt * (a / 2 + dt * (c3 + dt * (c4 + dt * c5))))
-        self.velocity = v + dt * (a + dt * (3 * c3 + dt * (4 * c4 + dt * 5 * c5)))
-        self.acceleration = a + dt * (6 * c3 + dt * (12 * c4 + dt * 20 * c5))
+    velocity: float
+    acceleration: float
 
 
 class SwingFoot:
-    """A reference for the sole's middle (m) from where it lies to a goal that may move; it comes down at ``descent``
-    (m/s) and goes on so until the ground is met.
-    """
+    """A swing for controllers in Python, from ``start`` (m) with ``clearance`` (m), down at ``descent`` (m/s)."""
 
     def __init__(self, start: tuple[float, float, float], duration: float, clearance: float, descent: float) -> None:
-        self.x, self.y, self.z = (Coordinate(value) for value in start)
-        self.start_height = start[2]
-        self.duration = duration
-        self.clearance = clearance
-        self.descent = descent
-        self.time = 0.0
-        self.top = HIGHEST * duration
-        self.goal = start
+        self._swing = empty_swing()
+        self._place = ByReference(self._swing)
+        begin_swing(self._place, np.array(start), float(duration), float(clearance), float(descent))
+
+    @property
+    def x(self) -> Coordinate:
+        """Ahead, in the world frame."""
+        return Coordinate(*self._swing.motion[0].tolist())
+
+    @property
+    def y(self) -> Coordinate:
+        """To the left, in the world frame."""
+        return Coordinate(*self._swing.motion[1].tolist())
+
+    @property
+    def z(self) -> Coordinate:
+        """Up."""
+        return Coordinate(*self._swing.motion[2].tolist())
+
+    @property
+    def time(self) -> float:
+        """Since the foot was lifted, s."""
+        return float(self._swing.time[0])
+
+    @property
+    def duration(self) -> float:
+        """From lifting to landing, s."""
+        return float(self._swing.duration[0])
+
+    @property
+    def start_height(self) -> float:
+        """Of the place where it lay, m."""
+        return float(self._swing.start_height[0])
 
     @property
     def lifted(self) -> float:
-        """How far over where it lay, m."""
+        """Over where it lay, m."""
         return self.z.position - self.start_height
 
     def stumble(self, higher: float) -> None:
         """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
-        self.clearance += higher
-        self.top = max(self.top, self.time + AGAIN * self.duration)
-        self.duration = max(self.duration, self.top + AGAIN * self.duration)
+        stumble(self._place, float(higher))
 
     def advance(self, goal: tuple[float, float, float], dt: float) -> None:
-        """Go on for ``dt`` (s) towards ``goal``; in the last moments the goal of before is kept."""
-        left = self.duration - self.time
-        if left > SETTLED * self.duration or self.time == 0.0:
-            self.goal = goal
-        self.x.head_for(self.goal[0], 0.0, left, dt)
-        self.y.head_for(self.goal[1], 0.0, left, dt)
-        top = self.top - self.time
-        if top > 0.0:
-            highest = max(self.start_height, self.goal[2]) + self.clearance
-            self.z.head_for(highest, 0.0, top, dt)
-        elif left > dt:
-            self.z.head_for(self.goal[2], -self.descent, left, dt)
-        else:
-            self.z.position -= self.descent * dt
-            self.z.velocity, self.z.acceleration = -self.descent, 0.0
-        self.time += dt
+        """Go on for ``dt`` (s) towards ``goal`` (m)."""
+        advance_swing(self._place, (float(goal[0]), float(goal[1]), float(goal[2])), float(dt))

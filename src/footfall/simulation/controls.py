@@ -15,6 +15,8 @@ from numba import types
 from footfall.compiled import function_pointer
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, State, StatefulController, control_signature
+from footfall.control.inside import Inside
+from footfall.control.senses import senses_of
 from footfall.engine import step
 from footfall.engine.kinematics import Points
 from footfall.errors import ControllerError
@@ -37,10 +39,13 @@ class Controls(NamedTuple):
     callback: Callback
     signals: Mapping[str, Signal] = MappingProxyType({})
     warnings: Sequence[RunWarning] = ()
+    inside: Inside | None = None  # a compiled one with a memory
 
     def write_signals(self, place: np.ndarray) -> None:
         """Copy the controller's signals to ``place``, one after the other, after each of its calls."""
-        if self.signals:
+        if self.inside is not None:
+            self.inside.record_into(place)
+        elif self.signals:
             self.callback.after = lambda: np.concatenate([s.values.ravel() for s in self.signals.values()], out=place)
 
 
@@ -154,6 +159,10 @@ def make_controls(
         return none._replace(name=name, kind=2, control=control)
     if isinstance(controller, StatefulController):
         controller = controller.start(robot, ground, dt)
+    if isinstance(controller, Inside):
+        pointer, gains = controller.join(senses_of(*seen))
+        control = none.control._replace(compiled=pointer, gains=gains)
+        return Controls(name, 2, control, none.callback, controller.signals, controller.warnings, controller)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen

@@ -7,6 +7,7 @@ each counts: noise only ever adds time.
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import subprocess
@@ -25,6 +26,7 @@ import numpy as np
 from footfall.contact import law_class
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.control import Balance, Posture, Walk
 from footfall.errors import FootfallError, SimulationError
 from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
@@ -87,6 +89,8 @@ def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: 
     yield from point_costs(robot, effort)
     say("bench: a Python controller at every step")
     yield controller_overhead(robot, effort)
+    say("bench: controllers at every step")
+    yield from controller_costs(effort)
     say("bench: two threads")
     yield from thread_ratios(robot, effort)
     say("bench: import time")
@@ -174,6 +178,17 @@ def controller_overhead(robot: Robot, effort: Effort) -> Figure:
     return Figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
 
 
+def controller_costs(effort: Effort, law: Law | str = "spring-damper") -> Iterator[Figure]:
+    """Time per step of the biped with motors that stands, balances and walks, with control at every step."""
+    robot = load_robot("spatial-biped")
+    seconds = DT * (effort.settle + effort.rounds * effort.steps)
+    walk = Walk(steps=math.ceil(seconds / Walk().period))
+    steppers = {str(one): settled(robot, law, effort, one) for one in (Posture(), Balance())}
+    steppers["walk"] = settled(robot, law, effort, walk)
+    for name, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
+        yield Figure(f"controlled by {name.partition('(')[0].lower()}, {law}", 1e6 * seconds, "us per step")
+
+
 def thread_ratios(robot: Robot, effort: Effort, law: Law | str = "linearizing-penalty") -> Iterator[Figure]:
     """Time of two simulations in two threads over the time of one; MuJoCo's own shows what the machine allows."""
     steps = 10 * effort.steps  # long against the start of a thread
@@ -224,7 +239,7 @@ def begun(
         controller=controller,
         qpos=qpos,
         qvel=qvel,
-        control_dt=None,
+        control_dt=DT,
         record_dt=1.0,
         pushes=(),
         seed=None,

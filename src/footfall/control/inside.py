@@ -1,0 +1,94 @@
+"""Controllers with a memory that run inside the compiled loop.
+
+The loop calls a compiled controller with an array of numbers, its gains. That of a controller with a memory holds one:
+where in memory the tuple of its arrays lies. So one loop, compiled once, serves all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core.extending import _Intrinsic
+
+from footfall.compiled import ByReference, Reference, function_pointer
+from footfall.control.base import State, control_signature
+from footfall.control.senses import Senses, senses_of
+from footfall.record import RunWarning, Signal
+
+
+class _Memory(_Intrinsic):  # type: ignore[misc]
+    """Reads the tuple whose address an array begins with."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+
+        def memory(context: Any, gains: Any) -> Any:
+            return reference(gains), _read
+
+        super().__init__("memory", memory)
+
+    def linkage(self) -> str:
+        """What its callers are compiled against: the layout of the tuple."""
+        return f"{self._reference} {self._reference.tuple_type}"
+
+
+def _read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    gains = context.make_array(signature.args[0])(context, builder, arguments[0])
+    address = builder.load(builder.bitcast(gains.data, ir.IntType(64).as_pointer()))
+    return builder.inttoptr(address, context.get_value_type(signature.return_type))
+
+
+@cache
+def _pointer(tick: Any, reference: Reference) -> Any:
+    """A controller of the loop that calls ``tick(memory, time, ctrl)``."""
+    memory = _Memory(reference)
+    memory._register()
+
+    def control(time, qpos, qvel, ctrl, gains):
+        return tick(memory(gains), time, ctrl)
+
+    return function_pointer(control_signature(), control)
+
+
+class Inside:
+    """A compiled controller at work: ``tick(memory, time, ctrl)`` is called in the loop.
+
+    ``memory`` is a named tuple of arrays with fields ``senses`` and ``signals``; these are set here, to what it sees
+    and to where the run records.
+    """
+
+    signals: Mapping[str, Signal]
+    warnings: Sequence[RunWarning]
+
+    def __init__(self, tick: Any, memory: Any) -> None:
+        self._tick, self._memory = tick, memory
+        self._gains = np.zeros(1)
+        self._place: ByReference | None = None
+
+    def join(self, senses: Senses) -> tuple[Any, np.ndarray]:
+        """The function that the loop calls, and its gains, for a world that is seen so."""
+        self._memory = self._memory._replace(senses=senses)
+        self._lay_out()
+        assert self._place is not None
+        return _pointer(self._tick, self._place._numba_type_), self._gains
+
+    def record_into(self, place: np.ndarray) -> None:
+        """Write signals there from now on."""
+        self._memory = self._memory._replace(signals=place)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._place = ByReference(self._memory)
+        self._gains.view(np.int64)[0] = self._place.address
+
+    def __call__(self, time: float, state: State) -> np.ndarray:
+        """The controls (nu,), for whoever calls it from Python."""
+        if self._place is None:
+            self.join(senses_of(state.data, state._points, state._contacts))
+        ctrl = np.zeros(state.robot.model.nu)
+        self._tick(self._place, float(time), ctrl)
+        return ctrl

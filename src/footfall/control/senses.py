@@ -1,0 +1,95 @@
+"""What a compiled controller sees of a world: arrays of the engine and of MuJoCo, live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import mujoco
+
+from footfall.compiled import inlined
+
+if TYPE_CHECKING:
+    from footfall.engine.kinematics import Points
+    from footfall.solve.contacts import Contacts
+
+
+class Senses(NamedTuple):
+    """Names are MuJoCo's where the array is MuJoCo's; spatial vectors turn about the centre of mass of the tree."""
+
+    qpos: Any
+    qvel: Any
+    xpos: Any
+    xmat: Any
+    cdof: Any
+    cdof_dot: Any
+    cvel: Any
+    subtree_com: Any
+    M: Any
+    M_rownnz: Any
+    M_rowadr: Any
+    M_colind: Any
+    qfrc_bias: Any
+    qfrc_passive: Any
+    position: Any  # (P, 3) m, contact points, world frame
+    gap: Any  # (P,) m
+    mode: Any  # (P,) of the step before
+    force: Any  # (P, 3) N, of the step before, contact frame
+    frame: Any  # (P, 3, 3) rows tangent, tangent, normal
+
+
+def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses:
+    """Views of MuJoCo's data and of the engine's contact points; they must outlive the result."""
+    own = {
+        "position": points.position,
+        "gap": contacts.gap[: len(points.mode)],
+        "mode": points.mode,
+        "force": points.force,
+        "frame": contacts.frame[: len(points.mode)],
+    }
+    for name in Senses._fields:
+        if name not in own:
+            own[name] = getattr(data, name) if hasattr(data, name) else getattr(data.model, name)
+    return Senses(**own)
+
+
+@inlined
+def dense_inertia(senses, inertia):
+    """Write the mass matrix (nv, nv), whose zeros stay as they are."""
+    for i in range(inertia.shape[0]):
+        first = senses.M_rowadr[i]
+        for k in range(first, first + senses.M_rownnz[i]):
+            j = senses.M_colind[k]
+            inertia[i, j] = inertia[j, i] = senses.M[k]
+
+
+@inlined
+def point_motion(senses, root, body, moves, at, jacobian, velocity, drift):
+    """Write Jacobian (6, nv), velocity (6,) and acceleration at q'' = 0 (6,) of a point ``at`` (3,) of a body.
+
+    Translation first, world frame. ``moves`` (nv,) says which coordinates move the body; the Jacobian of others stays
+    zero. ``root`` is the first body of the tree.
+    """
+    com, v = senses.subtree_com[root], senses.cvel[body]
+    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+    for c in range(6):
+        drift[c] = 0.0
+    for j in range(moves.size):
+        if moves[j]:
+            s, rate, speed = senses.cdof[j], senses.cdof_dot[j], senses.qvel[j]
+            jacobian[0, j] = s[3] + s[1] * rz - s[2] * ry
+            jacobian[1, j] = s[4] + s[2] * rx - s[0] * rz
+            jacobian[2, j] = s[5] + s[0] * ry - s[1] * rx
+            for c in range(3):
+                jacobian[3 + c, j] = s[c]
+                drift[c] += speed * rate[3 + c]
+                drift[3 + c] += speed * rate[c]
+    velocity[0] = v[3] + v[1] * rz - v[2] * ry
+    velocity[1] = v[4] + v[2] * rx - v[0] * rz
+    velocity[2] = v[5] + v[0] * ry - v[1] * rx
+    for c in range(3):
+        velocity[3 + c] = v[c]
+    ax, ay, az = drift[3], drift[4], drift[5]
+    # of the point of the body that is there now: the frame's, the turning's, and w x v of its way
+    drift[0] += ay * rz - az * ry + v[1] * velocity[2] - v[2] * velocity[1]
+    drift[1] += az * rx - ax * rz + v[2] * velocity[0] - v[0] * velocity[2]
+    drift[2] += ax * ry - ay * rx + v[0] * velocity[1] - v[1] * velocity[0]

@@ -1,0 +1,143 @@
+"""The phases of a walk: both feet stand, or one swings; when that changes, and what is planned then."""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.control.step_timing import SwingClock, clock_rate
+from footfall.control.walk_ground import slope_under
+from footfall.control.walk_state import HORIZON
+from footfall.gait.dcm import add_segment, end_at
+from footfall.gait.footsteps import Footstep, landing
+from footfall.gait.swing import VELOCITY, begin_swing
+
+#: m/s at which a foot comes down, and looks for ground that is not where it was expected; for legs of
+#: ``walk_stature.LEG``.
+DESCENT = 0.1
+#: Part of the swing after which the ground may be met.
+SOONEST = 0.6
+
+
+@inlined
+def step_of(gait, number):
+    """A step of the plan; the last one after it."""
+    row = gait.steps[min(number, gait.steps.shape[0] - 1)]
+    return Footstep(row[0], row[1], row[2], row[3], row[4], row[5], row[6])
+
+
+@inlined
+def all_taken(walk):
+    """Whether all steps are."""
+    return walk.now.step[0] >= walk.gait.steps.shape[0]
+
+
+@inlined
+def moving_foot(walk):
+    """The foot of the present step; of the last one when all are taken."""
+    return 0 if step_of(walk.gait, walk.now.step[0]).side > 0 else 1
+
+
+@inlined
+def begin_walk(walk, time):
+    """Take over where the robot stands."""
+    now, body = walk.now, walk.body
+    now.begun[0], now.since[0] = 1, time
+    now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
+    now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
+    now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
+    R = body.motion.rotation
+    left, right = math.atan2(R[0, 1, 0], R[0, 0, 0]), math.atan2(R[1, 1, 0], R[1, 0, 0])
+    apart = right - left
+    apart -= 2.0 * math.pi * math.floor(apart / (2.0 * math.pi) + 0.5)
+    now.heading[0] = now.headings[0] = now.headings[1] = left + 0.5 * apart
+    plan_dcm(walk)
+
+
+@inlined
+def change_phase(walk, time):
+    """Land where the ground is met, and lift a foot when its time has come."""
+    now = walk.now
+    spent = time - now.since[0]
+    if now.swinging[0]:
+        falling = now.swing.motion[2, VELOCITY] < 0.0
+        if now.touching[moving_foot(walk)] and spent > SOONEST * now.lasts[0] and falling:
+            land(walk, time)
+    elif not all_taken(walk) and spent > now.lasts[0] - 0.5 * walk.gait.dt:
+        lift(walk, time)
+
+
+@inlined
+def land(walk, time):
+    """Both feet stand."""
+    now, gait = walk.now, walk.gait
+    now.headings[moving_foot(walk)] = now.landing[2]
+    now.swinging[0] = 0
+    now.step[0] += 1
+    now.since[0] = time
+    support = step_of(gait, now.step[0]).double_support
+    now.lasts[0] = 2.0 * support if all_taken(walk) else support
+    plan_dcm(walk)
+
+
+@inlined
+def lift(walk, time):
+    """The next foot swings."""
+    now, gait, foot = walk.now, walk.gait, moving_foot(walk)
+    duration = step_of(gait, now.step[0]).swing
+    begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, DESCENT * gait.pace)
+    now.swinging[0], now.stumbled[0], now.delayed[0] = 1, 0, 0.0
+    for r in range(3):
+        for c in range(3):
+            now.lifted[r, c] = walk.body.motion.rotation[foot, r, c]
+    now.since[0], now.lasts[0] = time, duration
+    plan_dcm(walk)
+
+
+@inlined
+def plan_dcm(walk):
+    """Plan the divergent component from now over the next steps, as if they were the last."""
+    now, gait, body, plan = walk.now, walk.gait, walk.body, walk.now.dcm_plan
+    poses = now.poses
+    for k in range(2):  # where it should point: a foot that turned on the ground does not turn the walk
+        poses[k, 0], poses[k, 1], poses[k, 2] = body.place[k, 0], body.place[k, 1], now.headings[k]
+    plan.count[0] = 0
+    at = (now.pressure[0], now.pressure[1])
+    width = step_of(gait, 0).width
+    if now.step[0] == 0:
+        width = math.hypot(poses[0, 0] - poses[1, 0], poses[0, 1] - poses[1, 1])
+    left = 0.0 if now.swinging[0] else now.lasts[0]
+    for i in range(now.step[0], min(now.step[0] + HORIZON, gait.steps.shape[0])):
+        step = step_of(gait, i)
+        foot = 0 if step.side > 0 else 1
+        stance = (poses[1 - foot, 0], poses[1 - foot, 1], poses[1 - foot, 2])
+        first = i == now.step[0]
+        poses[foot, 0], poses[foot, 1], poses[foot, 2] = landing(step, stance, width if first else step.width)
+        if first:
+            now.landing[0], now.landing[1], now.landing[2] = poses[foot, 0], poses[foot, 1], poses[foot, 2]
+        there = (stance[0], stance[1])
+        if left > 0.0:
+            add_segment(plan, left, at, there)
+        at, left = there, step.double_support
+        add_segment(plan, step.swing, at, at)
+    middle = (0.5 * (poses[0, 0] + poses[1, 0]), 0.5 * (poses[0, 1] + poses[1, 1]))
+    add_segment(plan, 2.0 * step_of(gait, gait.steps.shape[0]).double_support, at, middle)
+    end_at(plan, middle)
+
+
+@inlined
+def adapt_timing(walk, time):
+    """Let the step go on faster or slower, as the divergent component wants it."""
+    now, gait, plan = walk.now, walk.gait, walk.now.dcm_plan
+    stance = 1 - moving_foot(walk)
+    c, s = math.cos(now.headings[stance]), math.sin(now.headings[stance])
+    px, py = plan.end[0, 0], plan.end[0, 1]
+    begun = -s * (plan.dcm[0, 0] - px) + c * (plan.dcm[0, 1] - py)
+    aside = -s * (now.dcm[0] - px) + c * (now.dcm[1] - py)
+    held = walk.body.soles.half_width[stance] - gait.edge
+    clock = SwingClock(time - now.since[0], now.lasts[0], now.delayed[0], plan.omega, held, gait.size)
+    rate = clock_rate(aside, begun, clock)
+    if rate != 0.0:
+        now.delayed[0] -= rate * gait.dt
+        now.since[0] -= rate * gait.dt
+        now.swing.duration[0] = now.swing.time[0] + max(now.lasts[0] - (time - now.since[0]), gait.dt)

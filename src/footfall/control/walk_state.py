@@ -1,0 +1,168 @@
+"""What a walk knows: the gait it was asked for, where it is in it, and what it keeps from one call to the next."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.biped import Biped
+from footfall.control.episode_log import EpisodeLog, empty_log
+from footfall.control.senses import Senses
+from footfall.control.walk_stature import Stature
+from footfall.control.whole_body import Weights, WholeBody, whole_body
+from footfall.gait.dcm import DcmPlan, empty_plan
+from footfall.gait.footsteps import FootstepPlan
+from footfall.gait.swing import Swing, empty_swing
+
+#: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.
+HORIZON = 4
+#: Share of the ground's friction that is used.
+FRICTION_USED = 0.8
+#: Part of half the sole's width that the pressure centre keeps from its edge.
+EDGE = 0.2
+#: Share of the weight by which a standing foot is pressed on the ground at least.
+LEAST_LOAD = 0.002
+#: rad before its limit from which a joint is led back.
+LIMIT_ZONE = 0.05
+#: Kinds of episodes that are reported.
+LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
+#: Episodes that there is room for, besides four for each step.
+ROOM = 256
+#: Numbers of all signals.
+SIGNALS = 13
+
+
+class Gait(NamedTuple):
+    """What was asked for, and the sizes of the robot. Constant. Feet are counted 0 left, 1 right."""
+
+    steps: Any  # (N, 7) the fields of Footstep
+    dt: float  # s between two calls
+    size: float  # of the legs, see Stature
+    pace: float  # root of it
+    height: float  # m, of the centre of mass over the ground
+    reach: float  # m, that a foot is behind the hip at most
+    step_height: float  # m, that a foot is lifted
+    edge: float  # m, that the pressure centre keeps from the sides of a sole
+    weight: float  # N
+    home_trunk: Any  # (3, 3) axes of the trunk at home
+    joint_place: Any  # (nu,) address in qpos
+    home_joints: Any  # (nu,) rad
+    joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
+    joint_high: Any  # (nu,)
+    spare: Any  # (nu,) 1 where the leg can do without the motor
+    scale: Any  # (nu,) from torques to controls, see footfall.robot.motors.Drives
+    offset: Any
+    per_angle: Any
+    per_speed: Any
+
+
+class Progress(NamedTuple):
+    """Where a walk is, all that changes."""
+
+    begun: Any  # (1,) 0 before the first call
+    step: Any  # (1,) the one that is prepared or under way
+    swinging: Any  # (1,) 1 while a foot is in the air
+    stumbled: Any  # (1,) 1 if that foot met something
+    fallen: Any  # (1,)
+    since: Any  # (1,) s, when the phase began
+    lasts: Any  # (1,) s, that it takes
+    delayed: Any  # (1,) s, that the swing was delayed
+    heading: Any  # (1,) rad, of the trunk
+    headings: Any  # (2,) rad, planned for the feet as they stand
+    com_height: Any  # (1,) m, over the ground, as it shall be
+    slope: Any  # (2,) dz/dx, dz/dy of the ground as it is felt
+    pressure: Any  # (2,) m, planned
+    wanted_pressure: Any  # (2,) m, that leads the divergent component back
+    dcm: Any  # (2,) m
+    dcm_reference: Any  # (2,) m
+    landing: Any  # (3,) planned pose of the foot that moves
+    poses: Any  # (2, 3) of both feet, while steps are planned
+    lifted: Any  # (3, 3) axes of the moving sole when it was lifted
+    axes: Any  # (3, 3, 3) scratch
+    meeting: Any  # (2,) 1 if something pushes a foot
+    touching: Any  # (2,) 1 if something carries it
+    dcm_plan: DcmPlan
+    swing: Swing
+
+
+class Walker(NamedTuple):
+    """All that a walk works with."""
+
+    senses: Senses
+    body: WholeBody
+    gait: Gait
+    now: Progress
+    log: EpisodeLog
+    signals: Any  # (13,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase
+
+
+def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
+    """A walk that has not begun, without senses.
+
+    ``sizes`` are the time on both feet before the first step (s), how high feet are lifted (m), the ground's friction,
+    and the time between two calls (s).
+    """
+    start_time, step_height, friction, dt = sizes
+    robot = biped.robot
+    model, weight = robot.model, float(robot.weight)
+    edge = EDGE * min(sole.half_width for sole in biped.soles)
+    joints = model.dof_jntid[biped.motors]
+    place = model.jnt_qposadr[joints].astype(np.int64)
+    limited = model.jnt_limited[joints].astype(bool)
+    trunk = np.zeros(9)
+    mujoco.mju_quat2Mat(trunk, robot.home[3:7])
+    drives = biped.drives
+    return Walker(
+        senses=Senses(*[np.zeros(0)] * len(Senses._fields)),
+        body=whole_body(
+            biped, FRICTION_USED * friction, Weights(size=held.size), margin=edge, least_load=LEAST_LOAD * weight
+        ),
+        gait=Gait(
+            steps=np.array(plan.steps, dtype=float),
+            dt=float(dt),
+            size=float(held.size),
+            pace=float(held.pace),
+            height=float(held.height),
+            reach=float(held.reach),
+            step_height=float(step_height),
+            edge=float(edge),
+            weight=weight,
+            home_trunk=trunk.reshape(3, 3),
+            joint_place=place,
+            home_joints=held.qpos[place],
+            joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
+            joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
+            spare=biped.spare.astype(np.int64),
+            scale=drives.scale.copy(),
+            offset=drives.offset.copy(),
+            per_angle=drives.per_angle.copy(),
+            per_speed=drives.per_speed.copy(),
+        ),
+        now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height),
+        log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
+        signals=np.zeros(SIGNALS),
+    )
+
+
+def _progress(omega: float, start_time: float, height: float) -> Progress:
+    shapes = dict(headings=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3)
+    numbers = {name: np.zeros(size) for name, size in shapes.items()}
+    flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
+    times = {name: np.zeros(1) for name in ("since", "delayed", "heading")}
+    return Progress(
+        **numbers,
+        **flags,
+        **times,
+        lasts=np.array([float(start_time)]),
+        com_height=np.array([float(height)]),
+        poses=np.zeros((2, 3)),
+        lifted=np.zeros((3, 3)),
+        axes=np.zeros((3, 3, 3)),
+        meeting=np.zeros(2, dtype=np.int64),
+        touching=np.zeros(2, dtype=np.int64),
+        dcm_plan=empty_plan(omega, 2 * HORIZON + 1),
+        swing=empty_swing(),
+    )

@@ -1,0 +1,262 @@
+"""Convex quadratic programs by a dual active-set method: Goldfarb and Idnani 1983, Mathematical Programming 27.
+
+Minimise x'Hx/2 + f'x subject to lower <= (b, C x) <= upper, b the first unknowns and H positive definite. The method
+begins at the free minimum and takes up violated constraints one after the other, each time moving to the minimum on
+those taken up; every iterate is optimal for the constraints that are active, so that it ends at the solution or at a
+proof that there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.dense import cholesky, cholesky_solve
+
+#: Constraints beyond this have no bound.
+NO_BOUND = 1e20
+#: Violation that is none, as a share of the size of what is bounded.
+TOLERANCE = 1e-9
+#: A direction of which less than this share (squared) is left beside the active constraints depends on them.
+DEPENDENT = 1e-14
+#: Pivot below which H is singular, as a share of its largest.
+SINGULAR = 1e-14
+#: Changes of the active set after which the search is given up, per unknown.
+CHANGES = 8
+
+SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
+
+
+class QuadraticProgram(NamedTuple):
+    """min x'Hx/2 + f'x with lower <= (b, C x) <= upper, b the first unknowns, as many as there are bounds for."""
+
+    H: Any  # (n, n) its lower triangle
+    f: Any  # (n,)
+    C: Any  # (m, n)
+    lower: Any  # (b + m,)
+    upper: Any  # (b + m,)
+
+
+def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
+    """Zeros for a program of ``n`` unknowns, the first of them with ``bounds``, and ``m`` rows."""
+    return QuadraticProgram(np.zeros((n, n)), np.zeros(n), np.zeros((m, n)), np.zeros(bounds + m), np.zeros(bounds + m))
+
+
+class ActiveSet(NamedTuple):
+    """The solution of a program and the space that finding it takes."""
+
+    x: Any  # (n,) the solution
+    multiplier: Any  # (n + 1,) of the active constraints
+    active: Any  # (n + 1,) their numbers in (b, C x)
+    side: Any  # (b + m,) 1 active at its lower bound, -1 at its upper one, 0 not active
+    count: Any  # (2,) active constraints, changes of the active set
+    factor: Any  # (n, n) of H
+    base: Any  # (n, n) row k is column k of J = L^-T Q, of which the first ``count`` span the active constraints
+    triangle: Any  # (n, n) row k is column k of R
+    normal: Any  # (n,) of the constraint that is taken up
+    along: Any  # (n,) J^T normal
+    step: Any  # (n,) direction of x
+    back: Any  # (n + 1,) direction of the multipliers
+    size: Any  # (m,) norms of the rows of C
+
+
+def active_set(n: int, bounds: int, m: int) -> ActiveSet:
+    """Space for programs of ``n`` unknowns, the first of them with ``bounds``, and ``m`` rows."""
+    whole = dict(active=(n + 1,), side=(bounds + m,), count=(2,))
+    square = dict.fromkeys(("factor", "base", "triangle"), (n, n))
+    line = dict.fromkeys(("x", "normal", "along", "step"), (n,)) | dict.fromkeys(("multiplier", "back"), (n + 1,))
+    return ActiveSet(
+        **{name: np.zeros(shape, dtype=np.int64) for name, shape in whole.items()},
+        **{name: np.zeros(shape) for name, shape in (square | line | {"size": (m,)}).items()},
+    )
+
+
+@kernel
+def solve_quadratic_program(program, work):
+    """Write the solution to ``work.x``; SOLVED, or why there is none."""
+    n, x, C = work.x.size, work.x, program.C
+    work.count[0] = work.count[1] = 0
+    for i in range(work.side.size):
+        work.side[i] = 0
+    if not cholesky(program.H, n, SINGULAR, work.factor):
+        return INDEFINITE
+    for i in range(n):
+        x[i] = -program.f[i]
+    cholesky_solve(work.factor, n, x)
+    for r in range(C.shape[0]):
+        value = 0.0
+        for j in range(n):
+            value += C[r, j] * C[r, j]
+        work.size[r] = math.sqrt(value)
+    most = CHANGES * n
+    while True:
+        chosen, violation = most_violated(program, work)
+        if chosen < 0:
+            return SOLVED
+        if work.count[1] == 0:
+            begin_base(work)
+        end = take_up(program, work, chosen, violation, most)
+        if end != SOLVED:
+            return end
+
+
+@inlined
+def begin_base(work):
+    """J = L^-T; row k of L^-1 is a combination of those above it."""
+    n, L, J = work.x.size, work.factor, work.base
+    for k in range(n):
+        for j in range(n):
+            J[k, j] = 0.0
+        for i in range(k):
+            share = L[k, i]
+            if share != 0.0:
+                for j in range(i + 1):
+                    J[k, j] -= share * J[i, j]
+        for j in range(k):
+            J[k, j] *= L[k, k]
+        J[k, k] = L[k, k]
+
+
+@inlined
+def most_violated(program, work):
+    """The constraint that x violates most for its size, or -1; and by how much, negative where x is too large."""
+    n, x, bounds = work.x.size, work.x, program.lower.size - program.C.shape[0]
+    largest = 0.0
+    for j in range(n):
+        largest = max(largest, abs(x[j]))
+    worst, chosen, found = 0.0, -1, 0.0
+    for i in range(program.lower.size):
+        if i < bounds:
+            value, size = x[i], 1.0
+        else:
+            value, size = 0.0, work.size[i - bounds]
+            for j in range(n):
+                value += program.C[i - bounds, j] * x[j]
+        low, high = program.lower[i], program.upper[i]
+        off = 0.0
+        if low > -NO_BOUND and value < low:
+            off = low - value
+        elif high < NO_BOUND and value > high:
+            off = high - value
+        if off == 0.0 or work.side[i] != 0:
+            continue
+        share = abs(off) / max(size, 1e-300)
+        if share > TOLERANCE * max(largest, 1e-3) and share > worst:
+            worst, chosen, found = share, i, off
+    return chosen, found
+
+
+@inlined
+def take_up(program, work, chosen, violation, most):
+    """Make a violated constraint active, letting go of those that hold it back."""
+    n, x, bounds = work.x.size, work.x, program.lower.size - program.C.shape[0]
+    sign = 1 if violation > 0.0 else -1
+    short = abs(violation)
+    for j in range(n):
+        work.normal[j] = 0.0 if chosen < bounds else sign * program.C[chosen - bounds, j]
+    if chosen < bounds:
+        work.normal[chosen] = float(sign)
+    own = 0.0  # multiplier of the constraint that is taken up
+    while True:
+        if work.count[1] >= most:
+            return UNFINISHED
+        work.count[1] += 1
+        q = work.count[0]
+        gain, whole = directions(work)
+        full = short / gain if gain > DEPENDENT * whole else math.inf
+        partial, leaving = math.inf, -1
+        for k in range(q):
+            if work.back[k] > 0.0 and work.multiplier[k] < partial * work.back[k]:
+                partial, leaving = work.multiplier[k] / work.back[k], k
+        length = min(full, partial)
+        if length == math.inf:
+            return INFEASIBLE
+        for k in range(q):
+            work.multiplier[k] -= length * work.back[k]
+        own += length
+        if full < math.inf:
+            for j in range(n):
+                x[j] += length * work.step[j]
+            short -= length * gain
+        if full <= partial:
+            work.active[q], work.side[chosen], work.multiplier[q] = chosen, sign, own
+            add_normal(work)
+            return SOLVED
+        let_go(work, leaving)
+
+
+@inlined
+def directions(work):
+    """Write the directions of x and of the multipliers; the gain of the constraint along x, and of it alone."""
+    n, q, J, R = work.x.size, work.count[0], work.base, work.triangle
+    whole = 0.0
+    for k in range(n):
+        value = 0.0
+        for j in range(n):
+            value += J[k, j] * work.normal[j]
+        work.along[k] = value
+        whole += value * value
+    gain = 0.0
+    for j in range(n):
+        work.step[j] = 0.0
+    for k in range(q, n):
+        share = work.along[k]
+        gain += share * share
+        for j in range(n):
+            work.step[j] += share * J[k, j]
+    for k in range(q):
+        work.back[k] = work.along[k]
+    for k in range(q - 1, -1, -1):
+        work.back[k] /= R[k, k]
+        share = work.back[k]
+        for i in range(k):
+            work.back[i] -= share * R[k, i]
+    return gain, whole
+
+
+@inlined
+def add_normal(work):
+    """Turn the columns of J beside the active ones until only the first of them sees the new normal."""
+    n, q, J, R, d = work.x.size, work.count[0], work.base, work.triangle, work.along
+    for k in range(n - 1, q, -1):
+        if d[k] == 0.0:
+            continue
+        radius = math.hypot(d[k - 1], d[k])
+        c, s = d[k - 1] / radius, d[k] / radius
+        d[k - 1], d[k] = radius, 0.0
+        for j in range(n):
+            first, second = J[k - 1, j], J[k, j]
+            J[k - 1, j] = c * first + s * second
+            J[k, j] = c * second - s * first
+    for i in range(q + 1):
+        R[q, i] = d[i]
+    work.count[0] = q + 1
+
+
+@inlined
+def let_go(work, leaving):
+    """Take a constraint out of the active set, and turn R back into a triangle."""
+    n, q, J, R = work.x.size, work.count[0] - 1, work.base, work.triangle
+    work.side[work.active[leaving]] = 0
+    for k in range(leaving, q):
+        work.active[k], work.multiplier[k] = work.active[k + 1], work.multiplier[k + 1]
+        for i in range(k + 2):
+            R[k, i] = R[k + 1, i]
+    work.count[0] = q
+    for k in range(leaving, q):
+        a, b = R[k, k], R[k, k + 1]
+        if b == 0.0:
+            continue
+        radius = math.hypot(a, b)
+        c, s = a / radius, b / radius
+        for column in range(k, q):
+            first, second = R[column, k], R[column, k + 1]
+            R[column, k] = c * first + s * second
+            R[column, k + 1] = c * second - s * first
+        for j in range(n):
+            first, second = J[k, j], J[k + 1, j]
+            J[k, j] = c * first + s * second
+            J[k + 1, j] = c * second - s * first
