@@ -42,6 +42,20 @@ def test_a_cube_from_a_urdf_thrown_tumbles_on_all_its_corners(cube, law):
     assert np.abs(rec.qvel[-1]).max() < 0.05
 
 
+@pytest.mark.parametrize("height", [0.0, 0.1, 0.2])
+def test_a_corner_that_a_foot_has_for_a_contact_point_is_not_counted_twice(height):
+    """A box whose upper corners are contact points of its foot as well, or not: eight points in all, none twice."""
+    corners = np.array([(x, y, z) for z in (-0.1, height - 0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)])
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(name="box")
+    body.add_freejoint()
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1] * 3)
+    robot = ff.load_robot(spec, feet={"box": ("box", np.unique(corners, axis=0))})
+    everywhere = np.vstack([robot.point_position, robot.others.points]).round(9)
+    assert len(np.unique(everywhere, axis=0)) == len(everywhere)
+    assert len(robot.others) == (0 if height == 0.2 else 4)
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_the_balance_holds_for_a_robot_on_its_back_on_stairs(law):
     sim = ff.Simulation("quadruped", law=law, ground=ff.Ground.stairs(0.1, 0.3, 4, start=-0.3, friction=0.6))

@@ -2,7 +2,7 @@
 
 Spheres and capsules give round points, boxes their corners, cylinders both rims, meshes a reduced convex hull, and
 ellipsoids their support point, which moves over the surface as the body turns. Bodies that are fixed to each other
-count as one; what lies in the sole of a foot is left to the foot.
+count as one; what lies in the sole of a foot, or is one of its contact points, is left to the foot.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
         keep = np.ones(len(centre), dtype=bool)
         for i in own:
             keep &= _above_sole(model, data, feet[i], foot_body[i], centre, radius, axes)
+            keep &= ~_in_foot(data, feet[i], foot_body[i], centre, radius, axes)
         keep[keep] = _needed(centre[keep], radius[keep], axes[keep])
         if keep.any():
             rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
@@ -151,6 +152,15 @@ def _above_sole(
     size = float(np.linalg.norm(np.ptp(polygon, axis=0)))
     tolerance = max(np.clip(SOLE_DEPTH * float(low.max(initial=0.0)), *SOLE_DEPTH_RANGE), SOLE_SHARE * size)
     return low > tolerance
+
+
+def _in_foot(
+    data: mujoco.MjData, foot: Foot, body: int, centre: np.ndarray, radius: np.ndarray, axes: np.ndarray
+) -> np.ndarray:
+    """Which points are contact points of a foot already: two at one place would carry twice what one does."""
+    own = foot.points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
+    away = np.linalg.norm(centre[:, None] - own, axis=2) + np.abs(radius[:, None] - foot.radius)
+    return (away <= SAME).any(axis=1) & ~axes.any(axis=(1, 2))
 
 
 def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndarray:
