@@ -11,6 +11,7 @@ from grounds import every_ground, grounds
 
 import footfall as ff
 from footfall.errors import SimulationError
+from footfall.simulation.perturbed import perturbed_starts
 
 
 def test_names_do_for_robot_and_law():
@@ -119,3 +120,21 @@ def test_the_angle_of_a_slope_tilts_the_force():
     np.testing.assert_allclose(rec.total_force[-1], [0.0, 0.0, rec.robot.weight], atol=1e-6)
     normal = rec.ground.frame([0, 0, 0])[2]
     assert rec.total_force[-1] @ normal == pytest.approx(rec.robot.weight * math.cos(0.3))
+
+
+def test_perturbed_starts_are_off_by_as_much_as_asked_and_all_alike():
+    sim = ff.Simulation("spatial-biped")
+    exact = sim.run(0.0)
+    with perturbed_starts(3, 1e-6):
+        off, again = sim.run(0.0), sim.run(0.0)
+        with perturbed_starts(4, 1e-6):
+            other = sim.run(0.0)
+    for name in ("qpos", "qvel"):
+        found = np.abs(getattr(off, name) - getattr(exact, name))
+        assert 1e-7 < found.max() <= 1e-6 * (1.0 + 1e-9)
+        np.testing.assert_array_equal(getattr(off, name), getattr(again, name))
+        assert (getattr(off, name) != getattr(other, name)).any()
+        np.testing.assert_array_equal(getattr(sim.run(0.0), name), getattr(exact, name))
+    assert np.linalg.norm(off.qpos[0, 3:7]) == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(SimulationError, match="size = -1"), perturbed_starts(0, -1):
+        pass

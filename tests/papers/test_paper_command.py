@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from types import ModuleType
 
+import numpy as np
 import pytest
 
+import footfall as ff
 import footfall.papers
 from footfall.cli import main
 from footfall.papers import Assumption, Experiment, Paper, papers
-from footfall.papers.base import near, unlike
+from footfall.papers.base import near, seen, unlike
 
 
 @pytest.fixture(autouse=True)
@@ -153,3 +156,43 @@ def test_a_page_is_of_all_papers(register, capsys):
     register(1.0)
     assert main(["paper", "invented", "--docs", "page.md"]) != 0
     assert "footfall paper all --docs PAGE.md" in capsys.readouterr().err
+
+
+def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
+    """A ball at rest is said to be where it was put, to the last digit."""
+
+    def paper_of(fragile: str) -> None:
+        def judge(data):
+            return [
+                seen(
+                    "fig1", "It stays", "0", float(data), holds=data == 0.0, why="exact", source="ours", fragile=fragile
+                )
+            ]
+
+        experiment = Experiment(
+            name="one",
+            figures=("fig1",),
+            title="resting",
+            run=lambda: np.abs(ff.Simulation("ball", law="time-stepping").run(0.01).qpos[:, 0]).max(),
+            judge=judge,
+            draw=lambda figure, data: figure.subplots().plot([0.0, data]),
+        )
+        module = ModuleType("invented_paper")
+        module.PAPER = replace(invented(1.0), experiments=(experiment,))
+        monkeypatch.setitem(sys.modules, "invented_paper", module)
+        monkeypatch.setitem(footfall.papers._MODULES, "invented", "invented_paper")
+
+    paper_of("")
+    assert main(["paper", "invented"]) == 0
+    assert "runs from starts off" not in capsys.readouterr().out
+    assert main(["paper", "invented", "--perturb", "2"]) == 1
+    out = capsys.readouterr().out
+    assert "UNSTABLE: fig1: It stays: holds becomes FAILS (seed 1: 0 becomes" in out
+    assert "1 verdict of 1 changed in 2 runs" in out
+    paper_of("it is put there exactly")
+    assert main(["paper", "invented", "--perturb", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["passed"] and told["claims"][0]["fragile"]
+    assert [one["then"] for one in told["perturbed"]["changes"]] == ["FAILS", "FAILS"]
+    assert main(["paper", "invented", "--perturb", "-1"]) != 0
+    assert "--perturb -1" in capsys.readouterr().err

@@ -30,7 +30,8 @@ class Command:
     footfall paper rengifo2009 --only fig4,fig7
 
     Without a name, the papers are listed; "all" runs all five and prints one table. Only claims that a paper prints
-    count as reproduced. Exits with 1 where a claim of which we say that it holds does not.
+    count as reproduced. Exits with 1 where a claim of which we say that it holds does not, or where a verdict changes
+    with a perturbed start and is not marked as fragile.
     """
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")]] = None
@@ -41,6 +42,8 @@ class Command:
     """run only these figures or experiments, as in fig4,fig7"""
     docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md", help_behavior_hint="")] = None
     """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
+    perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
+    """run everything N times more from starts that are off by up to 1e-9, and name verdicts that change"""
     json: bool = False
     """print one JSON object"""
 
@@ -50,18 +53,21 @@ class Command:
         if self.name is None:
             _list(json=self.json)
             return 0
+        if self.perturb < 0:
+            raise UsageError(f"--perturb {self.perturb} but it must be a number of runs >= 0")
         if self.name == "all":
             return self._all()
         if self.docs is not None:
             raise UsageError("--docs is a page of all papers: footfall paper all --docs PAGE.md")
         wanted = [one.strip() for one in (self.only or "").split(",") if one.strip()]
         with sentences_bar(self.name) as progress:
-            result = run_paper(self.name, wanted, out=self.out or Path("runs") / self.name, progress=progress)
+            out = self.out or Path("runs") / self.name
+            result = run_paper(self.name, wanted, out=out, progress=progress, perturb=self.perturb)
         if self.json:
             print_json(result.to_dict())
         else:
             _show(result)
-        return int(bool(result.failures))
+        return int(bool(result.failures or result.unstable))
 
     def _all(self) -> int:
         from footfall.papers import papers, run_paper
@@ -72,7 +78,10 @@ class Command:
         plain = self.docs is not None
         out = self.docs.parent / PICTURES if self.docs is not None else self.out or Path("runs")
         with sentences_bar("all papers") as progress:
-            found = [run_paper(name, out=out / name, progress=progress, captions=not plain) for name in papers()]
+            found = [
+                run_paper(name, out=out / name, progress=progress, captions=not plain, perturb=self.perturb)
+                for name in papers()
+            ]
         if self.docs is not None:
             write_page(found, self.docs)
         if self.json:
@@ -83,7 +92,9 @@ class Command:
             columns = ("paper", *(f"{name}>" for name in found[0].counts()))
             print_table(columns, [*rows, ["all", *map(str, total)]], title="Claims of the five papers")
             print(LEGEND)
-        return int(any(result.failures for result in found))
+            for result in found:
+                _show_changes(result)
+        return int(any(result.failures or result.unstable for result in found))
 
 
 def _list(*, json: bool) -> None:
@@ -122,6 +133,7 @@ def _show(result: PaperResult) -> None:
         said = [f"{claim.statement}."]
         said += [f"(tolerance {claim.tolerance})"] if claim.expected else []
         said += [f"({one})" for one in (claim.proof, claim.note) if one]
+        said += [f"(fragile: {claim.fragile})"] if claim.fragile else []
         values = (fill(one, CELL) for one in claim.values())
         rows.append([claim.figure, claim.source, "\n".join(said), *values, claim.verdict])
     columns = ("where", "source", "statement", "claimed", "measured", "verdict")
@@ -135,3 +147,18 @@ def _show(result: PaperResult) -> None:
         print_facts({name: str(path) for name, path in result.drawn.items()}, title="Figures")
     counted = ", ".join(f"{count} {name}" for name, count in result.counts().items() if count)
     print(f"Claims: {counted}.")
+    _show_changes(result)
+
+
+def _show_changes(result: PaperResult) -> None:
+    """What became of verdicts from perturbed starts, if there were any."""
+    if not result.perturbed:
+        return
+    for one in result.changes:
+        mark = "fragile, as it says" if one.claim.fragile else "UNSTABLE"
+        print(f"{result.paper.name}: {mark}: {one.claim.figure}: {one.claim.statement}: {one}.")
+    changed = len({one.claim.statement for one in result.changes})
+    print(
+        f"{result.paper.name}: {changed or 'no'} verdict{'' if changed == 1 else 's'} of {len(result.claims)} changed "
+        f"in {result.perturbed} runs from starts off by up to 1e-9 (m, rad, m/s, rad/s)."
+    )

@@ -49,10 +49,12 @@ def run_paper(
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
     captions: bool = True,
+    perturb: int = 0,
 ) -> PaperResult:
     """Run a paper's experiments, all or those of some ``figures``, and judge its claims.
 
     With ``out``, each experiment is drawn as a PNG into that folder, with ``captions`` or the curves alone.
-    ``progress`` is called with what is being done.
+    ``progress`` is called with what is being done. ``perturb`` is how often it is run again from perturbed starts.
     """
-    return perform(paper(name), figures, None if out is None else Path(out), progress, captions=captions)
+    folder = None if out is None else Path(out)
+    return perform(paper(name), figures, folder, progress, captions=captions, perturb=perturb)

@@ -33,6 +33,7 @@ class Claim:
         expected: whether we say that it holds; a claim of which we do and that does not is a failure.
         proof: why the paper's statement cannot be right, where that is shown.
         note: what else a reader should know, such as why a claim is not reproduced.
+        fragile: why the verdict hangs on the last digits of the start, where it does.
     """
 
     source: Source
@@ -46,6 +47,7 @@ class Claim:
     expected: bool = True
     proof: str = ""
     note: str = ""
+    fragile: str = ""
 
     @property
     def failed(self) -> bool:
@@ -157,6 +159,7 @@ def seen(
     why: str,
     source: Source,
     note: str = "",
+    fragile: str = "",
 ) -> Claim:
     """A claim that was judged by a rule, which ``why`` states."""
     ours = ours if isinstance(ours, str) else float(ours)
@@ -170,6 +173,7 @@ def seen(
         tolerance=why,
         holds=bool(holds),
         note=note,
+        fragile=fragile,
     )
 
 

@@ -30,7 +30,9 @@ equation; the texts at hand carry no page numbers) and its source:
 
 and ends as *reproduced*, *fitted*, *holds* (derived or ours), *contradicted* (with a proof that the paper cannot be
 right) or *open* (not reproduced, with the reason). A claim of which we say that it holds and that does not makes the
-command fail.
+command fail. With `--perturb N` everything is run N times more from starts that are off by up to 1e-9 in every
+coordinate and speed: a verdict that changes makes the command fail, unless the claim is marked *fragile* here, with the
+reason.
 """
 
 BRINGS = {
@@ -91,6 +93,7 @@ def _row(claim: Claim) -> str:
     said += [f"*Tolerance: {claim.tolerance}.*"] if claim.expected else []
     said += [f"**Proof:** {claim.proof}."] if claim.proof else []
     said += [f"{claim.note.rstrip('.')}."] if claim.note else []
+    said += [f"**Fragile:** {claim.fragile}."] if claim.fragile else []
     cells = (_where(claim.figure), " ".join(said), there, here, f"**{claim.verdict}** ({claim.source})")
     return f"| {' | '.join(map(cell, cells))} |"
 

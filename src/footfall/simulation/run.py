@@ -37,6 +37,7 @@ from footfall.simulation.controls import (
 from footfall.simulation.endings import conclude, interrupted, overflowed, warnings_of
 from footfall.simulation.first_start import share_work, start_helper
 from footfall.simulation.interrupts import Interrupts
+from footfall.simulation.perturbed import perturb
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state
@@ -94,6 +95,8 @@ class Run:
         self.data.qpos[:] = vector("qpos", sim.home_on_ground if qpos is None else qpos, model.nq, robot.name)
         self.data.qvel[:] = vector("qvel", np.zeros(model.nv) if qvel is None else qvel, model.nv, robot.name)
         mujoco.mj_normalizeQuat(model, self.data.qpos)
+        if start is None:
+            perturb(model, self.data)
         self.data.ctrl[:] = robot.home_ctrl
 
         if shared.longest is not None:

@@ -127,7 +127,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             "fig5",
             "At the instant of impact f_n = m g + m kv v0",
             weight * (1.0 + KV * data.speed / GRAVITY),
-            float(data.touch.force[0, 0, 2]),
+            float(data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2]),
             "N",
             rel=0.5 * SHORT * KV + 1e-4,
             why="the gain is applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2",

@@ -77,6 +77,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
     switch = GRAVITY / KV * (FRICTION * math.cos(ANGLE) - math.sin(ANGLE))
     braking = KV * switch
     last = int(np.flatnonzero((rec.mode == SLIDE).any(axis=1))[-1])
+    first = round(5.0 / KV / FINE)  # it lies flat by then, whatever the last digits of the start are
     decay = np.s_[last + 2 : last + 2 + round(8.0 / KV / FINE)]
     rate = -np.polyfit(rec.time[decay], np.log(speed[decay]), 1)[0]
     moving = data.sliding.qvel[:, :3] @ DOWN
@@ -86,7 +87,7 @@ def judge_ramp(data: Ramp) -> list[Claim]:
             "fig7",
             "While it slides it is braked by g (mu cos a - sin a)",
             braking,
-            float((speed[10] - speed[last]) / (rec.time[last] - rec.time[10])),
+            float((speed[first] - speed[last]) / (rec.time[last] - rec.time[first])),
             "m/s²",
             rel=1e-3,
             why="the law's rounds",

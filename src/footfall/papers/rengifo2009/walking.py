@@ -22,6 +22,8 @@ STEPS = 5
 DEPTH_PER_SPEED, DEEPEST_AFTER = 3.8766e-3, 19.564e-3
 #: s after a foot's landing in which it rebounds in earnest.
 REBOUND = 0.1
+#: s at the beginning in which feet come to stand, whatever the last digits of the start are.
+STANDS = 0.05
 #: m, depths eps with which (17) is tried without the band that leads points back, in steps of 1 ms.
 ABLATION = (0.0, 1e-6, 1e-4, 3e-4, 1e-3, 1e-2)
 #: s, a shorter step for the same, with eps = 1e-6 m.
@@ -76,8 +78,8 @@ def run_walk() -> Walks:
 
 
 def strikes(rec: Recording) -> list[Stance]:
-    """The stances that begin within the recording."""
-    return [stance for stance in phases(rec).stances if stance.start > 0.0]
+    """The stances that begin within the recording, after both feet have come to stand."""
+    return [stance for stance in phases(rec).stances if stance.start > STANDS]
 
 
 def landings(rec: Recording) -> list[Landing]:
