@@ -18,19 +18,36 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.compiled import kernel
-from footfall.control.balance_reference import Reference
-from footfall.control.balance_warnings import BalanceWarnings
+from footfall.control.balance_reference import Reference, Wanted
+from footfall.control.balance_state import Balancer, Gains, contacts_of, watched
+from footfall.control.balance_steps import (
+    ELSEWHERE,
+    INFEASIBLE,
+    KINDS,
+    SATURATED,
+    UNREACHABLE,
+    UNSOLVED,
+    balance_controls,
+    balance_tick,
+    balance_torques,
+    see_balance,
+)
 from footfall.control.base import State
-from footfall.control.com_coordinates import carrying_torques, com_jacobian, tree_of
-from footfall.control.contact_forces import ContactForces
+from footfall.control.com_coordinates import tree_of
+from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import Contact, ContactPlaces
+from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, empty_log
+from footfall.control.inside import Inside, signals_in
 from footfall.control.loops import Loops
+from footfall.control.senses import no_senses
+from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
-from footfall.record import Signal
 from footfall.robot import Robot
 from footfall.robot.motors import drives
+
+#: Episodes of warnings that there is room for.
+ROOM = 1024
 
 
 class Size(NamedTuple):
@@ -101,96 +118,127 @@ class Balance:
         changed_options = [f"{name}={value}" for name, value in changed.items() if value != getattr(Balance, name)]
         return f"balance({', '.join(changed_options)})" if changed_options else "balance"
 
-    def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing:
-        return Balancing(self, robot, ground, dt)
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
+        balancing = Balancing(self, robot, ground)
+        if self.com is None and self.orientation is None and not balancing.loops.needed:
+            return balancing
+        return LedBalancing(balancing, Reference(self.com, self.orientation, dt))
 
 
-class Balancing:
-    """A balance controller at work on one robot."""
+class Balancing(Inside):
+    """A balance controller at work on one robot, inside the compiled loop."""
 
-    def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
+    def __init__(self, options: Balance, robot: Robot, ground: Ground) -> None:
         model = robot.model
         if not model.nu:
             raise ControllerError(f"balance: {robot.name} has no motors")
-        self._drives = drives(robot, "balance")
-        self._places = ContactPlaces(robot, ground, options.contacts)
-        self._tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), self._places.body)
-        self._trunk = self._tree.root
-        if options.trunk is not None:
-            names = [model.body(i).name for i in range(1, model.nbody)]
-            if options.trunk not in names:
-                hint = did_you_mean(options.trunk, names)
-                raise ControllerError(f"balance: no body of {robot.name} is called '{options.trunk}': {hint}")
-            self._trunk = int(model.body(options.trunk).id)
-        size = size_of(robot, self._places.count)
-        self._gains = gains(options, size)
+        driving = drives(robot, "balance")
+        places = ContactPlaces(robot, ground, options.contacts)
+        tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
+        size = size_of(robot, places.count)
         floor = least_force(size) if options.floor is None else options.floor
-        self._loops = Loops(robot, np.logical_or.reduce(self._tree.moves))
-        friction = self._places.friction(ground.dynamic_friction if options.friction is None else options.friction)
+        friction = places.friction(ground.dynamic_friction if options.friction is None else options.friction)
         weights = (options.alpha1, options.alpha2, options.alpha3)
-        self._forces, question = (
-            ContactForces(self._places.count, friction, sides=options.sides, minimum=floor, weights=weights)
-            for _ in range(2)
+        problem, question = (
+            force_problem(places.count, friction, sides=options.sides, minimum=floor, weights=weights) for _ in range(2)
         )
-        self._reference = Reference(options.com, options.orientation, dt)
-        self._warnings = BalanceWarnings(robot, self._gains.weight, self._drives.limit, question)
-        self.warnings = self._warnings.warnings
-        self._begun = self._fallen = False
-        self._jacobian, self._torque = np.zeros((3, model.nv)), np.zeros(model.nv)
-        self._arms, self._velocity = np.zeros((self._places.count, 3)), np.zeros(3)
-        self._wrench, self._error = np.zeros(6), np.zeros(3)
-        self._time, self._solved = np.zeros(()), np.zeros(())
-        self.signals = {
-            "commanded_force": Signal(self._forces.force, "N"),
-            "desired_wrench": Signal(self._wrench, "N, N m"),
-            "missed_wrench": Signal(self._forces.missed, "N, N m"),
-            "com_error": Signal(self._error, "m"),
-            "qp_time": Signal(self._time, "us"),
-            "qp_solved": Signal(self._solved, ""),
+        own = gains(options, size)
+        self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
+        self._motors = [model.actuator(i).name for i in range(model.nu)]
+        self._limit = driving.limit
+        shapes = {
+            "commanded_force": ((places.count, 3), "N"),
+            "desired_wrench": ((6,), "N, N m"),
+            "missed_wrench": ((6,), "N, N m"),
+            "com_error": ((3,), "m"),
+            "qp_time": ((), "us"),
+            "qp_solved": ((), ""),
         }
+        self.memory = Balancer(
+            senses=no_senses(),
+            signals=np.zeros(sum(math.prod(shape) for shape, _ in shapes.values())),
+            tree=tree,
+            trunk=_trunk(robot, options.trunk, tree.root),
+            gains=own,
+            drives=driving,
+            contacts=contacts_of(places, ground),
+            wanted=Wanted(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)),
+            problem=problem,
+            question=question,
+            watched=watched(),
+            log=empty_log(KINDS, ROOM),
+            clock=make_clock(),
+            jacobian=np.zeros((3, model.nv)),
+            velocity=np.zeros(3),
+            torque=np.zeros(model.nv),
+            motor_torque=np.zeros(model.nu),
+            error=np.zeros(3),
+            wrench=np.zeros(6),
+            still=np.concatenate([own.weight, np.zeros(3)]),
+        )
+        super().__init__(balance_tick, self.memory)
+        self.signals = signals_in(self.memory.signals, shapes)
+        self.warnings = LoggedWarnings(self.memory.log, self._describe)
+
+    def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
+        """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""
+        kind = int(row[KIND])
+        first, *rest = row[MORE:].tolist()
+        if kind == UNSOLVED:
+            return "unsolved", "the solver gave no contact forces, those before are kept"
+        if kind == INFEASIBLE:
+            return (
+                "infeasible",
+                f"the contacts cannot give the desired wrench: {first:.3g} N and {rest[0]:.3g} N m short",
+            )
+        if kind == SATURATED:
+            motor = int(first)
+            asked, has = f"{rest[0]:.3g} N m", f"{self._limit[motor]:.3g} N m"
+            return "saturated", f"motor '{self._motors[motor]}' is asked for {asked} and has {has}"
+        if kind == UNREACHABLE and first == ELSEWHERE:
+            return "unreachable", f"the centre of mass rests {1e3 * rest[0]:.3g} mm from its reference"
+        if kind == UNREACHABLE:
+            where = ", ".join(f"{x:.3g}" for x in rest[:3])
+            short = f"{rest[3]:.3g} N and {rest[4]:.3g} N m short"
+            return "unreachable", f"the robot cannot stand still with its centre of mass at ({where}) m: {short}"
+        names = {INFEASIBLE: "infeasible", UNREACHABLE: "unreachable"}
+        causes = [one for one in before if int(one[KIND]) in names]
+        cause = f"; {names[int(causes[-1][KIND])]} since {causes[-1][START]:.4g} s" if causes else ""
+        return "fallen", f"the centre of mass is {row[WORST]:.3g} m high, motors off{cause}"
+
+
+class LedBalancing:
+    """The same with a reference that is a Python function, or with loops and springs that carry their part."""
+
+    def __init__(self, inner: Balancing, reference: Reference) -> None:
+        self._inner, self._reference = inner, reference
+        self.signals, self.warnings = inner.signals, inner.warnings
+        self._begun = False
 
     def __call__(self, time: float, state: State) -> np.ndarray:
-        data, forces = state.data, self._forces
-        subtree_com, cdof = data.subtree_com, data.cdof
-        com, trunk = subtree_com[self._tree.root], data.xmat[self._trunk]
-        place, frames = self._places.now(state)
-        np.subtract(place, com, out=self._arms)
-        height = -float(self._arms[:, 2].min())
+        memory, place = self._inner.memory, self._inner.see(state)
+        see_balance(place, time)
         if not self._begun:
-            # A robot that starts in the air is to stand where it comes down.
-            drop = max(0.0, float(state.gap.min()))
-            self._reference.begin(com - np.array([0.0, 0.0, drop]), trunk.reshape(3, 3))
-            self._warnings.begin(height)
+            self._reference.begin(memory.wanted.com, memory.wanted.orientation)
             self._begun = True
-        self._fallen = self._fallen or self._warnings.falls(time, height)
-        if self._fallen:
-            forces.force[:] = 0.0
-            return self._drives.controls(np.zeros(len(self._drives.dof)), state.qpos, state.qvel)
-        wanted = self._reference.at(time)
-        com_jacobian(cdof, subtree_com, self._tree, self._jacobian)
-        np.dot(self._jacobian, state.qvel, out=self._velocity)
-        desired_wrench(
-            self._gains, wanted, com, self._velocity, trunk, data.cvel[self._trunk], self._error, self._wrench
-        )
-        forces.distribute(self._wrench, self._arms, frames)
-        self._time[()], self._solved[()] = 1e6 * forces.time, forces.solved
-        carrying_torques(cdof, self._jacobian, self._tree, self._arms, forces.force, self._torque)
-        self._loops.carry(data, self._torque)
-        torque = self._torque[self._drives.dof]
-        self._warnings.look(time, forces, torque)
-        self._warnings.ask(time, wanted.com, self._error, math.hypot(*self._velocity.tolist()), place, frames)
-        limit = self._drives.limit
-        return self._drives.controls(np.minimum(np.maximum(torque, -limit), limit), state.qpos, state.qvel)
+        if not memory.watched.fallen[0]:
+            for now, goal in zip(memory.wanted, self._reference.at(time), strict=True):
+                now[:] = goal
+            balance_torques(place)
+            self._inner.loops.carry(state.data, memory.torque)
+        ctrl = np.zeros(len(memory.motor_torque))
+        balance_controls(place, time, ctrl)
+        return ctrl
 
 
-class Gains(NamedTuple):
-    """The numbers of (19)-(22)."""
-
-    weight: np.ndarray  # (3,) N, that the ground must give at rest
-    stiffness: np.ndarray  # (3,) N/m
-    damping: np.ndarray  # (3,) N s/m
-    kr: float  # N m/rad
-    dr: float  # N m s/rad
+def _trunk(robot: Robot, name: str | None, root: int) -> int:
+    """The body whose orientation is kept."""
+    if name is None:
+        return root
+    names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
+    if name not in names:
+        raise ControllerError(f"balance: no body of {robot.name} is called '{name}': {did_you_mean(name, names)}")
+    return int(robot.model.body(name).id)
 
 
 def size_of(robot: Robot, points: int) -> Size:
@@ -233,25 +281,3 @@ def least_force(size: Size) -> float:
 
 def _weight(size: Size) -> float:
     return size.mass * float(np.linalg.norm(size.gravity))
-
-
-@kernel
-def desired_wrench(gains, wanted, com, velocity, trunk, spin, error, wrench):
-    """Write the wrench (6,) of (19)-(22) at the centre of mass, world frame, and the error (3,) in m.
-
-    ``trunk`` is its rotation matrix, flat, ``spin`` begins with its angular velocity. With one stiffness for all axes
-    the torque of (21) is ``-2 kr delta epsilon`` with the quaternion (delta, epsilon) from the wanted orientation to
-    the actual one, and ``2 delta epsilon`` is the axial part of that rotation's matrix.
-    """
-    for c in range(3):
-        error[c] = com[c] - wanted.com[c]
-        wrench[c] = gains.weight[c] - gains.stiffness[c] * error[c]
-        wrench[c] -= gains.damping[c] * (velocity[c] - wanted.velocity[c])
-        wrench[3 + c] = -gains.dr * (spin[c] - wanted.spin[c])
-    for i in range(3):
-        # half the sum over the axes of wanted x actual: the axial part, in the world frame
-        dx, dy, dz = wanted.orientation[0, i], wanted.orientation[1, i], wanted.orientation[2, i]
-        bx, by, bz = trunk[i], trunk[3 + i], trunk[6 + i]
-        wrench[3] -= 0.5 * gains.kr * (dy * bz - dz * by)
-        wrench[4] -= 0.5 * gains.kr * (dz * bx - dx * bz)
-        wrench[5] -= 0.5 * gains.kr * (dx * by - dy * bx)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined
 
 
 class Tree(NamedTuple):
@@ -37,7 +37,7 @@ def tree_of(model: mujoco.MjModel, root: int, point_body: list[int]) -> Tree:
     return Tree(root, mass, body, carried, moves)
 
 
-@kernel
+@inlined
 def com_jacobian(cdof, subtree_com, tree, jacobian):
     """Write the Jacobian (3, nv) of the centre of mass: each coordinate moves what it carries."""
     com = subtree_com[tree.root]
@@ -49,7 +49,7 @@ def com_jacobian(cdof, subtree_com, tree, jacobian):
         jacobian[2, j] = part * (s[5] + s[0] * ry - s[1] * rx)
 
 
-@kernel
+@inlined
 def carrying_torques(cdof, jacobian, tree, arms, force, torque):
     """Write the generalised forces (nv,) that let contact forces carry the robot, (15): ``-J_c^T f``.
 

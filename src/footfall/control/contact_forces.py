@@ -8,20 +8,67 @@ from __future__ import annotations
 
 import math
 import time as clock
+from typing import Any, NamedTuple
 
-import daqp
 import numpy as np
 
-from footfall.compiled import kernel
+from footfall.compiled import ByReference, inlined
 from footfall.control.friction_pyramid import friction_pyramid
 from footfall.errors import ControllerError
+from footfall.solve.quadratic_program import SOLVED, active_set, empty_program, solve_quadratic_program
 
-SOLVED = 1  # daqp's exit flag
-NO_BOUND = 1e30  # daqp's infinity
+NO_BOUND = 1e30
+
+
+class ForceProblem(NamedTuple):
+    """The force distribution for P contact points.
+
+    The unknowns are all normal forces, then all first tangents, then all second ones: bounds belong to the first
+    unknowns, and in contact frames the pyramids never change.
+    """
+
+    weights: Any  # (3,) a1, a2, a3 of (18)
+    grasp: Any  # (6, 3P) scratch
+    program: Any
+    work: Any
+    force: Any  # (P, 3) N, world frame, of the ground on the robot
+    missed: Any  # (6,) N and N m, the desired wrench less the one these forces make
+
+
+def force_problem(
+    count: int,
+    friction: float | np.ndarray,
+    *,
+    sides: int = 4,
+    minimum: float = 4.0,
+    weights: tuple[float, float, float] = (1.0, 1e-3, 1e-6),
+) -> ForceProblem:
+    """Room for the forces of ``count`` points; see :class:`ContactForces`."""
+    if count < 1:
+        raise ControllerError("a force distribution needs at least one contact point")
+    if not (math.isfinite(minimum) and minimum >= 0.0):
+        raise ControllerError(f"the least normal force must be a number >= 0 N, not {minimum}")
+    if not all(math.isfinite(w) and w > 0.0 for w in weights):
+        raise ControllerError(f"the weights alpha of the force distribution must be positive, not {weights}")
+    size, faces = 3 * count, count * sides
+    program = empty_program(size, count, faces)
+    for p, mu in enumerate(np.broadcast_to(friction, count)):
+        rows = friction_pyramid(float(mu), sides)
+        program.C[p * sides : (p + 1) * sides, [count + p, 2 * count + p, p]] = rows
+    program.upper[:count], program.upper[count:] = NO_BOUND, 0.0
+    program.lower[:count], program.lower[count:] = float(minimum), -NO_BOUND
+    return ForceProblem(
+        weights=np.array(weights, dtype=float),
+        grasp=np.zeros((6, size)),
+        program=program,
+        work=active_set(size, count, faces),
+        force=np.zeros((count, 3)),
+        missed=np.zeros(6),
+    )
 
 
 class ContactForces:
-    """The force distribution for P contact points, kept ready from one call to the next.
+    """The force distribution for P contact points, for controllers in Python.
 
     ``friction`` is one number or one per point, ``minimum`` (N) the least normal force, ``weights`` the a1, a2, a3 of
     (18). After :meth:`distribute`:
@@ -30,7 +77,7 @@ class ContactForces:
         force: (P, 3) N, world frame, of the ground on the robot.
         missed: (6,) N and N m, the desired wrench less the one these forces make.
         solved: whether the solver says so; if not, ``force`` is the one of the call before.
-        time: s, that update and solution took.
+        time: s, that the solution took.
     """
 
     def __init__(
@@ -42,29 +89,10 @@ class ContactForces:
         minimum: float = 4.0,
         weights: tuple[float, float, float] = (1.0, 1e-3, 1e-6),
     ) -> None:
-        if count < 1:
-            raise ControllerError("a force distribution needs at least one contact point")
-        if not (math.isfinite(minimum) and minimum >= 0.0):
-            raise ControllerError(f"the least normal force must be a number >= 0 N, not {minimum}")
-        if not all(math.isfinite(w) and w > 0.0 for w in weights):
-            raise ControllerError(f"the weights alpha of the force distribution must be positive, not {weights}")
-        self.force = np.zeros((count, 3))
-        self.missed = np.zeros(6)
-        self.solved = False
-        self.time = 0.0
-        self.weights = np.array(weights)
-        # The unknowns are all normal forces, then all first tangents, then all second ones: daqp's plain bounds
-        # belong to the first unknowns, and in contact frames the pyramids never change.
-        self._faces = np.zeros((count * sides, 3 * count))
-        for p, mu in enumerate(np.broadcast_to(friction, count)):
-            rows = friction_pyramid(float(mu), sides)
-            self._faces[p * sides : (p + 1) * sides, [count + p, 2 * count + p, p]] = rows
-        self._upper = np.concatenate([np.full(count, NO_BOUND), np.zeros(count * sides)])
-        self._lower = np.concatenate([np.full(count, float(minimum)), np.full(count * sides, -NO_BOUND)])
-        size = 3 * count
-        self._map = np.zeros((6, size))
-        self._hessian, self._linear = np.zeros((size, size)), np.zeros(size)
-        self._model: daqp.Model | None = None
+        problem = force_problem(count, friction, sides=sides, minimum=minimum, weights=weights)
+        self._place = ByReference(problem)
+        self.force, self.missed = problem.force, problem.missed
+        self.solved, self.time = False, 0.0
 
     def distribute(self, wrench: np.ndarray, arms: np.ndarray, frames: np.ndarray) -> np.ndarray:
         """The forces (P, 3) in N, world frame, for a ``wrench`` (force, torque) at the centre of mass.
@@ -72,27 +100,28 @@ class ContactForces:
         ``arms`` (P, 3) in m lead from the centre of mass to the points; ``frames`` (P, 3, 3) are their contact frames,
         rows tangent, tangent, normal.
         """
-        _assemble(wrench, arms, frames, self.weights, self._map, self._hessian, self._linear)
+        given = (np.ascontiguousarray(one, dtype=float) for one in (wrench, arms, frames))
         begin = clock.perf_counter()
-        if self._model is None:
-            self._model = daqp.Model()
-            self._model.setup(self._hessian, self._linear, self._faces, self._upper, self._lower)
-        else:
-            self._model.update(H=self._hessian, f=self._linear)
-        solution, _, flag, _ = self._model.solve()
+        self.solved = distribute(self._place, *given)
         self.time = clock.perf_counter() - begin
-        self.solved = flag == SOLVED
-        if self.solved:
-            _to_world(solution, frames, self.force)
-        else:
-            self._model = None  # begin afresh: a warm start from here may fail for ever
-        _miss(wrench, arms, self.force, self.missed)
         return self.force
 
 
-@kernel
+@inlined
+def distribute(problem, wrench, arms, frames):
+    """Write the contact forces that come nearest to a wrench. False, with those of before, if there is no solution."""
+    program, force = problem.program, problem.force
+    _assemble(wrench, arms, frames, problem.weights, problem.grasp, program.H, program.f)
+    solved = solve_quadratic_program(program, problem.work) == SOLVED
+    if solved:
+        _to_world(problem.work.x, frames, force)
+    _miss(wrench, arms, force, problem.missed)
+    return solved
+
+
+@inlined
 def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
-    """The grasp map (10) with rows weighted by the square roots of (18), the Hessian and the linear term."""
+    """The grasp map (10) with rows weighted by the roots of (18), the lower half of the Hessian, the linear term."""
     count = arms.shape[0]
     force, torque = math.sqrt(weights[0]), math.sqrt(weights[1])
     for part in range(3):
@@ -112,10 +141,9 @@ def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
             for k in range(6):
                 total += grasp[k, i] * grasp[k, j]
             hessian[i, j] = total
-            hessian[j, i] = total
 
 
-@kernel
+@inlined
 def _to_world(solution, frames, force):
     count = force.shape[0]
     for p in range(count):
@@ -124,7 +152,7 @@ def _to_world(solution, frames, force):
             force[p, c] = normal * frames[p, 2, c] + first * frames[p, 0, c] + second * frames[p, 1, c]
 
 
-@kernel
+@inlined
 def _miss(wrench, arms, force, missed):
     for k in range(6):
         missed[k] = wrench[k]

@@ -36,7 +36,7 @@ class ContactPlaces:
         names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
         self.feet, self.count = robot.point_count, robot.point_count + len(contacts)
         self.body = [int(b) for b in robot.point_body]
-        self._contacts, self._ground = tuple(contacts), ground
+        self.contacts, self._ground = tuple(contacts), ground
         self._level = ground.flat
         self.position, self.frames = np.zeros((self.count, 3)), np.zeros((self.count, 3, 3))
         self.frames[: self.feet] = ground.frame(np.zeros(3))
@@ -53,7 +53,7 @@ class ContactPlaces:
 
     def friction(self, usual: float) -> np.ndarray:
         """(P,) coefficient of each point."""
-        own = [usual if contact.friction is None else contact.friction for contact in self._contacts]
+        own = [usual if contact.friction is None else contact.friction for contact in self.contacts]
         return np.array([usual] * self.feet + own)
 
     def now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +61,7 @@ class ContactPlaces:
         self.position[: self.feet] = state.position
         if not self._level:
             _frames(self._ground.gap(state.position)[1], self.frames)
-        for i, contact in enumerate(self._contacts, self.feet):
+        for i, contact in enumerate(self.contacts, self.feet):
             body = self.body[i]
             self.position[i] = state.data.xpos[body] + state.data.xmat[body].reshape(3, 3) @ contact.point
         return self.position, self.frames

@@ -17,13 +17,13 @@ from footfall.record import RunWarning
 CALM = 0.1
 #: Columns of a row: the kind, its first and last moment (s), its worst extent, and what else is to be said of it.
 KIND, START, LAST, WORST, MORE = 0, 1, 2, 3, 4
-DETAILS = 4
+DETAILS = 6
 
 
 class EpisodeLog(NamedTuple):
     """What happened, in order."""
 
-    rows: Any  # (N, 8)
+    rows: Any  # (N, 10)
     count: Any  # (2,) rows written, and those for which there was no room
     open: Any  # (kinds,) row of the last episode of each kind, or -1
 
@@ -47,13 +47,19 @@ def note(log, time, kind, size):
 
 @inlined
 def see_episode(log, time, kind, size):
-    """The condition ``kind`` holds at ``time`` (s), to the extent of ``size``."""
+    """The condition ``kind`` holds at ``time`` (s), to the extent of ``size``.
+
+    Gives the row of its episode where that is at its worst now, to add details; otherwise -1.
+    """
     row = log.open[kind]
     if row < 0 or time - log.rows[row, LAST] > CALM:
         log.open[kind] = note(log, time, kind, size)
-        return
+        return log.open[kind]
     log.rows[row, LAST] = time
-    log.rows[row, WORST] = max(log.rows[row, WORST], size)
+    if size <= log.rows[row, WORST]:
+        return -1
+    log.rows[row, WORST] = size
+    return row
 
 
 class LoggedWarnings(Sequence[RunWarning]):

@@ -6,6 +6,7 @@ where in memory the tuple of its arrays lies. So one loop, compiled once, serves
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -85,10 +86,25 @@ class Inside:
         self._place = ByReference(self._memory)
         self._gains.view(np.int64)[0] = self._place.address
 
-    def __call__(self, time: float, state: State) -> np.ndarray:
-        """The controls (nu,), for whoever calls it from Python."""
+    def see(self, state: State) -> ByReference:
+        """The memory, laid out for what a controller in Python sees."""
         if self._place is None:
             self.join(senses_of(state.data, state._points, state._contacts))
+        assert self._place is not None
+        return self._place
+
+    def __call__(self, time: float, state: State) -> np.ndarray:
+        """The controls (nu,), for whoever calls it from Python."""
         ctrl = np.zeros(state.robot.model.nu)
-        self._tick(self._place, float(time), ctrl)
+        self._tick(self.see(state), float(time), ctrl)
         return ctrl
+
+
+def signals_in(values: np.ndarray, shapes: Mapping[str, tuple[tuple[int, ...], str]]) -> dict[str, Signal]:
+    """Signals of these shapes and units, one after the other in a flat array."""
+    signals, first = {}, 0
+    for name, (shape, unit) in shapes.items():
+        size = math.prod(shape)
+        signals[name] = Signal(values[first : first + size].reshape(shape), unit)
+        first += size
+    return signals

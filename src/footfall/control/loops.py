@@ -27,15 +27,16 @@ class Loops:
         model = robot.model
         root = model.body_parentid[model.dof_bodyid] == 0
         self._passive = np.flatnonzero(~actuated_dofs(robot) & ~root)
-        self._needed = bool(moves[self._passive].any())
+        #: Whether any such joint lies between trunk and contacts.
+        self.needed = bool(moves[self._passive].any())
         springs = model.jnt_dofadr[giving_springs(robot)]
         self._springs = np.eye(model.nv)[springs][:, self._passive]
-        if self._needed:
+        if self.needed:
             self._refuse_limp_joints(robot, moves)
 
     def carry(self, data: mujoco.MjData, torque: np.ndarray) -> None:
         """Take from ``torque`` (nv,), in place, what loops and springs carry in this state."""
-        if not self._needed:
+        if not self.needed:
             return
         rows = _rows(data)
         passive = self._passive

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
+import numpy as np
 
 from footfall.compiled import inlined
 
@@ -50,6 +51,11 @@ def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses
         if name not in own:
             own[name] = getattr(data, name) if hasattr(data, name) else getattr(data.model, name)
     return Senses(**own)
+
+
+def no_senses() -> Senses:
+    """Before a world is joined."""
+    return Senses(*[np.zeros(0)] * len(Senses._fields))
 
 
 @inlined

@@ -7,7 +7,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.control.biped import Biped
 from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, see_episode
-from footfall.control.inside import Inside
+from footfall.control.inside import Inside, signals_in
 from footfall.control.walk_goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk_ground import feel_contacts, feel_obstacle, feel_slope, look_for_fall
 from footfall.control.walk_phases import adapt_timing, begin_walk, change_phase, moving_foot
@@ -16,7 +16,7 @@ from footfall.control.walk_stature import Stature
 from footfall.control.whole_body import see_body, solve_body
 from footfall.gait.footsteps import FootstepPlan
 from footfall.gait.swing import POSITION
-from footfall.record import Signal
+from footfall.robot.motors import write_controls
 
 #: N m s/rad per N of weight, by which the motors of a robot that fell brake.
 BRAKE = 0.01
@@ -34,18 +34,17 @@ class Walking(Inside):
         super().__init__(walk_tick, walker)
         self._steps = len(plan.steps)
         self.warnings = LoggedWarnings(walker.log, self._describe)
-        signals, first = {}, 0
-        for name, size, unit in (
-            ("com", 3, "m"),
-            ("dcm", 2, "m"),
-            ("dcm_reference", 2, "m"),
-            ("cop_reference", 2, "m"),
-            ("swing_reference", 3, "m"),
-            ("phase", 1, ""),
-        ):
-            signals[name] = Signal(walker.signals[first : first + size], unit)
-            first += size
-        self.signals = signals
+        self.signals = signals_in(
+            walker.signals,
+            {
+                "com": ((3,), "m"),
+                "dcm": ((2,), "m"),
+                "dcm_reference": ((2,), "m"),
+                "cop_reference": ((2,), "m"),
+                "swing_reference": ((3,), "m"),
+                "phase": ((1,), ""),
+            },
+        )
 
     def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
         """Kind and sentence of an episode, with those ``before`` it as causes of a fall."""
@@ -58,7 +57,7 @@ class Walking(Inside):
                 STUMBLED: "a swinging foot met something and was lifted over it",
                 UNSOLVED: "no torques solve the whole-body problem, those before are kept",
             }[kind]
-        step, tilt, height, lasts = row[MORE:].tolist()
+        step, tilt, height, lasts = row[MORE : MORE + 4].tolist()
         recent = [one for one in before if row[START] - one[START] < 3.0 * lasts + 1.0]
         causes = [f"{KIND_NAMES[int(one[KIND])]} from {one[START]:.4g} s" for one in recent]
         why = f"; before: {', '.join(causes)}" if causes else ""
@@ -91,10 +90,10 @@ def walk_tick(walk, time, ctrl):
         see_episode(walk.log, time, UNSOLVED, 1.0)
     if not now.fallen[0]:
         look_for_fall(walk, time, standing)
-    for i in range(ctrl.size):
-        angle, speed = senses.qpos[gait.joint_place[i]], senses.qvel[body.motion.driven[i]]
-        torque = -BRAKE * gait.weight * speed if now.fallen[0] else body.torque[i]
-        ctrl[i] = (torque - gait.offset[i] - gait.per_angle[i] * angle - gait.per_speed[i] * speed) / gait.scale[i]
+    if now.fallen[0]:
+        for i in range(ctrl.size):
+            body.torque[i] = -BRAKE * gait.weight * senses.qvel[body.motion.driven[i]]
+    write_controls(gait.drives, body.torque, senses.qpos, senses.qvel, ctrl)
     write_signals(walk)
     return 0
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from footfall.control.biped import Biped
 from footfall.control.episode_log import EpisodeLog, empty_log
-from footfall.control.senses import Senses
+from footfall.control.senses import Senses, no_senses
 from footfall.control.walk_stature import Stature
 from footfall.control.whole_body import Weights, WholeBody, whole_body
 from footfall.gait.dcm import DcmPlan, empty_plan
 from footfall.gait.footsteps import FootstepPlan
 from footfall.gait.swing import Swing, empty_swing
+from footfall.robot.motors import Drives
 
 #: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.
 HORIZON = 4
@@ -53,10 +54,7 @@ class Gait(NamedTuple):
     joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
     joint_high: Any  # (nu,)
     spare: Any  # (nu,) 1 where the leg can do without the motor
-    scale: Any  # (nu,) from torques to controls, see footfall.robot.motors.Drives
-    offset: Any
-    per_angle: Any
-    per_speed: Any
+    drives: Drives  # from torques to controls
 
 
 class Progress(NamedTuple):
@@ -114,9 +112,8 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
     limited = model.jnt_limited[joints].astype(bool)
     trunk = np.zeros(9)
     mujoco.mju_quat2Mat(trunk, robot.home[3:7])
-    drives = biped.drives
     return Walker(
-        senses=Senses(*[np.zeros(0)] * len(Senses._fields)),
+        senses=no_senses(),
         body=whole_body(
             biped, FRICTION_USED * friction, Weights(size=held.size), margin=edge, least_load=LEAST_LOAD * weight
         ),
@@ -136,10 +133,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
             spare=biped.spare.astype(np.int64),
-            scale=drives.scale.copy(),
-            offset=drives.offset.copy(),
-            per_angle=drives.per_angle.copy(),
-            per_speed=drives.per_speed.copy(),
+            drives=biped.drives,
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),

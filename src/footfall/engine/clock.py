@@ -36,6 +36,13 @@ def set_limit(clock: Clock, seconds: float) -> None:
 
 
 @inlined
+def nanoseconds(clock):
+    """The system's steady time."""
+    clock_gettime(clock.limit[0], address_of(clock.now))
+    return 1_000_000_000 * clock.now[0] + clock.now[1]
+
+
+@inlined
 def overdue(clock):
     """Whether it is time to come back."""
     if clock.limit[1] == NEVER:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.compiled import inlined
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT
@@ -25,13 +26,21 @@ class Drives(NamedTuple):
     per_angle: np.ndarray  # (nu,) N m/rad
     per_speed: np.ndarray  # (nu,) N m s/rad
     limit: np.ndarray  # (nu,) N m, the largest torque
-    servos: bool  # whether any of them is one
+    servos: int  # 1 if any of them is one
 
     def controls(self, torque: np.ndarray, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """(nu,) controls that give these torques (nu,) in this state."""
         if self.servos:
             torque = torque - self.offset - self.per_angle * qpos[self.place] - self.per_speed * qvel[self.dof]
         return torque / self.scale
+
+
+@inlined
+def write_controls(drives, torque, qpos, qvel, ctrl):
+    """Write the controls (nu,) that give these torques (nu,) in this state."""
+    for i in range(ctrl.size):
+        own = drives.offset[i] + drives.per_angle[i] * qpos[drives.place[i]] + drives.per_speed[i] * qvel[drives.dof[i]]
+        ctrl[i] = (torque[i] - own) / drives.scale[i]
 
 
 def drives(robot: Robot, controller: str) -> Drives:
@@ -62,7 +71,7 @@ def drives(robot: Robot, controller: str) -> Drives:
         per_angle=gear * gear * bias[:, 1],
         per_speed=gear * gear * bias[:, 2],
         limit=torque_limits(robot),
-        servos=bool(bias.any()),
+        servos=int(bias.any()),
     )
 
 

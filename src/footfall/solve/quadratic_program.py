@@ -26,6 +26,8 @@ DEPENDENT = 1e-14
 SINGULAR = 1e-14
 #: Changes of the active set after which the search is given up, per unknown.
 CHANGES = 8
+#: What is smaller has too few digits to turn axes by.
+NOTHING = 1e-280
 
 SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
 
@@ -222,7 +224,7 @@ def add_normal(work):
     """Turn the columns of J beside the active ones until only the first of them sees the new normal."""
     n, q, J, R, d = work.x.size, work.count[0], work.base, work.triangle, work.along
     for k in range(n - 1, q, -1):
-        if d[k] == 0.0:
+        if abs(d[k]) < NOTHING:
             continue
         radius = math.hypot(d[k - 1], d[k])
         c, s = d[k - 1] / radius, d[k] / radius
@@ -248,7 +250,7 @@ def let_go(work, leaving):
     work.count[0] = q
     for k in range(leaving, q):
         a, b = R[k, k], R[k, k + 1]
-        if b == 0.0:
+        if abs(b) < NOTHING:
             continue
         radius = math.hypot(a, b)
         c, s = a / radius, b / radius
