@@ -39,7 +39,7 @@ def test_links_and_pictures_lead_somewhere(page):
         assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["push", "terrain", "sweep"])
+@pytest.mark.parametrize("name", ["push", "terrain", "sweep", "walk"])
 def test_the_notebook_of_a_guide_has_its_text_and_was_run(name):
     """As tools/make_notebooks.py wrote it, to be called again when a guide changes: the same cells, run in order."""
     made = runpy.run_path(str(DOCS.parent / "tools" / "make_notebooks.py"))

@@ -193,3 +193,20 @@ def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():
     assert mode[feet:].any()
     assert force[feet:, 2].sum() > 0.5 * sim.robot.weight
     assert shown["values"][0][-1] == pytest.approx(sim.robot.weight, rel=0.05)
+
+
+def test_the_zero_moment_point_of_the_row_before_is_drawn(sim):
+    """While it is pushed, it is not the pressure centre."""
+    live = _Pushable(sim, 0.2, {**OPTIONS, "controller": "posture", "pushes": [PUSH]})
+    rest, shown = at_rest(sim, sim.robot.home), {}
+    for _ in range(10):
+        live.advance(15, None)
+        row = live.row()
+        shown[row] = frame(rest, [1], live.run, row, None)
+    rec = live.run.finish()
+    for row, one in shown.items():
+        np.testing.assert_allclose(one["arrays"]["zmp"], rec.zmp[row - 1], atol=1e-6)
+        assert one["values"][2][2] == one["arrays"]["zmp"][0]
+    apart = [np.linalg.norm(np.subtract(one["arrays"]["zmp"], one["arrays"]["overallCop"])) for one in shown.values()]
+    assert max(apart) > 0.01
+    assert frame(rest, [1], live.run, 0, None)["arrays"]["zmp"] == [None] * 3

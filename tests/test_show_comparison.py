@@ -8,10 +8,12 @@ from browser import clipped, ink_at_the_edge, overlapping
 from show_recordings import standing
 
 import footfall as ff
+from footfall.files.measured import Measured
 from footfall.measure import settled
 from footfall.show import write_report
 from footfall.show.comparison import figures_of
 from footfall.show.numbers import number
+from footfall.show.page_plots import page_plots
 
 LAWS = ("linearizing-penalty", "spring-damper", "mujoco")
 
@@ -179,3 +181,41 @@ def test_nothing_overlaps_and_nothing_is_cut(browser, page, width, dark):
     assert states[3].startswith("fell at ")
     assert browser.errors == []
     assert browser.requests == [page.as_uri()]
+
+
+def plates(rec: ff.Recording, offset: float, *names: str) -> Measured:
+    """What force plates may have measured beside a recording: its forces and an offset upwards."""
+    force = {"total": rec.total_force} | {foot.name: rec.foot_force[:, f] for f, foot in enumerate(rec.robot.feet)}
+    channels = {f"{n}.force.{a}": (force[n] + [0, 0, offset])[:, i] for n in names for i, a in enumerate("xyz")}
+    return Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", "plates.csv")
+
+
+def test_beside_several_recordings_the_measured_sum_is_a_curve_of_its_own(runs):
+    labels = ["a", "b"]
+    for names in (("total",), ("left", "right"), ("left", "right", "total")):
+        panel = page_plots(runs[:2], labels, plates(runs[0], 5.0, *names))[0]
+        (own,) = (curve for curve in panel["curves"] if curve["run"] not in (0, 1))
+        assert (own["name"], own["run"], own["color"], own["of"]) == ("total, measured", -1, -1, "")
+    panel = page_plots(runs[:2], labels, plates(runs[0], 5.0, "left"))[0]
+    assert [(c["name"], c["color"]) for c in panel["curves"] if c["run"] == -1] == [("left, measured", -1)]
+    alone = page_plots(runs[:1], ["a"], plates(runs[0], 5.0, "left", "right"))[0]["curves"]
+    colors = {curve["name"]: curve["color"] for curve in alone}
+    assert colors["left, measured"] == colors["left"] and colors["right, measured"] == colors["right"]
+
+
+@pytest.mark.browser
+def test_the_measured_curve_stays_when_a_law_is_hidden_and_is_compared_with_the_reference(runs, tmp_path, browser):
+    page = write_report(runs[:3], tmp_path / "laws.html", measured=plates(runs[0], 5.0, "total"))
+    browser.open(page.as_uri(), width=1440, height=1000)
+    browser.wait("window.footfall !== undefined")
+    browser.evaluate("footfall.seek(0.5)")
+    keys = "[...document.querySelectorAll('.plot')][0].querySelectorAll('.legend button')"
+    assert browser.evaluate(f"[...{keys}].map(b => b.querySelector('span').textContent)") == ["total, measured"]
+    high = browser.evaluate("footfall.range(0)[1]")
+    browser.click("#shared-legend button:nth-child(1)")
+    assert browser.evaluate("footfall.range(0)[1]") == pytest.approx(high, abs=1e-6)  # it is the highest
+    browser.evaluate("document.querySelector('#reference').value = '0'")
+    browser.evaluate("document.querySelector('#reference').dispatchEvent(new Event('change'))")
+    differences = dict(tuple(pair) for pair in browser.evaluate("footfall.values()[0]"))
+    assert differences["total, measured"] == pytest.approx(5.0, abs=1e-2)
+    assert browser.errors == []

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
-GUIDES = ("push", "terrain", "sweep")
+GUIDES = ("push", "terrain", "sweep", "walk")
 PYTHON = re.compile(r"^```python\n(.*?)^```\n?", re.M | re.S)
 #: Pixels per inch of a figure: enough to read, and small to keep.
 DPI = 90

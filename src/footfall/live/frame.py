@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.measure import zmp
 from footfall.measure.common import threshold
 from footfall.recording import Recording
 from footfall.show.frames import body_poses
@@ -49,7 +51,7 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
     total = [("total", -1, "")] if len(feet) > 1 else []
     colors = (0, 1, 5, 6)
     by_foot = [(name, colors[f % 4], "") for f, name in enumerate(feet)]
-    places = [("centre of mass", 0, "com"), ("CoP", 0, "cop")]
+    places = [("centre of mass", 0, "com"), ("CoP", 0, "cop"), ("ZMP", 0, "zmp")]
     weight = rest.robot.weight
     wanted = [
         ("Vertical ground reaction force, z", "N", [*by_foot, *total], {"zero": True, "narrow": 0.02 * weight}),
@@ -78,7 +80,8 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
 def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> dict[str, Any]:
     """What is drawn of one row of a run's tape, as JSON holds it: None where something is not defined.
 
-    ``push`` is the push that acts from outside, or None. The zero moment point needs the next row, so there is none.
+    ``push`` is the push that acts from outside, or None. The zero moment point is that of the row before, for it takes
+    an acceleration.
     """
     robot, ground, tape = rest.robot, rest.ground, run.tape
     model = robot.model
@@ -95,6 +98,7 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
         return load[points] @ point[points] / total
 
     whole = centre(np.arange(len(load)))
+    moment = _zmp(rest, run, row)
     by_foot = [force[points].sum(axis=0) for points in feet]
     total = [force.sum(axis=0)] if len(feet) > 1 else []
     lowest = [1e3 * tape.gap[row, points].min(initial=np.inf) for points in feet]
@@ -107,7 +111,7 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
         "normal": normal,
         "cop": np.array([centre(points) for points in feet]),
         "overallCop": whole,
-        "zmp": np.full(3, np.nan),
+        "zmp": moment,
         "com": com,
         "comGround": np.array([*com[:2], float(ground.height(com[0], com[1]))]),
         "pushPoint": places[model.body(push.body).id] if push else com,
@@ -116,8 +120,8 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
     values = [
         [one[2] for one in (*by_foot, *total)],
         [one[0] for one in (*by_foot, *total)],
-        [com[0], whole[0]],
-        [com[1], whole[1]],
+        [com[0], whole[0], moment[0]],
+        [com[1], whole[1], moment[1]],
         lowest,
     ]
     return {
@@ -125,6 +129,32 @@ def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> 
         "values": [_plain(np.array(one)) for one in values],
         "pushed": push.body if push else "",
     }
+
+
+def _zmp(rest: Recording, run: Run, row: int) -> np.ndarray:
+    """(3,) m, the zero moment point of the row before this one, NaN in flight and before there are two."""
+    if row < 1:
+        return np.full(3, np.nan)
+    tape, rows = run.tape, slice(row - 1, row + 1)
+    both = [_contacts(rest, run, one) for one in (row - 1, row)]
+    position, force, normal, mode = (np.stack(pair) for pair in zip(*both, strict=True))
+    two = replace(
+        rest,
+        time=tape.time[rows],
+        qpos=tape.qpos[rows],
+        qvel=tape.qvel[rows],
+        ctrl=tape.ctrl[rows],
+        force=force,
+        position=position,
+        velocity=np.zeros_like(force),
+        normal=normal,
+        peak_force=None,
+        peak_total_force=None,
+        gap=np.zeros(mode.shape),
+        mode=mode,
+        status=np.zeros(2),
+    )
+    return np.asarray(zmp(two)[0])
 
 
 def _contacts(rest: Recording, run: Run, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -65,7 +65,8 @@ def _curve(curve: Curve, most: int, common: np.ndarray | None) -> dict[str, Any]
     shared = None if curve.measured else common
     kept = decimated(curve.values, most) if shared is None else shared[shared < len(curve.values)]
     look = {"name": curve.name, "color": curve.color, "dash": curve.dash, "width": curve.width, "role": curve.role}
-    return {**look, "run": curve.run, "x": pack(curve.time[kept]), "y": pack(curve.values[kept])}
+    part = {"of": curve.part} if curve.measured else {}
+    return {**look, **part, "run": curve.run, "x": pack(curve.time[kept]), "y": pack(curve.values[kept])}
 
 
 def _band(band: Band, most: int) -> dict[str, Any]:

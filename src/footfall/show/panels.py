@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Runs = Mapping[str, "Record"]
 
+#: In place of a recording's number: of a curve that belongs to none.
+NO_RUN = -1
 #: The colour of a curve that is beside the point, such as a sum.
 GREY = -1
 #: Widths in points of two curves that may lie on each other: the first shows beside the second.
@@ -40,7 +42,8 @@ class Curve(NamedTuple):
     role: str = ""
     shade: float | None = None
     run: int = 0
-    measured: bool = False  # of no recording, with times of its own
+    measured: bool = False  # of no recording (``run`` is NO_RUN), with times of its own
+    part: str = ""  # of a measured one: what follows a recording's label in the name of the curve that it is held to
 
 
 class Band(NamedTuple):

@@ -37,7 +37,8 @@ class Plot {
     this.readout = root.querySelector(".readout");
     this.legend = root.querySelector(".legend");
     // Of several recordings one legend serves all plots, and the values stand beside the pointer.
-    this.entries = page.several ? [] : panel.curves.map((curve, i) => this.entry(curve, i));
+    // What was measured belongs to no recording: it has its own key in either case.
+    this.entries = panel.curves.map((curve, i) => (page.several && curve.run >= 0 ? null : this.entry(curve, i)));
     this.height = 1;
     for (const line of panel.lines || []) this.fixed(line.label, `<line class="limit" x1="0" y1="4" x2="22" y2="4" stroke-dasharray="3 3"/>`);
     for (const band of panel.bands || []) this.fixed(band.name, `<rect class="band" width="22" height="8"/>`);
@@ -52,7 +53,8 @@ class Plot {
     const { reference } = this.page;
     if (reference === null || this.panel.rows) return curve.y;
     if (curve.differenceTo !== reference) {
-      const other = this.panel.curves.find((one) => one.run === reference && one.name.replace(this.page.names[reference], "") === curve.name.replace(this.page.names[curve.run], ""));
+      const part = (one) => one.of ?? one.name.replace(this.page.names[one.run], "");
+      const other = this.panel.curves.find((one) => one.run === reference && part(one) === part(curve));
       curve.differenceTo = reference;
       curve.difference = curve.y.map((y, i) => y - (other ? this.value(other, curve.x[i], other.y) ?? NaN : NaN));
     }
@@ -307,7 +309,7 @@ class Plot {
     const time = this.page.hovered ?? this.page.time, at = this.x(time);
     this.cursor.style.transform = `translateX(${at}px)`;
     this.cursor.hidden = at < this.gutter - 1 || at > this.area.clientWidth - RIGHT + 1;
-    this.entries.forEach((entry, i) => (entry.output.textContent = written(this.value(this.panel.curves[i], time), this.height)));
+    this.entries.forEach((entry, i) => entry && (entry.output.textContent = written(this.value(this.panel.curves[i], time), this.height)));
     this.readout.hidden = this.page.pointed !== this || !this.page.several || !this.panel.curves.length;
     if (this.readout.hidden) return;
     const rows = this.panel.curves.filter((curve, i) => !this.isHidden(curve, i)).map((curve) => {

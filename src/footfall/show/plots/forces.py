@@ -7,7 +7,7 @@ import numpy as np
 from footfall.files.measured import Measured
 from footfall.measure.against import measured_feet
 from footfall.record import Record
-from footfall.show.panels import GREY, Curve, Limit, Panel, Runs, each_foot, each_run
+from footfall.show.panels import FEET, GREY, NO_RUN, Curve, Limit, Panel, Runs, each_foot, each_run
 
 AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
 
@@ -23,7 +23,7 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
     load. ``measured`` forces (see ``footfall.load_forces``) are laid over them, dotted.
     """
     first = next(iter(runs.values()))
-    theirs = _measured(first, measured) if measured is not None else []
+    theirs = _measured(first, measured, alone=len(runs) == 1) if measured is not None else []
     weight = first.robot.weight
     found = []
     for axis, way, letter in AXES:
@@ -59,12 +59,20 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
     return found
 
 
-def _measured(rec: Record, measured: Measured) -> list[tuple[Curve, np.ndarray]]:
-    """A curve without values, and the measured force (T, 3) N, for each foot that was measured."""
+def _measured(rec: Record, measured: Measured, *, alone: bool) -> list[tuple[Curve, np.ndarray]]:
+    """A curve without values, and the measured force (T, 3) N, for each foot that was measured, in its colour.
+
+    Beside several recordings, which show their sums, it is the sum alone, in a colour of none; single feet where it is
+    not known.
+    """
     names = [foot.name for foot in rec.robot.feet]
+    force = {name: measured.vector(f"{name}.force") for name, _ in measured_feet(rec, measured)}
+    if not alone and "total" not in force and set(names) <= set(force):
+        force["total"] = np.sum([force[name] for name in names], axis=0)
+    shown = ["total"] if not alone and "total" in force else list(force)
     found = []
-    for name, _ in measured_feet(rec, measured):
-        color = names.index(name) if name in names else GREY
-        curve = Curve(f"{name}, measured", measured.time, np.empty(0), color, DOTTED, measured=True)
-        found.append((curve, measured.vector(f"{name}.force")))
+    for name in shown:
+        color = FEET[names.index(name) % len(FEET)] if alone and name in names else GREY
+        curve = Curve(f"{name}, measured", measured.time, np.empty(0), color, DOTTED, run=NO_RUN, measured=True)
+        found.append((curve._replace(part="" if name == "total" else f", {name}"), force[name]))
     return found
