@@ -16,12 +16,10 @@ from footfall.compiled.progress import compiling
 
 
 class _Library(JITCodeLibrary):
-    """Intermediate code that callers link in."""
-
-    optimised = False
+    """Intermediate code that callers link in and optimise with their own."""
 
     def finalize(self) -> None:
-        """Link in what is called, and optimise what stays a function; of the others their caller takes care."""
+        """Link in what is called."""
         self._raise_if_finalized()
         seen = set()
         for library in self._linking_libraries:
@@ -29,8 +27,6 @@ class _Library(JITCodeLibrary):
                 seen.add(library)
                 self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        if self.optimised:
-            self._optimize_final_module()
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -86,7 +82,6 @@ class _InlineOnlyCompiler(KernelCompiler):
         """The usual one."""
         state = self.state
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.optimised = not state.flags.forceinline
         return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
 

@@ -6,7 +6,9 @@ columns of its memory, see :mod:`footfall.contact.event_law`.
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
@@ -202,7 +204,7 @@ def add_impulses(points, contacts, flow):
             flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@inlined
+@cold(types.int64)
 def strike(world, points, contacts, scratch, constraints, flow, impact, values, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
@@ -265,7 +267,7 @@ def rising(contacts, flow):
     return worst
 
 
-@inlined
+@cold(types.none)
 def put_back(world, points, contacts, scratch, constraints, flow):
     """Project velocities and positions of points in contact to where they belong.
 

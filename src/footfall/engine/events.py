@@ -19,7 +19,7 @@ that ``EventLaw.in_steps`` names.
 
 from __future__ import annotations
 
-from footfall.compiled import cold, inlined, kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
@@ -204,7 +204,7 @@ def record_period(world, points, contacts, flow, held, tape, dt, outcome):
     told[3] += flow.tally[SOFT]
 
 
-@cold
+@kernel
 def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
     """The loop of ``advance``."""
     plan = conditions.plan

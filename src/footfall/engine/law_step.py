@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numba import types
+
 from footfall.compiled import cold, inlined
 from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
 from footfall.engine.bridge import mj_fwd_constraint
@@ -70,7 +72,7 @@ def coupled_forces(world, points, contacts, scratch, rows, law, values, dt):
     return status
 
 
-@cold
+@inlined
 def row_forces(constraints, generalised):
     """The generalised forces of all rows by their states."""
     for j in range(generalised.size):
@@ -79,7 +81,7 @@ def row_forces(constraints, generalised):
     add_shared_row_forces(constraints.shared, generalised)
 
 
-@cold
+@inlined
 def least_cost(constraints, qacc, force):
     """How far to go from ``constraints.acceleration`` to ``qacc``, both with the row forces they need: 1, or less.
 
@@ -106,18 +108,13 @@ def least_cost(constraints, qacc, force):
     return low
 
 
-@cold
-def rows_agree(world, constraints, turn, alone):
-    """Whether the states of all rows are those of the acceleration found; if not they are corrected, and M factored.
+@cold(types.none)
+def correct_rows(world, constraints, turn, alone):
+    """Correct the states of rows by the acceleration found, and factor M anew.
 
     If there are the rows ``alone``, the contact forces given, the cost is convex, and the search along the line right.
     """
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
-    tolerance = EXACT if turn < SOME else ENOUGH
-    wrong = check_joint_rows(joints, world.qacc, tolerance) + check_shared_rows(shared, world.qacc, tolerance)
-    row_forces(constraints, world.qfrc_constraint)
-    if wrong == 0:
-        return True
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
     if share < STALLED and not alone:  # the law is not monotone here: there is no cost to lower
         share = 1.0
@@ -131,10 +128,24 @@ def rows_agree(world, constraints, turn, alone):
     if set_joint_states(joints, at):
         fold_joint_rows(joints)
         factor_inertia(world, joints)
+
+
+@inlined
+def rows_agree(world, constraints, turn, alone):
+    """Whether the states of all rows are those of the acceleration found; if not they are corrected."""
+    joints, shared = constraints.joints, constraints.shared
+    tolerance = EXACT if turn < SOME else ENOUGH
+    wrong = check_joint_rows(joints, world.qacc, tolerance)
+    if shared.number[0] > 0:
+        wrong += check_shared_rows(shared, world.qacc, tolerance)
+    row_forces(constraints, world.qfrc_constraint)
+    if wrong == 0:
+        return True
+    correct_rows(world, constraints, turn, alone)
     return False
 
 
-@cold
+@cold(types.none)
 def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt):
     """What a step gets whose contacts and constraint rows were not solved together: contact forces of a robot without
     its one-sided rows, then all rows under these forces, a convex problem.
@@ -220,7 +231,7 @@ def foot_step(world, points, contacts, scratch, law, values, dt):
     return status
 
 
-@cold
+@cold(types.none)
 def native_step(world, points, contacts, scratch, conditions, constrained):
     """Forces of MuJoCo's own solver and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
     native, joints = conditions.native, conditions.constraints.joints

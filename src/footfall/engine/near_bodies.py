@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numba import types
+
 from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
 from footfall.engine.others import FAR, LIVE, LOST, MAY_GROW
@@ -84,7 +86,7 @@ def is_far(world, others, b, surface, shape, table):
     return low > SLACK + AHEAD * others.dt * speed
 
 
-@cold
+@inlined
 def take_place(points, contacts, q):
     """A free place for point ``q``, or -1 if there is none."""
     others = points.others
@@ -116,7 +118,7 @@ def is_early(others):
     return others.patient == 1 and others.full == 0 and others.counters[MAY_GROW] == 1
 
 
-@cold
+@cold(types.int64)
 def list_body(world, points, contacts, b, slot, count, surface, shape, table, margin):
     """List the near points of a body beside the feet, in a ``slot`` or, if that is -1, in none. Gives the new count."""
     others = points.others
@@ -184,7 +186,7 @@ def list_body(world, points, contacts, b, slot, count, surface, shape, table, ma
     return count
 
 
-@cold
+@cold(types.none)
 def set_far(points, contacts, b):
     """Places that points of a far body still have are far from the ground, too."""
     others = points.others
@@ -193,7 +195,7 @@ def set_far(points, contacts, b):
             contacts.gap[others.place[q]] = FAR
 
 
-@cold
+@cold(types.none)
 def take_slot(points, b, a):
     """Give the slot ``a`` behind the feet's to a body, with all that the operator must know of it."""
     others = points.others
@@ -219,7 +221,7 @@ def live(points):
     return points.others.counters[LIVE]
 
 
-@cold
+@cold(types.none)
 def turn_feet(world, points, surface, shape, table):
     """Find where ellipsoids of feet touch: from the normal under the centre, then from that under the place found."""
     for k in range(points.others.feet):
@@ -345,7 +347,7 @@ def body_of(others, q):
     return b
 
 
-@cold
+@cold(types.none)
 def free_places(points, contacts):
     """Take back the places of points that are far from the ground: between samples, when nothing is under way."""
     others = points.others

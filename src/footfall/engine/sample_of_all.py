@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.near_bodies import body_of, free_places, live
@@ -30,7 +31,7 @@ def add_step_of_all(world, points, contacts, held, tape, status, outcome):
         add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
 
 
-@cold
+@cold(types.none)
 def add_others(world, points, contacts, held, tape, row, count):
     """Add the forces of the ``count``-th step of a sample on points beside the feet: means, peaks, modes.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.active_set import EQUALITY, HOLDS, LIMIT, OPEN, SLIPS_UP, bounded, state_for, violates
@@ -65,7 +66,7 @@ def forget_shared_rows(rows):
     rows.number[0], rows.number[1], rows.number[2] = 0, 0, 0
 
 
-@cold
+@cold(types.none)
 def read_shared_rows(made, rows):
     """Copy what MuJoCo made; states are kept where the rows are those of the last time."""
     n = min(np.int64(made.nefc[0]), rows.kind.size)
@@ -152,7 +153,7 @@ def factor_rows(world, rows):
     cholesky(rows.factor, n, 0.0, rows.factor)
 
 
-@cold
+@cold(types.none)
 def eliminate_rows(world, rows, x):
     """Factor S for the rows that hold, and add the forces of all rows to the half-solved force x of the robot."""
     half_solve_rows(world, rows)
@@ -171,7 +172,7 @@ def eliminate_rows(world, rows, x):
     answer_with(world, rows, x)
 
 
-@cold
+@inlined
 def open_shared_rows(rows):
     """Let every one-sided row go."""
     for i in range(rows.number[0]):
@@ -179,7 +180,7 @@ def open_shared_rows(rows):
             rows.state[i] = OPEN
 
 
-@cold
+@cold(types.none)
 def hold_equalities(world, rows):
     """Factor S for equalities alone: what holds in an impact."""
     half_solve_rows(world, rows)
@@ -192,7 +193,7 @@ def hold_equalities(world, rows):
     factor_rows(world, rows)
 
 
-@cold
+@cold(types.none)
 def answer_impulse(world, rows, x):
     """Add to the half-solved impulse x what rows that hold answer to it."""
     for i in range(rows.number[0]):
@@ -201,7 +202,7 @@ def answer_impulse(world, rows, x):
     answer_with(world, rows, x)
 
 
-@cold
+@cold(types.none)
 def reduce_mobility(world, points, contacts, half, rows):
     """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G."""
     near, out, answer = contacts.near, contacts.mobility, rows.answer
@@ -247,7 +248,7 @@ def along(row, x):
     return value
 
 
-@cold
+@cold(types.int64)
 def check_shared_rows(rows, qacc, tolerance):
     """How many rows should have another state at an acceleration."""
     wrong = 0
@@ -261,7 +262,7 @@ def check_shared_rows(rows, qacc, tolerance):
     return wrong
 
 
-@cold
+@inlined
 def set_shared_states(rows, qacc):
     """States of all rows at an acceleration."""
     for i in range(rows.number[0]):
@@ -269,7 +270,7 @@ def set_shared_states(rows, qacc):
         rows.state[i] = state_for(rows.kind[i], value, rows.loss[i])
 
 
-@cold
+@inlined
 def begin_shared_line(rows, qacc, direction):
     """Values of all rows at an acceleration, and what they do along ``direction`` (nv,), for :func:`shared_slope`."""
     for i in range(rows.number[0]):
@@ -277,7 +278,7 @@ def begin_shared_line(rows, qacc, direction):
         rows.residual[i] = along(rows.jacobian[i], direction)
 
 
-@cold
+@inlined
 def shared_slope(rows, t):
     """Work of all rows' forces along the line, ``t`` of it on."""
     work = 0.0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import cold, inlined, kernel
+from footfall.compiled import inlined, kernel
 from footfall.engine.bridge import (
     address_of,
     mj_collision,
@@ -191,7 +191,7 @@ def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return {forces_and_acceleration: (*kinds[:6], types.boolean)}
 
 
-@cold
+@kernel
 def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
     """The loop of ``advance``."""
     plan = conditions.plan

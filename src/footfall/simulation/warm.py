@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from footfall.compiled import separate_kernels
+from footfall.compiled import compile_cold, separate_kernels
 from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
@@ -63,13 +63,20 @@ class _IdleEvents(EventLaw):
 
 
 def compile_loop() -> None:
-    """The loop of time steps; its types are the same for all laws, so that one without a kernel will do."""
-    Simulation("ball", law="mujoco").run(0.0)
+    """The loop of time steps; its types are the same for all laws, so that one without forces will do."""
+    Simulation("ball", law=_IdleInSteps()).run(0.0)
 
 
 def compile_events() -> None:
     """The loop from event to event."""
     Simulation("ball", law=_IdleEvents()).run(0.0)
+
+
+def compile_seldom() -> None:
+    """What both loops call seldom."""
+    compile_loop()
+    compile_events()
+    compile_cold()
 
 
 def compile_worlds() -> None:
@@ -97,7 +104,7 @@ def jobs() -> list[str]:
     """All that can be compiled ahead, the longest first; laws that a user has registered are not among them."""
     own = [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
     solvers = {one.symbol for name in own for source in law_class(name).kernels() for one in separate_kernels(source)}
-    return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers"]
+    return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers", "seldom"]
 
 
 def do(job: str) -> None:
@@ -107,6 +114,7 @@ def do(job: str) -> None:
         "events": compile_events,
         "worlds": compile_worlds,
         "controllers": compile_controllers,
+        "seldom": compile_seldom,
     }
     if job in fixed:
         fixed[job]()

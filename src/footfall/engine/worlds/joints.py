@@ -5,7 +5,7 @@ As in :mod:`footfall.engine.law_step`, without what MuJoCo would have to make (l
 
 from __future__ import annotations
 
-from footfall.compiled import cold, inlined
+from footfall.compiled import inlined, kernel
 from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
 from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
 from footfall.engine.joint_rows import (
@@ -61,7 +61,7 @@ def joint_rows_agree(one, turn, dt):
     return False
 
 
-@cold
+@kernel
 def correct_states(one, turn, dt):
     """States of an acceleration between the last one and this, by the least cost along the line; factors anew."""
     joints, qacc = one.joints, one.world.qacc

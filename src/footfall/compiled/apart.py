@@ -1,0 +1,238 @@
+"""Kernels that are compiled apart from their callers, which reach them through a pointer.
+
+A kernel that calls another one is compiled together with it, and so is its own caller: what is deep down is compiled
+again at every level. What is big and seldom called is better put apart: one of fixed types (:func:`separate`), or one
+of whatever types it is called with (:func:`cold`), which nobody compiles who does not come there.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import inspect
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import _Intrinsic
+from numba.core.serialize import dumps
+from numba.core.typing import signature as typed
+
+from footfall.compiled.pointers import function_pointer
+from footfall.compiled.stamp import values_reached
+
+
+class _Waited(threading.local):
+    seconds = 0.0
+
+
+_waited = _Waited()
+
+
+def waited_for_code() -> float:
+    """Seconds that this thread has waited, in the midst of compiled code, for kernels to be compiled or fetched."""
+    return _waited.seconds
+
+
+class Apart(_Intrinsic):  # type: ignore[misc]
+    """A kernel that its callers reach through a pointer, which they ask for when they first call it."""
+
+    rare = True
+
+    def __init__(self, function: FunctionType) -> None:
+        self.py_func = function
+        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self._lock = threading.Lock()
+        self._find = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)(self._address)
+        llvm.add_symbol(self.symbol, ctypes.cast(self._find, ctypes.c_void_p).value)
+
+        def definition(context: Any, *arguments: Any) -> Any:
+            found = self.signature_for(arguments)
+            return None if found is None else (found, self._call)
+
+        own = inspect.signature(function)
+        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY)
+        definition.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
+        super().__init__(function.__name__, definition)
+
+    def signature_for(self, arguments: tuple[Any, ...]) -> Any:
+        """The types that it takes and gives in a call with such arguments, or ``None`` if it takes no such."""
+        raise NotImplementedError
+
+    def linkage(self) -> str:
+        """What its callers are compiled against."""
+        raise NotImplementedError
+
+    def written(self, signature: Any) -> bytes:
+        """What a caller says of the types when it asks for the address."""
+        raise NotImplementedError
+
+    def linked(self, written: bytes) -> Any:
+        """The compiled function for what a caller says of the types."""
+        raise NotImplementedError
+
+    def _address(self, start: int, size: int) -> int:
+        """Where compiled code finds it, asked for when it is first called; Ctrl-C waits until that is known."""
+        interrupted, begin = False, time.perf_counter()
+        while True:
+            try:
+                address: int = self.linked(ctypes.string_at(start, size)).address
+            except KeyboardInterrupt:
+                interrupted = True
+                continue
+            _waited.seconds += time.perf_counter() - begin
+            if interrupted:
+                _thread.interrupt_main()
+            return address
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+    def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Emit a call through an address that each caller keeps once it has asked for it."""
+        word = context.get_value_type(types.uintp)
+        written = self.written(signature)
+        kept = cgutils.add_global_variable(builder.module, word, f"{self.symbol}.address")
+        kept.linkage, kept.initializer = "internal", ir.Constant(word, 0)
+        place = cgutils.alloca_once_value(builder, builder.load_atomic(kept, "acquire", 8))
+        with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", builder.load(place), ir.Constant(word, 0))):
+            text = cgutils.global_constant(builder, f"{self.symbol}.types", cgutils.make_bytearray(written))
+            taken = ir.FunctionType(word, [text.type, word])
+            find = cgutils.get_or_insert_function(builder.module, taken, self.symbol)
+            builder.store(builder.call(find, [text, ir.Constant(word, len(written))]), place)
+            builder.store_atomic(builder.load(place), kept, "release", 8)
+        kinds = [context.get_value_type(kind) for kind in signature.args]
+        kind = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
+        return builder.call(builder.inttoptr(builder.load(place), kind.as_pointer()), values)
+
+
+class Separate(Apart):
+    """A kernel apart of one fixed signature, which is compiled once for all."""
+
+    def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
+        super().__init__(function)
+        self.signature, self.rare = signature, rare
+        self._linked: Any = None
+
+    def signature_for(self, arguments: tuple[Any, ...]) -> Any:
+        """Its own, if the arguments are of these types; tuples may come by value or by reference."""
+        own = self.signature()
+        wanted, given = ([getattr(kind, "tuple_type", kind) for kind in kinds] for kinds in (own.args, arguments))
+        return own if given == wanted else None
+
+    def linkage(self) -> str:
+        """Where it is and what it takes."""
+        return f"{self.symbol} {self.signature()}"
+
+    def link(self) -> Any:
+        """Compile it, or fetch it from the disk."""
+        with self._lock:
+            if self._linked is None:
+                self._linked = function_pointer(self.signature(), self.py_func)
+        return self._linked
+
+    def written(self, signature: Any) -> bytes:
+        """Nothing, as there is one signature."""
+        return b"\0"
+
+    def linked(self, written: bytes) -> Any:
+        """The one there is."""
+        return self.link()
+
+
+class Cold(Apart):
+    """A kernel apart that is compiled for the types of each caller, when that first calls it."""
+
+    def __init__(self, function: FunctionType, returns: Any) -> None:
+        super().__init__(function)
+        self.returns = returns
+        self._linked: dict[bytes, Any] = {}
+
+    def signature_for(self, arguments: tuple[Any, ...]) -> Any:
+        """Whatever types it is called with."""
+        return typed(self.returns, *map(types.unliteral, arguments))
+
+    def linkage(self) -> str:
+        """Where it is and what it gives."""
+        return f"{self.symbol} cold {self.returns}"
+
+    def written(self, signature: Any) -> bytes:
+        """The types, to be read by another process perhaps."""
+        return bytes(dumps(signature))
+
+    def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """The same, and whoever loads the caller from the disk knows of it again."""
+        note = partial(note_cold, self.symbol, self.written(signature))
+        note()
+        context.active_code_library._reload_init.add(note)
+        return super()._call(context, builder, signature, values)
+
+    def linked(self, written: bytes) -> Any:
+        """Compile it for some types, or fetch it from the disk."""
+        with self._lock:
+            if written not in self._linked:
+                self._linked[written] = function_pointer(pickle.loads(written), self.py_func)
+        return self._linked[written]
+
+
+_asked: dict[tuple[str, bytes], None] = {}
+
+
+def note_cold(symbol: str, written: bytes) -> None:
+    """Remember that loaded code may call a cold kernel with some types."""
+    _asked[symbol, written] = None
+
+
+def compile_cold() -> None:
+    """Compile all cold kernels that loaded code may call, with those that they call."""
+    done: set[Any] = set()
+    while waiting := [one for one in _asked if one not in done]:
+        for symbol, written in waiting:
+            module, _, name = symbol.rpartition(".")
+            getattr(import_module(module), name).linked(written)
+            done.add((symbol, written))
+
+
+def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[Callable[..., Any]], Separate]:
+    """Compile a kernel apart from its callers; ``signature`` is asked for when it is needed.
+
+    One that is ``rare`` is not compiled before it is called; the others as soon as it is known that they will be.
+    """
+
+    def put(function: Any) -> Separate:
+        made = Separate(function, signature, rare)
+        made._register()
+        return made
+
+    return put
+
+
+def cold(returns: Any) -> Callable[[Callable[..., Any]], Cold]:
+    """Put a seldom reached part of a loop apart, to be compiled when it is first called; ``returns`` is a type."""
+
+    def put(function: Any) -> Cold:
+        made = Cold(function, returns)
+        made._register()
+        return made
+
+    return put
+
+
+def separate_kernels(function: Any) -> list[Separate]:
+    """The kernels of fixed types put apart that a function calls, directly or not."""
+    found: list[Separate] = []
+    waiting = [getattr(function, "py_func", function)]
+    while waiting:
+        for one in values_reached(waiting.pop()):
+            if isinstance(one, Separate) and one not in found:
+                found.append(one)
+                waiting.append(one.py_func)
+    return found
