@@ -24,8 +24,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import _Intrinsic
 from numba.core.serialize import dumps
+from numba.core.types.containers import BaseNamedTuple
 from numba.core.typing import signature as typed
 
+from footfall.compiled.by_reference import Reference
 from footfall.compiled.pointers import function_pointer
 from footfall.compiled.stamp import values_reached
 
@@ -157,8 +159,9 @@ class Cold(Apart):
         self._linked: dict[bytes, Any] = {}
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
-        """Whatever types it is called with."""
-        return typed(self.returns, *map(types.unliteral, arguments))
+        """Whatever types it is called with; tuples go by reference."""
+        kinds = [Reference(kind) if isinstance(kind, BaseNamedTuple) else types.unliteral(kind) for kind in arguments]
+        return typed(self.returns, *kinds)
 
     def linkage(self) -> str:
         """Where it is and what it gives."""

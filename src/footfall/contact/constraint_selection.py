@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from footfall.compiled import inlined, kernel
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
@@ -105,7 +107,7 @@ def report(desk, feet, tried, rank, signals):
         signals[2 + feet + b] = 1.0 if desk.code[b] & SLIDING else 0.0
 
 
-@kernel
+@cold(types.int64)
 def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals):
     """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
 

@@ -7,7 +7,9 @@ whatever the motion. What is wrong with it is seen in the step after.
 
 from __future__ import annotations
 
-from footfall.compiled import inlined
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.selection.rules import FRICTION, PRESSURE, PULL, evaluate, judge
@@ -71,7 +73,7 @@ def nearest(contacts, memory, desk, b, rules):
     return FACE | slides
 
 
-@inlined
+@cold(types.int64)
 def predict(contacts, dt, memory, desk, rules):
     """Choose the states of all feet, and find their forces. Gives the rank."""
     for b in range(contacts.near.size - 1):
@@ -80,7 +82,7 @@ def predict(contacts, dt, memory, desk, rules):
     return judge(contacts, dt, memory, desk, rules)
 
 
-@inlined
+@cold(types.none)
 def write_modes(contacts, desk, memory, force, mode):
     """Write down for the next step what was wrong with the states, and cut forces to what the ground can give."""
     for b in range(contacts.near.size - 1):

@@ -6,7 +6,9 @@ the rank of the state it came from until it is tried itself. When no correction 
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
@@ -50,7 +52,7 @@ def is_slow(desk, b):
     return True
 
 
-@kernel
+@cold(types.int64)
 def rest(contacts, dt, memory, desk, rules):
     """Let feet that come to rest be static, if friction allows; else all stays as it is. Gives the rank."""
     feet = contacts.near.size - 1
@@ -67,7 +69,7 @@ def rest(contacts, dt, memory, desk, rules):
     return rank
 
 
-@kernel
+@cold(types.Tuple([types.int64, types.int64, types.boolean]))
 def search_on(contacts, dt, memory, desk, rules, rank, agreed):
     """The search proper; the state in ``desk.code`` was tried and is of this ``rank``."""
     feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0

@@ -6,7 +6,9 @@ at each vertex, whose strength is adapted to load and speed until they agree, so
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from numba import types
+
+from footfall.compiled import cold, inlined
 from footfall.solve.selection.states import (
     LOAD,
     SLIDING,
@@ -203,7 +205,7 @@ def limit_of(a, b, c):
     return c - (c - b) ** 2 / bend if abs(c - b) < abs(b - a) or (c - b) * (b - a) < 0.0 else c
 
 
-@kernel
+@cold(types.boolean)
 def slide(contacts, memory, desk, rows, rounds):
     """Solve the states in ``desk.code`` where feet slide. True if friction, load and slip agree."""
     feet = contacts.near.size - 1
