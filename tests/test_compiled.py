@@ -12,6 +12,7 @@ import types
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from footfall.cache_folder import cache_folder, only_ours
 from footfall.compiled import (
     ByReference,
     Reference,
+    cold,
     function_pointer,
     inlined,
     kernel,
@@ -218,6 +220,44 @@ def test_a_rare_kernel_is_compiled_when_it_is_first_called():
     assert seldom_weighted._linked is not None
 
 
+@cold(numba.types.Tuple([numba.float64, numba.boolean]))
+def seldom(inner, values, scale):
+    """Of any types, one of them a tuple that its caller makes."""
+    return inner.weight * inner.count * scale + values.sum(), inner.count > 1
+
+
+@kernel
+def seldom_or_never(values, often):
+    if often:
+        return 0.0
+    found, many = seldom(Inner(0.5, 3), values, 2)
+    return found if many else -1.0
+
+
+def test_a_cold_kernel_is_compiled_for_the_types_of_its_caller_when_that_first_calls_it():
+    before = len(seldom._linked)
+    assert seldom_or_never(np.ones(2), True) == 0.0 and len(seldom._linked) == before
+    for values in (np.ones(2), np.ones(2, dtype=np.int32)):
+        assert seldom_or_never(values, False) == 5.0 == seldom_or_never.py_func(values, False)
+    assert len(seldom._linked) == before + 2
+
+
+SELDOM = """
+from footfall.compiled import apart
+from footfall.simulation.warm import compile_loop
+from footfall.engine.near_bodies import list_body
+compile_loop()
+assert not list_body._linked
+apart.compile_cold()
+print(len(list_body._linked))
+"""
+
+
+def test_code_from_the_disk_knows_the_cold_kernels_that_it_may_call(tmp_path):
+    for _ in range(2):
+        assert counted(python(SELDOM, tmp_path)) == ["1"]
+
+
 def test_progress_says_what_is_compiled_and_how_far(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path / "kept"))
     monkeypatch.setattr("footfall.compiled.progress._SELDOM", 0.0)  # every line
@@ -238,6 +278,7 @@ def test_progress_says_what_is_compiled_and_how_far(monkeypatch, tmp_path, capsy
 
 
 COUNT = """
+import numba
 import numpy as np
 from footfall.solve.dense import minimum_norm_solve
 a, spare = np.eye(2), np.zeros((3, 2, 2))

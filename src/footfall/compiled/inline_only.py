@@ -96,6 +96,7 @@ class InlineOnlyCache(KernelCache):
         for start in known["reload_init"]:
             start()
         library = _Library.read(context.codegen(), *code)
+        library._reload_init.update(known["reload_init"])  # for its callers, who inherit it
         return CompileResult(
             target_context=context,
             typing_context=context.typing_context,

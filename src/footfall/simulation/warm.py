@@ -73,9 +73,11 @@ def compile_events() -> None:
 
 
 def compile_seldom() -> None:
-    """What both loops call seldom."""
+    """What loops and laws call seldom."""
     compile_loop()
     compile_events()
+    for name in own_laws():
+        list(law_pointers(name))
     compile_cold()
 
 
@@ -100,9 +102,14 @@ def law_pointers(name: str) -> Iterator[Any]:
         yield law.impact_pointer()
 
 
+def own_laws() -> list[str]:
+    """The laws of this package, without those that a user has registered."""
+    return [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
+
+
 def jobs() -> list[str]:
-    """All that can be compiled ahead, the longest first; laws that a user has registered are not among them."""
-    own = [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
+    """All that can be compiled ahead, the longest first."""
+    own = own_laws()
     solvers = {one.symbol for name in own for source in law_class(name).kernels() for one in separate_kernels(source)}
     return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers", "seldom"]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import Reference, inlined, kernel
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
@@ -61,7 +61,7 @@ class Desk(NamedTuple):
 
 
 def desk_type() -> Any:
-    """What compiled code knows of a desk."""
+    """A desk by reference, to compiled code."""
     from numba import float64, int64, types
 
     integers = {"begin", "code", "fault", "worst", "row", "ring", "order", "queue", "rank", "tried"}
@@ -70,7 +70,7 @@ def desk_type() -> Any:
         types.Array(int64, 1, "C") if name in integers else types.Array(float64, 1 if name in vectors else 2, "C")
         for name in Desk._fields
     ]
-    return types.NamedTuple(fields, Desk)
+    return Reference(types.NamedTuple(fields, Desk))
 
 
 def desk_rows(points: int, bodies: int) -> int:
