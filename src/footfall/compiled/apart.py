@@ -25,6 +25,7 @@ from numba.core import cgutils, types
 from numba.core.extending import _Intrinsic
 from numba.core.serialize import dumps
 from numba.core.types.containers import BaseNamedTuple
+from numba.core.types.misc import unliteral
 from numba.core.typing import signature as typed
 
 from footfall.compiled.by_reference import Reference
@@ -116,7 +117,7 @@ class Apart(_Intrinsic):  # type: ignore[misc]
         return builder.call(builder.inttoptr(builder.load(place), kind.as_pointer()), values)
 
 
-class Separate(Apart):
+class Separate(Apart):  # type: ignore[misc]
     """A kernel apart of one fixed signature, which is compiled once for all."""
 
     def __init__(self, function: FunctionType, signature: Callable[[], Any], rare: bool) -> None:
@@ -150,7 +151,7 @@ class Separate(Apart):
         return self.link()
 
 
-class Cold(Apart):
+class Cold(Apart):  # type: ignore[misc]
     """A kernel apart that is compiled for the types of each caller, when that first calls it."""
 
     def __init__(self, function: FunctionType, returns: Any) -> None:
@@ -160,7 +161,7 @@ class Cold(Apart):
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
         """Whatever types it is called with; tuples go by reference."""
-        kinds = [Reference(kind) if isinstance(kind, BaseNamedTuple) else types.unliteral(kind) for kind in arguments]
+        kinds = [Reference(kind) if isinstance(kind, BaseNamedTuple) else unliteral(kind) for kind in arguments]
         return typed(self.returns, *kinds)
 
     def linkage(self) -> str:
