@@ -8,6 +8,7 @@ import pytest
 
 import footfall as ff
 from footfall.contact import law_class
+from footfall.control import Balance, Walk
 from footfall.engine.worlds.arrays import FALLEN
 
 OFFERED = tuple(name for name in ff.laws() if not law_class(name).native and not law_class(name).event_driven)
@@ -195,3 +196,28 @@ def test_a_python_controller_is_refused():
     worlds = ff.Worlds(ff.Simulation("spatial-biped", law="spring-damper"), 2)
     with pytest.raises(ff.FootfallError, match="compiled controller"):
         worlds.run(0.01, controller=lambda t, state: np.zeros(14))
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+@pytest.mark.parametrize("controller", [Balance(), Walk(steps=2, start_time=0.4)], ids=str)
+def test_worlds_balance_and_walk_as_single_runs_do(controller, law):
+    """Each with a push and friction of its own; by one thread or two, bit for bit."""
+    sim = ff.Simulation("spatial-biped", law=law)
+    pushed = [[], [ff.Push("trunk", force=(0.0, 40.0, 0.0), start=0.5, duration=0.05)]]
+    found = []
+    for threads in (1, 2):
+        worlds = ff.Worlds(sim, 2, pushes=pushed, friction=[0.7, 0.9], threads=threads)
+        found.append(worlds.run(1.3, controller=controller, control_dt=1e-3, record=[0, 1]))
+    for w, friction in enumerate((0.7, 0.9)):
+        other = ff.Simulation("spatial-biped", law=law, ground=ff.Ground.plane(friction=friction))
+        single = other.run(1.3, controller=controller, control_dt=1e-3, pushes=pushed[w])
+        np.testing.assert_array_equal(found[0][w].qpos, found[1][w].qpos)
+        assert np.abs(found[0][w].qpos - single.qpos).max() < 0.8 * SAME
+        assert found[0][w].info["warnings"] == single.info["warnings"] == []
+    assert np.abs(found[0][0].qpos - found[0][1].qpos).max() > 1e-3
+
+
+def test_a_balance_that_calls_python_is_refused():
+    worlds = ff.Worlds(ff.Simulation("spatial-biped", law="spring-damper"), 2)
+    with pytest.raises(ff.FootfallError, match="calls Python here"):
+        worlds.run(0.01, controller=Balance(com=lambda time: (0.0, 0.0, 0.0)))

@@ -245,6 +245,15 @@ def test_the_same_walk_may_run_twice_and_travels_to_another_process():
 
 
 @pytest.mark.slow
+def test_a_walk_called_from_python_is_the_walk_in_the_loop():
+    sim = ff.Simulation("spatial-biped", law="spring-damper")
+    walking = Walk(start_time=0.2).start(sim.robot, sim.ground, sim.dt)
+    inside = sim.run(0.6, controller=Walk(start_time=0.2), control_dt=sim.dt)
+    called = sim.run(0.6, controller=lambda time, state: walking(time, state))
+    np.testing.assert_allclose(called.qpos, inside.qpos, atol=1e-9)  # two compilations of the same code
+    np.testing.assert_allclose(walking.signals["com"].values, inside.signals["com"][-1], atol=1e-9)
+
+
 def test_laws_are_compared_on_a_walk():
     walk = Walk(steps=1, stop_time=0.2)
     found = ff.compare("spatial-biped", laws=["hunt-crossley", "mujoco"], controller=walk, duration=walk.duration)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 from llvmlite import ir
 from numba.core.extending import _Intrinsic
@@ -18,6 +19,7 @@ from numba.core.extending import _Intrinsic
 from footfall.compiled import ByReference, Reference, function_pointer
 from footfall.control.base import State, control_signature
 from footfall.control.senses import Senses, senses_of
+from footfall.engine.worlds.view import View, look
 from footfall.record import RunWarning, Signal
 
 
@@ -46,13 +48,34 @@ def _read(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 @cache
 def _pointer(tick: Any, reference: Reference) -> Any:
     """A controller of the loop that calls ``tick(memory, time, ctrl)``."""
-    memory = _Memory(reference)
+    memory: Any = _Memory(reference)
     memory._register()
 
     def control(time, qpos, qvel, ctrl, gains):
         return tick(memory(gains), time, ctrl)
 
     return function_pointer(control_signature(), control)
+
+
+@cache
+def _pointer_apart(tick: Any, reference: Reference) -> Any:
+    """The same, which first computes what it sees."""
+    memory: Any = _Memory(reference)
+    memory._register()
+
+    def control(time, qpos, qvel, ctrl, gains):
+        apart = memory(gains)
+        look(apart.seen, qpos, qvel)
+        return tick(apart.own, time, ctrl)
+
+    return function_pointer(control_signature(), control)
+
+
+class Apart(NamedTuple):
+    """The memory of a controller beside its view of the world."""
+
+    seen: View
+    own: Any
 
 
 class Inside:
@@ -76,6 +99,14 @@ class Inside:
         self._lay_out()
         assert self._place is not None
         return _pointer(self._tick, self._place._numba_type_), self._gains
+
+    def join_apart(self, view: View, data: mujoco.MjData) -> tuple[Any, np.ndarray]:
+        """The same, for a world among many that is seen through a view on ``data``, which is kept."""
+        self._data = data
+        self._memory = self._memory._replace(senses=senses_of(data, view.points, view.contacts))
+        self._place = ByReference(Apart(view, self._memory))
+        self._gains.view(np.int64)[0] = self._place.address
+        return _pointer_apart(self._tick, self._place._numba_type_), self._gains
 
     def record_into(self, place: np.ndarray) -> None:
         """Write signals there from now on."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.control import named_controller
-from footfall.control.base import CompiledController
+from footfall.control.base import CompiledController, StatefulController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
 from footfall.engine.others import of_feet
@@ -32,6 +32,7 @@ from footfall.engine.worlds.arrays import (
     state_shapes,
 )
 from footfall.engine.worlds.step import Functions, Plan, Robot
+from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Failure, Push
@@ -49,6 +50,7 @@ from footfall.simulation.worlds.given import (
     push_rows,
     rows,
 )
+from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import failure_of, recording_of
 
 DEVICES = ("cpu", "cuda")
@@ -103,6 +105,7 @@ class Worlds:
         own_friction = friction_rows(friction, sim.ground, count)
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
+        self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
         self._given = Given(mass, inertia, own_friction, values, np.zeros((1, 1)), shape, table, body, time, wrench)
@@ -290,7 +293,9 @@ class Worlds:
         """Let all worlds go on for ``duration`` (s), and give the recordings of those in ``record``, by number.
 
         ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name; ``gains``, its numbers,
-        are its own if left out, or one row for each world: a policy's weights, for example.
+        are its own if left out, or one row for each world: a policy's weights, for example. On a CPU it may be one with
+        a memory, :class:`footfall.control.Balance` or :class:`footfall.control.Walk`, which begins in every world and
+        takes the robot for what it is without ``mass_scale``.
         """
         sim, plan = self.simulation, self._plan
         if not (np.isfinite(duration) and duration >= 0):
@@ -303,7 +308,14 @@ class Worlds:
         name = "none" if controller is None else str(controller)
         if isinstance(controller, str):
             controller = named_controller(controller)
-        if controller is not None:
+        if isinstance(controller, StatefulController) and self.device == "cpu":
+            rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
+            felt = Felt(self._engine.array("mode"), self._engine.array("force"))
+            friction = self._given.friction
+            controller = InWorlds(sim, controller, self._grounds, felt, friction, sim.dt * rate)
+            self._engine.give(self._given._replace(gains=controller.gains))
+            plan = plan._replace(control=1, control_every=rate)
+        elif controller is not None:
             if not isinstance(controller, CompiledController):
                 raise ControllerError(
                     f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
@@ -328,6 +340,8 @@ class Worlds:
             samples = Tape(*(array[row] for array in whole))
             pushes = self._pushes[min(w, len(self._pushes) - 1)]
             notes = {"controller": name, "world": w}
+            if isinstance(controller, InWorlds):
+                notes["warnings"] = controller.warnings(w)
             found[w] = recording_of(sim, self._ground, pushes, samples, outcome[w], (int(first), every), notes)
         return found
 
