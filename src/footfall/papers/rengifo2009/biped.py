@@ -117,8 +117,8 @@ def judge_biped(data: Runs) -> list[Claim]:
                     holds=not basic and not steady,
                     why=rule,
                     source="ours",
-                    fragile="exact rest is given. From a start that is 1 µm off, eps = 0 has 176 in two of two runs, "
-                    "and 1e-6 m none; 1 nm off, neither has any",
+                    fragile="exact rest is given. From starts that are off by 1e-9, one of four has 180 with eps = 0; "
+                    "off by 1e-6, two of two have 176. With 1e-6 m none has any",
                 )
             )
             continue
