@@ -20,7 +20,8 @@ from footfall.control.contact_places import ContactPlaces
 from footfall.control.episodes import Watch
 from footfall.control.motion_reference import COM_HEIGHT, Moment, MotionReference
 from footfall.control.rotations import rotation_vector
-from footfall.control.whole_body_points import Forces, WholeBodyPoints
+from footfall.control.senses import Senses, senses_of
+from footfall.control.whole_body_points import COM, POINTS, TURN, WholeBodyPoints
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
@@ -146,9 +147,12 @@ class Following:
         self.angle_place = body.drives.place[body.own]
         helping = np.array([1.0, 1.0, 1.0, *[HELP_ARM**-2 / self.size**2] * 3])
         weight = max(robot.weight, 1e-9)
-        self.forces = Forces(robot.point_count, FORCE_WEIGHT / weight**2, options.help_weight / weight**2 * helping)
+        body.now.size[0], body.now.help_size[:] = FORCE_WEIGHT / weight**2, options.help_weight / weight**2 * helping
+        body.now.weight[COM:TURN] = COM_WEIGHT
+        body.now.weight[TURN:POINTS] = TRUNK_WEIGHT * self.size**2 if self.free_root else 0.0
+        body.now.joint_weight[:] = JOINT_WEIGHT * self.size**2
         self.weight = weight
-        self.rows = np.eye(model.nv)
+        self.senses: Senses | None = None
         self.first, self.fallen = True, False
         self.watch = Watch()
         self.warnings = self.watch.warnings
@@ -157,21 +161,22 @@ class Following:
             "root_error": Signal(np.zeros(3), "m"),
             "tilt_error": Signal(np.zeros(1), "rad"),
             "com_error": Signal(np.zeros(3), "m"),
-            "commanded_force": Signal(body.force, "N"),
+            "commanded_force": Signal(body.now.force, "N"),
         }
 
     def __call__(self, time: float, state: State) -> np.ndarray:
-        body, data = self.body, state.data
-        places, frames = self.places.now(state)
-        self.forces.frames[:] = frames
-        body.see(data, places)
+        body = self.body
+        if self.senses is None:
+            self.senses = senses_of(state.data, state._points, state._contacts)
+        body.see(self.senses, *self.places.now(state))
         moment = self.reference.at(time)
         standing, bearing = self._stances(time, state)
-        tasks = [self._com_task(moment), self._joint_task(moment, state)]
+        self._lead_com(moment)
+        self._lead_joints(moment, state)
         if self.free_root:
-            tasks.append(self._trunk_task(moment, state))
-        tasks.append(self._point_task(moment, standing, bearing))
-        torque = body.solve(tasks, bearing, self.forces)
+            self._lead_trunk(moment, state)
+        self._lead_points(moment, standing, bearing)
+        torque = body.solve(bearing)
         if not body.solved:
             self.watch.see(time, "unsolved", 1.0, lambda: "no torques solve the whole-body problem, those before stay")
         self._report(moment, state)
@@ -179,7 +184,7 @@ class Following:
             self._look_for_fall(time, moment)
         if self.fallen:
             torque = -0.01 * self.weight * state.qvel[body.driven]
-            body.help[:] = 0.0
+            body.now.help[:] = 0.0
         return body.controls(torque, state.qpos, state.qvel)
 
     def _stances(self, time: float, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -197,51 +202,46 @@ class Following:
         load = 2.0 * self.weight * np.clip(share, 0.0, 1.0)
         # Where feet come as others go, as in a trot, someone must carry the robot all the same.
         load *= max(1.0, LEAST_SUM * self.weight / max(float(load[bearing].sum()), 1e-9))
-        self.forces.load[:] = np.where(share < 1.0, load, 1e30)
+        self.body.now.load[:] = np.where(share < 1.0, load, 1e30)
         return now.stands | early, bearing
 
-    # ---- what is wanted: rows, accelerations, weights ---------------------------------------------------------------
+    # ---- what is wanted: accelerations, and weights that change -----------------------------------------------------
 
-    def _com_task(self, moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _lead_com(self, moment: Moment) -> None:
         """The centre of mass: the error of its divergent component decays, and its height is led by a spring."""
-        body, w = self.body, self.omega
+        body, w = self.body.now, self.omega
         k = DCM_DECAY / self.pace
         off, rate = moment.com[0] + self.lift - body.com, moment.com[1] - body.com_velocity
         wanted = moment.com[2] + w * k * off + (w + k) * rate
         stiff, damp = self._gains(HEIGHT_GAINS)
         wanted[2] = moment.com[2, 2] + stiff * off[2] + damp * rate[2]
-        rows, drift = body.com_rows()
-        return rows, wanted - drift, np.full(3, COM_WEIGHT)
+        body.wanted[COM:TURN] = wanted - body.com_drift
 
-    def _joint_task(self, moment: Moment, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _lead_joints(self, moment: Moment, state: State) -> None:
         d = self.body.driven
         stiff, damp = self._gains(JOINT_GAINS)
         off = moment.qpos[self.angle_place] - state.qpos[self.angle_place]
-        wanted = moment.qacc[d] + stiff * off + damp * (moment.qvel[d] - state.qvel[d])
-        return self.rows[d], wanted, np.full(len(d), JOINT_WEIGHT * self.size**2)
+        self.body.now.joint_wanted[:] = moment.qacc[d] + stiff * off + damp * (moment.qvel[d] - state.qvel[d])
 
-    def _trunk_task(self, moment: Moment, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _lead_trunk(self, moment: Moment, state: State) -> None:
         R = state.data.xmat[self.body.root].reshape(3, 3)
         stiff, damp = self._gains(TRUNK_GAINS)
         off = R.T @ rotation_vector(moment.trunk @ R.T)
         # Velocity and acceleration of the motion are in its trunk's frame, which is nearly this one.
         turn = R.T @ moment.trunk
         wanted = turn @ moment.qacc[3:6] + stiff * off + damp * (turn @ moment.qvel[3:6] - state.qvel[3:6])
-        return self.rows[3:6], wanted, np.full(3, TRUNK_WEIGHT * self.size**2)
+        self.body.now.wanted[TURN:POINTS] = wanted
 
-    def _point_task(
-        self, moment: Moment, standing: np.ndarray, bearing: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        body = self.body
+    def _lead_points(self, moment: Moment, standing: np.ndarray, bearing: np.ndarray) -> None:
+        body = self.body.now
         stiff, damp = self._gains(POINT_GAINS)
         touch = moment.points[0] - self.robot.point_radius[:, None] * np.array([0.0, 0.0, 1.0])
         wanted = moment.points[2] + stiff * (touch + self.lift - body.place) + damp * (moment.points[1] - body.velocity)
         rest = STANCE_DAMPING / self.pace
         wanted[standing] = -rest * body.velocity[standing]
         wanted[standing & ~bearing, 2] -= rest * DESCENT * self.pace
-        weights = np.where(standing, STANCE_WEIGHT, SWING_WEIGHT)
-        wanted -= body.drift
-        return body.jacobian.reshape(-1, self.robot.model.nv), wanted.ravel(), np.repeat(weights, 3)
+        body.wanted[POINTS:] = (wanted - body.drift).ravel()
+        body.weight[POINTS:] = np.repeat(np.where(standing, STANCE_WEIGHT, SWING_WEIGHT), 3)
 
     def _gains(self, gains: tuple[float, float]) -> tuple[float, float]:
         """Stiffness and damping for a robot of this size."""
@@ -252,7 +252,7 @@ class Following:
     def _report(self, moment: Moment, state: State) -> None:
         signals, body = self.signals, self.body
         signals["joint_error"].values[:] = state.qpos[self.angle_place] - moment.qpos[self.angle_place]
-        signals["com_error"].values[:] = body.com - moment.com[0] - self.lift
+        signals["com_error"].values[:] = body.now.com - moment.com[0] - self.lift
         if self.free_root:
             signals["root_error"].values[:] = state.qpos[:3] - moment.qpos[:3] - self.lift
             R = state.data.xmat[body.root].reshape(3, 3)

@@ -69,33 +69,41 @@ def dense_inertia(senses, inertia):
 
 
 @inlined
-def point_motion(senses, root, body, moves, at, jacobian, velocity, drift):
-    """Write Jacobian (6, nv), velocity (6,) and acceleration at q'' = 0 (6,) of a point ``at`` (3,) of a body.
+def translation(senses, tree, body, point, at, jacobian, velocity, drift):
+    """Write Jacobian (3, nv), velocity (3,) and acceleration at q'' = 0 (3,) of a contact point ``at`` (3,) of a body.
 
-    Translation first, world frame. ``moves`` (nv,) says which coordinates move the body; the Jacobian of others stays
-    zero. ``root`` is the first body of the tree.
+    ``tree`` says which coordinates move the point; the Jacobian of others stays zero.
     """
-    com, v = senses.subtree_com[root], senses.cvel[body]
+    com, v = senses.subtree_com[tree.root], senses.cvel[body]
     rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
-    for c in range(6):
+    ax, ay, az = 0.0, 0.0, 0.0
+    for c in range(3):
         drift[c] = 0.0
-    for j in range(moves.size):
-        if moves[j]:
+    for j in range(senses.qvel.size):
+        if tree.moves[point, j]:
             s, rate, speed = senses.cdof[j], senses.cdof_dot[j], senses.qvel[j]
             jacobian[0, j] = s[3] + s[1] * rz - s[2] * ry
             jacobian[1, j] = s[4] + s[2] * rx - s[0] * rz
             jacobian[2, j] = s[5] + s[0] * ry - s[1] * rx
             for c in range(3):
-                jacobian[3 + c, j] = s[c]
                 drift[c] += speed * rate[3 + c]
-                drift[3 + c] += speed * rate[c]
+            ax, ay, az = ax + speed * rate[0], ay + speed * rate[1], az + speed * rate[2]
     velocity[0] = v[3] + v[1] * rz - v[2] * ry
     velocity[1] = v[4] + v[2] * rx - v[0] * rz
     velocity[2] = v[5] + v[0] * ry - v[1] * rx
-    for c in range(3):
-        velocity[3 + c] = v[c]
-    ax, ay, az = drift[3], drift[4], drift[5]
     # of the point of the body that is there now: the frame's, the turning's, and w x v of its way
     drift[0] += ay * rz - az * ry + v[1] * velocity[2] - v[2] * velocity[1]
     drift[1] += az * rx - ax * rz + v[2] * velocity[0] - v[0] * velocity[2]
     drift[2] += ax * ry - ay * rx + v[0] * velocity[1] - v[1] * velocity[0]
+
+
+@inlined
+def rotation_of(senses, tree, body, point, jacobian, velocity, drift):
+    """The same of its body's turning, rad/s and rad/s2."""
+    for c in range(3):
+        velocity[c], drift[c] = senses.cvel[body, c], 0.0
+    for j in range(senses.qvel.size):
+        if tree.moves[point, j]:
+            for c in range(3):
+                jacobian[c, j] = senses.cdof[j, c]
+                drift[c] += senses.qvel[j] * senses.cdof_dot[j, c]

@@ -19,7 +19,8 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.control.biped import Biped, Sole
-from footfall.control.senses import dense_inertia, point_motion
+from footfall.control.com_coordinates import Tree, tree_of
+from footfall.control.senses import dense_inertia, rotation_of, translation
 from footfall.control.whole_body_problem import Dynamics, Limits, Targets, assemble, empty_problem
 from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 
@@ -54,7 +55,7 @@ class Soles(NamedTuple):
     half_width: Any  # (2,) m
     leg: Any  # (2,) m
     points: Any  # (2, 2) first contact point, and the one after the last
-    moves: Any  # (2, nv) 1 where a degree of freedom moves the foot
+    tree: Tree  # with the soles as contact points
 
 
 class WholeBody(NamedTuple):
@@ -141,13 +142,6 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
 def soles_of(biped: Biped) -> Soles:
     """The soles of a biped as arrays."""
     model, soles = biped.robot.model, biped.soles
-    moves = np.zeros((2, model.nv), dtype=np.int64)
-    for k, sole in enumerate(soles):
-        body = sole.body
-        while body > 0:
-            first = int(model.body_dofadr[body])
-            moves[k, max(first, 0) : max(first, 0) + int(model.body_dofnum[body])] = 1
-            body = int(model.body_parentid[body])
     return Soles(
         trunk=int(biped.trunk),
         body=np.array([sole.body for sole in soles]),
@@ -157,7 +151,7 @@ def soles_of(biped: Biped) -> Soles:
         half_width=np.array([sole.half_width for sole in soles]),
         leg=np.array([sole.leg for sole in soles]),
         points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
-        moves=moves,
+        tree=tree_of(model, biped.trunk, [sole.body for sole in soles]),
     )
 
 
@@ -176,16 +170,9 @@ def see_body(senses, body):
                 for i in range(3):
                     value += turned[3 * r + i] * soles.rotation[k, i, c]
                 motion.rotation[k, r, c] = value
-        point_motion(
-            senses,
-            soles.trunk,
-            soles.body[k],
-            soles.moves[k],
-            body.place[k],
-            motion.jacobian[k],
-            body.velocity[k],
-            motion.drift[k],
-        )
+        J, v, drift = motion.jacobian[k], body.velocity[k], motion.drift[k]
+        translation(senses, soles.tree, soles.body[k], k, body.place[k], J[:3], v[:3], drift[:3])
+        rotation_of(senses, soles.tree, soles.body[k], k, J[3:], v[3:], drift[3:])
     for j in range(motion.bias.size):
         motion.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
     for c in range(3):

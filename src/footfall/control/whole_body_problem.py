@@ -64,7 +64,11 @@ class Problem(NamedTuple):
 
 def empty_problem(nu: int, feet: int, limits: int) -> Problem:
     """Room for a problem with this many standing feet, each with ``limits`` rows."""
-    n, m, base = nu + 6 * feet, nu + limits * feet, 6
+    return unknowns(nu, nu + 6 * feet, nu + limits * feet, 6)
+
+
+def unknowns(nu: int, n: int, m: int, base: int) -> Problem:
+    """Room for a problem of ``n`` unknowns and ``m`` rows with ``nu`` motors, on a base of so many freedoms."""
     return Problem(
         program=empty_program(n, n, m),
         work=active_set(n, n, m),
@@ -82,7 +86,7 @@ def empty_problem(nu: int, feet: int, limits: int) -> Problem:
 def base_motion(motion, standing, problem):
     """The base's acceleration by the joints' and by each wrench, from its rows of the equations of motion."""
     M, driven, free = motion.inertia, motion.driven, motion.free
-    nu, base, answer, L = driven.size, free.size, problem.answer, problem.factor
+    nu, base, answer = driven.size, free.size, problem.answer
     feet, last = (problem.program.f.size - nu) // 6, answer.shape[1]
     for i in range(base):
         own = answer[i]
@@ -99,6 +103,14 @@ def base_motion(motion, standing, problem):
                         value += J[3 * half + r, free[i]] * R[r, c]
                     own[nu + 6 * s + 3 * half + c] = value
         own[last - 1] = -motion.bias[free[i]]
+    return solve_base(problem)
+
+
+@inlined
+def solve_base(problem):
+    """Solve the rows of the base for its acceleration by every unknown. False if it has no inertia."""
+    answer, L, base = problem.answer, problem.factor, problem.block.shape[0]
+    last = answer.shape[1]
     if not cholesky(problem.block, base, SINGULAR, L):
         return False
     for i in range(base):  # all columns at once: L y = b, then L^T x = y
