@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.control import Balance, Walk
 
 LAWS = ff.laws()
 
@@ -80,3 +81,26 @@ def test_what_does_not_fit_is_refused():
         sim.start().step([1.0, 2.0])
     with pytest.raises(ff.FootfallError, match="recorded=False"):
         sim.start(recorded=False).record()
+
+
+@pytest.mark.parametrize("controller", [Balance(), Walk(start_time=0.2)], ids=str)
+def test_a_controller_in_compiled_code_goes_on_bit_for_bit(controller):
+    """Saved in the midst of a step, with a push before and after: the plan, the swing and the warnings are kept."""
+    sim = ff.Simulation("spatial-biped", law="time-stepping")
+    pushes = [ff.Push("trunk", force=(0.0, 60.0, 0.0), start=at, duration=0.05) for at in (0.3, 0.6)]
+    world = sim.start(controller=controller, pushes=pushes)
+    world.step(n=450)
+    state = world.state()
+    world.step(n=400)
+    end, warnings = world.qpos.copy(), world.record().info["warnings"]
+    world.restore(state)
+    world.step(n=400)
+    np.testing.assert_array_equal(world.qpos, end)
+    assert world.record().info["warnings"] == warnings
+    np.testing.assert_array_equal(sim.run(0.4, start=state, controller=controller, pushes=pushes).qpos[-1], end)
+    run = sim.run(0.85, controller=controller, pushes=pushes)
+    np.testing.assert_array_equal(run.qpos[-1], end)
+    # another controller begins where the state is
+    assert sim.run(0.1, start=state, controller="posture").failure is None
+    with pytest.raises(ff.FootfallError, match="set by its controller"):
+        world.step(world.ctrl)

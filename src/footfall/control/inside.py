@@ -7,7 +7,7 @@ where in memory the tuple of its arrays lies. So one loop, compiled once, serves
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -117,6 +117,10 @@ class Inside:
         self._place = ByReference(self._memory)
         self._gains.view(np.int64)[0] = self._place.address
 
+    def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        """All that it keeps from one call to the next, and constants, by name; not what it sees and reports."""
+        yield from _arrays(self._memory, "")
+
     def see(self, state: State) -> ByReference:
         """The memory, laid out for what a controller in Python sees."""
         if self._place is None:
@@ -129,6 +133,19 @@ class Inside:
         ctrl = np.zeros(state.robot.model.nu)
         self._tick(self.see(state), float(time), ctrl)
         return ctrl
+
+
+#: Parts of a memory that belong to the run, or to the ground.
+_NOT_OWN = ("senses", "signals", "clock", "table")
+
+
+def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif hasattr(value, "_fields"):
+        for field in value._fields:
+            if field not in _NOT_OWN:
+                yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
 def signals_in(values: np.ndarray, shapes: Mapping[str, tuple[tuple[int, ...], str]]) -> dict[str, Signal]:

@@ -87,9 +87,21 @@ class Simulation(Setup):
         record_dt: float | None = None,
         recorded: bool = True,
         seed: int | None = None,
+        controller: Controller | str | None = None,
+        control_dt: float | None = None,
     ) -> World:
         """One world to be stepped from Python: ``world.step(ctrl, n)``, ``world.state()``, ``world.record()``."""
-        return World(self, qpos=qpos, qvel=qvel, pushes=pushes, record_dt=record_dt, recorded=recorded, seed=seed)
+        return World(
+            self,
+            qpos=qpos,
+            qvel=qvel,
+            pushes=pushes,
+            record_dt=record_dt,
+            recorded=recorded,
+            seed=seed,
+            controller=controller,
+            control_dt=control_dt,
+        )
 
     def state(self, recording: Record, time: float) -> State:
         """The state at ``time`` (s) of a recording of this simulation, with what law and joints remember.

@@ -15,14 +15,18 @@ from footfall.simulation.setup import Setup
 #: What MuJoCo needs to continue: time, coordinates, activations, controls, applied forces, warm starts.
 MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
+#: How the names of a controller's arrays begin.
+CONTROLLER = "controller"
+
 #: A :class:`footfall.simulation.run.Run`, which stands above.
 Run = Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """The state of a world between two steps: coordinates, activations and controls, and what the law and the
-    constraints remember of their contacts. Made by ``world.state()`` and :meth:`footfall.Simulation.state`.
+    """The state of a world between two steps: coordinates, activations and controls, what the law and the constraints
+    remember of their contacts, and a compiled controller of its past. Made by ``world.state()`` and
+    :meth:`footfall.Simulation.state`.
 
     Limitations: a controller that is a Python function keeps its own memory, which is not part of it.
     """
@@ -60,6 +64,9 @@ def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 yield f"{room}.{name}", value
     yield "signals", run.scratch.signals
+    if run.controls.inside is not None:
+        for name, array in run.controls.inside.arrays():
+            yield f"{CONTROLLER}{name}", array
 
 
 def state_of(run: Run) -> State:
@@ -72,7 +79,10 @@ def state_of(run: Run) -> State:
 
 
 def set_state(run: Run, state: State) -> None:
-    """Put a run into a state of the same robot, under the same law with the same step."""
+    """Put a run into a state of the same robot, under the same law with the same step.
+
+    A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
+    """
     setup: Setup = run.simulation
     own = (setup.robot.name, str(setup.law), setup.dt)
     if own != (state.robot, state.law, state.dt):
@@ -85,7 +95,15 @@ def set_state(run: Run, state: State) -> None:
     if places in sizes and places != sizes[run.workspace.size]:
         run.resize(sizes.index(places))
     live = dict(live_arrays(run))
-    if {name: array.shape for name, array in live.items()} != {n: a.shape for n, a in state.arrays.items()}:
+    shapes, kept = ({name: array.shape for name, array in arrays.items()} for arrays in (live, state.arrays))
+    of_controller = {name for name in shapes.keys() | kept.keys() if name.startswith(CONTROLLER)}
+    if any(shapes.get(name) != kept.get(name) for name in of_controller | {"signals"}):
+        for name in of_controller | {"signals"}:
+            live.pop(name, None)
+        of_controller |= {"signals"}
+    if {n: s for n, s in shapes.items() if n not in of_controller} != {
+        n: s for n, s in kept.items() if n not in of_controller
+    }:
         raise SimulationError(
             f"the state of {state.robot} has other contact points or constraints than this simulation"
         )

@@ -14,6 +14,7 @@ from footfall.errors import SimulationError
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import vector
+from footfall.simulation.controls import Controller
 from footfall.simulation.endings import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
@@ -25,6 +26,8 @@ SAMPLES_AT_FIRST = 64
 
 class World:
     """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`.
+
+    A ``controller`` sets the controls, every ``control_dt`` (s); without one they are what :meth:`step` is given.
 
     ``record_dt`` (s) is the time between samples of :meth:`record`, every step if left out; with ``recorded=False``
     nothing is kept.
@@ -40,8 +43,10 @@ class World:
         record_dt: float | None = None,
         recorded: bool = True,
         seed: int | None = None,
+        controller: Controller | str | None = None,
+        control_dt: float | None = None,
     ) -> None:
-        given = dict(controller=None, control_dt=None, record_dt=record_dt, pushes=pushes, seed=seed)
+        given = dict(controller=controller, control_dt=control_dt, record_dt=record_dt, pushes=pushes, seed=seed)
         self._run = Run(simulation, 0.0, qpos=qpos, qvel=qvel, endless=True, recorded=recorded, **given)  # type: ignore[arg-type]
         self.simulation = simulation
         self._recorded = recorded
@@ -98,6 +103,8 @@ class World:
         """
         run = self._run
         if ctrl is not None:
+            if run.controls.kind:
+                raise SimulationError(f"the controls of this world are set by its controller, {run.controls.name}")
             self._set_controls(ctrl)
         if not (isinstance(n, int) and n >= 0):
             raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
