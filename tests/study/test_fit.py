@@ -104,14 +104,28 @@ def test_the_search_finds_the_bottom_of_a_valley_and_forgives_outliers():
     assert np.allclose(found.points[found.best()], target, atol=0.02)
 
 
-def test_cross_validation_and_bootstrap_use_only_what_was_tried():
+def test_the_bootstrap_uses_only_what_was_tried():
     points = np.array([[0.0], [1.0]])
     errors = np.array([[0.0, 0.0, 9.0], [1.0, 1.0, 1.0]])
-    tried = Evaluations(points, errors, scale=10.0)
-    # Without the third trial the first point is chosen, and misses it by 9; without another, the second.
-    assert sorted(cross_validated(tried, 3, 0)) == [1.0, 1.0, 9.0]
-    draws = bootstrapped(tried, 2000, 0)
+    draws = bootstrapped(Evaluations(points, errors, scale=10.0), 2000, 0)
     assert draws.mean() == pytest.approx(1.0 - (2.0 / 3.0) ** 3, abs=0.05)  # whoever draws the third trial
+
+
+def test_cross_validation_never_sees_the_trials_it_judges_on():
+    """Each trial has an optimum of its own, at random: searched for with it, the loss looks low, without it, it is not."""
+    random = np.random.default_rng(2)
+    own = random.uniform(0.0, 1.0, (12, 4))
+    asked = []
+
+    def errors(x, which):
+        asked.append(which)
+        return np.linalg.norm(own[which] - x, axis=1)
+
+    found = cross_validated(errors, np.full((2, 4), 0.5), 12, 60, 0, scale=1.0)
+    halves = {tuple(sorted(which)) for which in asked if len(which) == 6}
+    assert len(halves) == 2 and sorted(np.concatenate([list(half) for half in halves])) == list(range(12))
+    best = [np.linalg.norm(own[list(half)] - point, axis=1).mean() for half in halves for point in found.points]
+    assert found.missed.mean() > min(best)
 
 
 def flown(number, rate, noise=0.0, gravity=9.81, seed=3):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -187,6 +187,33 @@ def _onset(pull: Pull) -> Onset:
         when, level = when + (rest.mean() - level) / slope, rest.mean()
     load = float(normal[start:broke].mean())
     return Onset(pull.name, float(when), load, float(level) * load, *sliding)
+
+
+class Rise(NamedTuple):
+    """How a pull was drawn: from when to when, s, and how fast the ratio of the forces rose before it slid, 1/s."""
+
+    begin: float
+    end: float
+    rate: float
+
+
+def rise_of(pull: Pull) -> Rise:
+    """The line through the ratio of tangential to normal force before a pull breaks away; it begins at zero."""
+    loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)
+    if loaded.sum() < FEWEST:
+        raise FootfallError(f"{pull.name}: {int(loaded.sum())} samples under load are too few, {FEWEST} are needed")
+    time, ratio = pull.time[loaded], pull.tangential[loaded] / pull.normal[loaded]
+    begin, end = _window(ratio)
+    if pull.sliding is None:
+        broke = begin + _break(time[begin:end], ratio[begin:end])
+    else:
+        broke = int(np.argmax(pull.sliding[loaded])) if pull.sliding[loaded].any() else end
+    if broke - begin < 3:
+        raise FootfallError(f"{pull.name} slides from its first samples on: nothing shows how it was drawn")
+    slope, level = np.polyfit(time[begin:broke], ratio[begin:broke], 1)
+    if slope <= 0.0:
+        raise FootfallError(f"{pull.name}: the tangential force does not rise before it slides")
+    return Rise(float(-level / slope), float(time[end - 1]), float(slope))
 
 
 def _window(ratio: np.ndarray) -> tuple[int, int]:

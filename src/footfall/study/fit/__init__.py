@@ -1,7 +1,8 @@
 """Laws fitted to measurements: ``ff.fit("time-stepping", tosses[:30], judge=tosses[30:130])``.
 
 A fit simulates every trial under many parameters, over the whole box first and then downhill, and says what the data
-tell about each parameter. Fitted on some trials, it is judged on others; a law that gets no better by fitting says so.
+tell about each parameter. Trials are tosses, measured ground forces or pulls, or whatever a function of the user's own
+simulates. Fitted on some trials, a law is judged on others; one that gets no better by fitting says so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,23 +21,31 @@ from footfall.errors import FootfallError, FootfallWarning, StudyError
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.fit.estimates import Estimate, correlations, estimates
-from footfall.study.fit.presets import of_cube, preset
+from footfall.study.fit.estimates import PROBES, Estimate, correlations, estimates, probed
+from footfall.study.fit.forces import ForceTrial
+from footfall.study.fit.kinds import Simulate, kind_of
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
-from footfall.study.fit.search import better, bootstrapped, cross_validated, joined, search, settled
-from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, load_tosses, split, step_of
+from footfall.study.fit.search import (
+    Errors,
+    Evaluations,
+    better,
+    bootstrapped,
+    cross_validated,
+    joined,
+    search,
+    settled,
+)
+from footfall.study.fit.trials import Toss, cube, follow, load_tosses, split
 from footfall.study.sweep.settings import put_in
 
-__all__ = ["Estimate", "Fit", "Range", "Toss", "cube", "fit", "follow", "load_tosses", "split"]
+__all__ = ["Estimate", "Fit", "ForceTrial", "Range", "Toss", "cube", "fit", "follow", "load_tosses", "split"]
 
 #: Error of a trial whose simulation fails, in units of the loss.
 FAILED = 10.0
-FOLDS, DRAWS = 5, 400
-#: Share of the evaluations in which the law keeps its defaults.
-FOR_DEFAULTS = 0.25
-
-Simulate = Callable[[Simulation, Any], Mapping[str, float]]
+FOLDS, DRAWS = 2, 400
+#: Shares of the evaluations: in which the law keeps its defaults, without a part of the trials, and at the end on all.
+FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
 
 
 def fit(
@@ -60,7 +68,8 @@ def fit(
 
     Args:
         law: a name or a law; what is not fitted keeps the value it has there.
-        data: the trials, tosses (see ``load_tosses``) or whatever ``simulate`` takes.
+        data: the trials: tosses (see ``load_tosses``), measured forces (``Measured``, or ``ForceTrial`` where the robot
+            does not start at home), pulls (see ``footfall.study.pull_data``), or whatever ``simulate`` takes.
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
             an argument of ``robot``. Left out, those of ``footfall.study.fit.presets``.
         judge: other trials, on which the result is judged.
@@ -68,32 +77,31 @@ def fit(
             side and inertia are then fitted too unless ``parameters`` are given.
         ground: settings of the ground, as in a study: ``{"kind": "plane", "friction": 0.5}``.
         dt: step, s; left out, the largest up to 1 ms that divides the time between two frames of a toss.
-        simulate: gives errors by name for a simulation and a trial; left out, that of tosses.
+        simulate: gives errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name.
         evaluations: how often all trials are simulated, about.
         progress: called with the simulations done and about how many there will be.
 
-    Cross-validation takes no further simulation: among all parameters tried, those that are best without a trial are
-    judged on it. The bootstrap draws trials with replacement in the same way.
+    Whether fitting helps the law is decided by cross-validation: it is searched for without a half of the trials and
+    judged on that half, and so are its defaults, with which ground and robot alone are fitted. What is found on both
+    halves is where the search on all trials goes on. The bootstrap draws trials with replacement, among all that was
+    tried on all of them.
     """
     if len(data) < 2:
         raise StudyError(
             f"a fit needs at least two trials, and {len(data)} was given" if data else "no trial was given"
         )
     name = law if isinstance(law, str) else law.name
-    base, given = ({}, parameters) if parameters is not None else preset(name)
-    if robot is None and isinstance(data[0], Toss):
-        body = data[0]
-        made_of = {"side": body.width, "mass": body.mass, "inertia": body.inertia}
-        robot = partial(cube, **made_of, gravity=body.gravity)
-        given = given if parameters is not None else {**given, **of_cube(**made_of)}
+    kind = kind_of(data, robot is not None)
+    data = kind.trials
+    base, given = ({}, parameters) if parameters is not None else kind.preset(name)
     ranges = as_ranges(given or {})
     options = {**base, **(law.options() if isinstance(law, Law) else {})}
     settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
-    measure, weighing = simulate or follow, dict(weights or TOSS_WEIGHTS)
-    step = dt if dt is not None else step_of(data[0].rate) if isinstance(data[0], Toss) else 1e-3
-    made = robot if robot is not None else cube
-    count, expected = 0, round(len(data) * (1.3 * evaluations)) + 2 * len(judge)
+    measure, weighing = simulate or kind.simulate, dict(weights or kind.weights)
+    step, made = dt if dt is not None else kind.dt, robot if robot is not None else kind.robot
+    assert made is not None
+    count, expected = 0, _expected(len(data), evaluations, list(ranges)) + 2 * len(judge)
     names = list(ranges)
 
     def simulation(shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
@@ -132,14 +140,10 @@ def fit(
 
         first = np.array([own.first for own in ranges.values()])
         of_law = np.array([name.startswith("law.") for name in names])
-        trials, few = len(data), max(4, round(FOR_DEFAULTS * evaluations))
-        default, plain = settled(search(errors, first, trials, few, seed, free=~of_law), errors)
-        free = search(errors, default.points[plain], trials, evaluations, seed + 1, scale=default.scale)
-        tried, chosen_one = settled(joined(default, free), errors)
-        missed, default_missed = cross_validated(tried, FOLDS, seed), cross_validated(default, FOLDS, seed)
-        kept = not better(missed, default_missed)
-        best = plain if kept else chosen_one
+        tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)
+        kept = best == plain and bool(of_law.any())
         draws = bootstrapped(tried, DRAWS, seed)
+        probes = probed(errors, tried.points[best], tried.errors[best], tried.scale)
         chosen, of_robot = simulation(tried.points[best])
         judged = [
             _mean(pool.map(lambda t, s=s: metrics(s, t), judge)) for s in (chosen, simulation(tried.points[plain])[0])
@@ -152,19 +156,48 @@ def fit(
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=estimates(ranges, tried.points[best], draws, fitted),
+        parameters=estimates(ranges, tried.points[best], draws, probes, len(data), fitted),
         correlation=correlations(draws),
         kept_defaults=kept,
-        loss=float(missed.mean()),
-        default_loss=float(default_missed.mean()),
+        loss=losses[0],
+        default_loss=losses[1],
         judged=judged[0],
         judged_default=judged[1],
-        trials=trials,
+        trials=len(data),
         others=len(judge),
         runs=count,
         ranges=ranges,
         tried=tried,
     )
+
+
+def _found(
+    errors: Errors, first: np.ndarray, of_law: np.ndarray, trials: int, evaluations: int, seed: int
+) -> tuple[Evaluations, int, int, tuple[float, float]]:
+    """All that was tried on all trials, which of it has the law's defaults, which is best, and the cross-validated
+    losses, fitted and with the defaults.
+    """
+    few = max(4, round(FOR_DEFAULTS * evaluations))
+    others = ~of_law if of_law.any() else np.ones_like(of_law)
+    default, plain = settled(search(errors, first, trials, few if of_law.any() else evaluations, seed, others), errors)
+    scale, folds = default.scale, np.tile(default.points[plain], (FOLDS, 1))
+    begin = np.tile(first, (FOLDS, 1))
+    kept = cross_validated(errors, begin, trials, few, seed, scale, others)
+    if not of_law.any():
+        return default, plain, plain, (float(kept.missed.mean()), float(kept.missed.mean()))
+    free = cross_validated(errors, kept.points, trials, round(CROSSED * evaluations), seed, scale)
+    starts = np.vstack([free.points.mean(axis=0), free.points])
+    last = search(errors, folds[0], trials, round(LAST * evaluations), seed + 1, scale=scale, starts=starts)
+    tried, chosen = settled(joined(default, last), errors)
+    best = chosen if better(free.missed, kept.missed) else plain
+    return tried, plain, best, (float(free.missed.mean()), float(kept.missed.mean()))
+
+
+def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
+    """About how many simulations a fit takes; each half of the trials costs half."""
+    of_law = any(name.startswith("law.") for name in names)
+    share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
+    return round(trials * (share * evaluations + len(PROBES) * len(names)))
 
 
 def _simulation(robot: Robot, full: Mapping[str, Any], dt: float) -> Simulation:

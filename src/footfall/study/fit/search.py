@@ -1,6 +1,8 @@
 """The search for parameters: over the whole box first, then downhill from the best places.
 
-Every evaluation keeps the error of every trial, so that cross-validation and bootstrap need no further simulation.
+Every evaluation keeps the error of every trial, so that the bootstrap needs no further simulation. Whether fitting
+helps is judged by searches of their own that never see the trials they are judged on: tosses are chaotic, and among
+hundreds of parameters some follow thirty of them well by chance.
 """
 
 from __future__ import annotations
@@ -55,8 +57,12 @@ def search(
     seed: int,
     free: np.ndarray | None = None,
     scale: float | None = None,
+    starts: np.ndarray | None = None,
 ) -> Evaluations:
-    """Try some ``evaluations`` of all trials. Parameters that are not ``free`` (d,) stay at their ``first`` share."""
+    """Try some ``evaluations`` of all trials. Parameters that are not ``free`` (d,) stay at their ``first`` share.
+
+    With ``starts`` (S, d) the search goes downhill from the best of them, and not over the whole box.
+    """
     from scipy.optimize import minimize
 
     free = np.ones(first.size, dtype=bool) if free is None else free
@@ -74,7 +80,9 @@ def search(
         return float(robust(found[-1], scale))
 
     few = np.random.default_rng(seed).permutation(trials)[: max(2, round(SUBSET * trials))]
-    over_the_box = round(GLOBAL * evaluations / SUBSET)
+    over_the_box = round(GLOBAL * evaluations / SUBSET) if starts is None else 0
+    for start in () if starts is None else starts:
+        loss(start[free])
     if over_the_box >= 4 and trials > 3:
         samples = unit_samples(int(free.sum()), over_the_box, "sobol", seed)
         rough = []
@@ -84,15 +92,15 @@ def search(
             rough.append(float(robust(errors(full, few), scale)))
         for i in np.argsort(rough)[: max(DESCENTS, round(FINALISTS * over_the_box * SUBSET))]:
             loss(samples[i])
-    starts = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
-    left = max(8, round((1.0 - GLOBAL) * evaluations)) // (len(starts) + 1)
+    lowest = np.argsort([robust(one, scale) for one in found])[:DESCENTS]
+    left = max(8, round(evaluations if starts is not None else (1.0 - GLOBAL) * evaluations)) // (len(lowest) + 1)
 
     def descend(start: np.ndarray, width: float) -> None:
         simplex = np.vstack([start, *(_aside(start, k, width) for k in range(start.size))])
         options = {"maxfev": left, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-6 * scale}
         minimize(loss, start, method="Nelder-Mead", bounds=[(0.0, 1.0)] * start.size, options=options)
 
-    for i in starts:
+    for i in lowest:
         descend(points[i][free], 0.1)
     descend(points[int(np.argmin([robust(one, scale) for one in found]))][free], 0.02)  # from the best of both
     return Evaluations(np.array(points), np.array(found), scale)
@@ -124,20 +132,44 @@ def joined(a: Evaluations, b: Evaluations) -> Evaluations:
     return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
 
 
-def cross_validated(tried: Evaluations, folds: int, seed: int) -> np.ndarray:
-    """(trials,) loss of each trial under parameters that were chosen without it, among those tried."""
-    trials = tried.errors.shape[1]
+@dataclass(eq=False)
+class Crossed:
+    """What searches without a part of the trials each found, and how that does on this part."""
+
+    points: np.ndarray  # (folds, d)
+    missed: np.ndarray  # (trials,) loss of each trial under parameters that were searched for without it
+
+
+def cross_validated(
+    errors: Errors,
+    starts: np.ndarray,
+    trials: int,
+    evaluations: int,
+    seed: int,
+    scale: float,
+    free: np.ndarray | None = None,
+) -> Crossed:
+    """Search without each part of the trials, from ``starts`` (folds, d), and judge what is found on that part."""
     order = np.random.default_rng(seed).permutation(trials)
-    missed = np.empty(trials)
-    for fold in np.array_split(order, min(folds, trials)):
-        chosen = tried.best(np.setdiff1d(order, fold))
-        missed[fold] = [float(robust(tried.errors[chosen, [trial]], tried.scale)) for trial in fold]
-    return missed
+    points, missed = [], np.empty(trials)
+    for fold, left_out in enumerate(np.array_split(order, len(starts))):
+        seen = np.setdiff1d(order, left_out)
+
+        def of_seen(x: np.ndarray, which: np.ndarray, seen: np.ndarray = seen) -> np.ndarray:
+            return errors(x, seen[which])
+
+        found = search(of_seen, starts[fold], seen.size, evaluations, seed + fold, free, scale)
+        tried, chosen = settled(found, of_seen)
+        points.append(tried.points[chosen])
+        missed[left_out] = robust(errors(points[-1], left_out)[:, None], scale)
+    return Crossed(np.array(points), missed)
 
 
 def better(fitted: np.ndarray, default: np.ndarray) -> bool:
     """Whether losses (trials,) are below those of the defaults by more than the standard error of their difference."""
     gain = default - fitted
+    if gain.size < 2:
+        return bool(gain.mean() > 0.0)
     return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
 
 

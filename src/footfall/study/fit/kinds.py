@@ -1,0 +1,59 @@
+"""Kinds of trials that a law can be fitted to: what each brings for the simulation that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from footfall.errors import StudyError
+from footfall.files.measured import Measured
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+from footfall.study.fit.forces import FORCE_WEIGHTS, ForceTrial, follow_forces
+from footfall.study.fit.presets import of_cube, preset
+from footfall.study.fit.pulls import PULL_WEIGHTS, follow_pull, mean_mass, sled
+from footfall.study.fit.ranges import Range
+from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, step_of
+from footfall.study.pull_data import Pull
+
+#: Step where the trials do not say otherwise, s.
+STEP = 1e-3
+#: Of the ground under a sled; where static friction would be the smaller there is no such ground.
+PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
+
+Simulate = Callable[[Simulation, Any], Mapping[str, float]]
+
+
+class Kind(NamedTuple):
+    """How trials are followed."""
+
+    trials: Sequence[Any]
+    simulate: Simulate
+    weights: Mapping[str, float]
+    robot: Robot | Callable[..., Robot] | None  # that of the trials, where none is given
+    dt: float
+    #: Options of the law and what is fitted, by the law's name, where no parameters are given.
+    preset: Callable[[str], tuple[dict[str, Any], dict[str, Range]]]
+
+
+def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
+    """What the trials are; ``own_robot``: they are followed by a robot that the user gives."""
+    first = data[0]
+    if isinstance(first, Toss):
+        made_of = {"side": first.width, "mass": first.mass, "inertia": first.inertia}
+
+        def of_tosses(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+            options, ranges = preset(law)
+            return options, ranges if own_robot else {**ranges, **of_cube(**made_of)}
+
+        body = partial(cube, **made_of, gravity=first.gravity)
+        return Kind(data, follow, TOSS_WEIGHTS, body, step_of(first.rate), of_tosses)
+    if isinstance(first, Measured | ForceTrial):
+        if not own_robot:
+            raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
+        trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
+        return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, preset)
+    if isinstance(first, Pull):
+        return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
+    return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
