@@ -112,7 +112,7 @@ def test_the_bootstrap_uses_only_what_was_tried():
 
 
 def test_cross_validation_never_sees_the_trials_it_judges_on():
-    """Each trial has an optimum of its own, at random: searched for with it, the loss looks low, without it, it is not."""
+    """Each trial has an optimum of its own, at random: a search that sees it looks better than one that does not."""
     random = np.random.default_rng(2)
     own = random.uniform(0.0, 1.0, (12, 4))
     asked = []

@@ -21,7 +21,8 @@ from footfall.errors import FootfallError, FootfallWarning, StudyError
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.fit.estimates import PROBES, Estimate, correlations, estimates, probed
+from footfall.study.fit import curvature
+from footfall.study.fit.estimates import PROBES, Estimate, Seen, correlations, estimates, probed
 from footfall.study.fit.forces import ForceTrial
 from footfall.study.fit.kinds import Simulate, kind_of
 from footfall.study.fit.ranges import Range, as_ranges
@@ -110,10 +111,13 @@ def fit(
         full = put_in(settings, {name: value for name, value in values.items() if not name.startswith("robot.")})
         return _simulation(made if isinstance(made, Robot) else made(**of_robot), full, step), of_robot
 
+    refused: list[FootfallError] = []
+
     def metrics(sim: Simulation, trial: Any) -> Mapping[str, float]:
         try:
             return measure(sim, trial)
-        except FootfallError:
+        except FootfallError as error:
+            refused.append(error)
             return dict.fromkeys(weighing, np.nan)
 
     def weighed(found: Mapping[str, float]) -> float:
@@ -133,6 +137,8 @@ def fit(
                     raise
                 return np.full(len(which), FAILED)
             found = [weighed(one) for one in pool.map(lambda i: metrics(sim, data[i]), which)]
+            if not count and len(refused) == len(which):  # not the parameters: the trials are no such trials
+                raise refused[0]
             count += len(which)
             if progress is not None:
                 progress(min(count, expected), expected)
@@ -143,8 +149,11 @@ def fit(
         tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)
         kept = best == plain and bool(of_law.any())
         draws = bootstrapped(tried, DRAWS, seed)
-        probes = probed(errors, tried.points[best], tried.errors[best], tried.scale)
-        chosen, of_robot = simulation(tried.points[best])
+        point, at_point, spread = curvature.polished(
+            errors, tried.points[best], tried.errors[best], tried.scale, ~of_law if kept else np.ones_like(of_law)
+        )
+        probes = probed(errors, point, at_point, tried.scale)
+        chosen, of_robot = simulation(point)
         judged = [
             _mean(pool.map(lambda t, s=s: metrics(s, t), judge)) for s in (chosen, simulation(tried.points[plain])[0])
         ]
@@ -156,7 +165,7 @@ def fit(
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=estimates(ranges, tried.points[best], draws, probes, len(data), fitted),
+        parameters=estimates(ranges, point, Seen(draws, spread, probes, len(data)), fitted),
         correlation=correlations(draws),
         kept_defaults=kept,
         loss=losses[0],
@@ -197,7 +206,7 @@ def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """About how many simulations a fit takes; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
-    return round(trials * (share * evaluations + len(PROBES) * len(names)))
+    return round(trials * (share * evaluations + len(PROBES) * len(names) + curvature.evaluations(len(names))))
 
 
 def _simulation(robot: Robot, full: Mapping[str, Any], dt: float) -> Simulation:

@@ -1,8 +1,9 @@
 """What the data say about each parameter of a fit.
 
 An interval holds what the bootstrap over the trials draws, widened as Student's quantile is wider than Gauss's for so
-few trials, and every value at which, the others as they are, the trials are not significantly worse. A parameter that
-does nothing is found by the latter: all draws of the bootstrap may agree on it by accident.
+few trials; what the curvature of the loss leaves open; and every value at which, the others as they are, the trials are
+not significantly worse. The bootstrap, which chooses among what was tried, is coarse where the loss is smooth; the
+curvature means little where trials are chaotic; and a parameter that does nothing is found by trying it elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ UNKNOWN = 0.5
 #: Nearer to a bound than this share of the range, the bound decides.
 AT_BOUND = 0.01
 #: Shares of its range at which each parameter is probed.
-PROBES = (0.0, 0.25, 0.5, 0.75, 1.0)
+PROBES = (0.0, 0.5, 1.0)
 CONFIDENCE = 0.95
 
 
@@ -64,14 +65,24 @@ def quantile(trials: int) -> float:
     return float(student.ppf(0.5 + CONFIDENCE / 2.0, trials - 1))
 
 
-def estimates(
-    ranges: Mapping[str, Range], best: np.ndarray, draws: np.ndarray, probes: Probes, trials: int, fitted: np.ndarray
-) -> tuple[Estimate, ...]:
-    """What the data say about each parameter, from bootstrap draws (B, d) in shares of the ranges and from probes."""
+class Seen(NamedTuple):
+    """What intervals are made of, in shares of the ranges."""
+
+    draws: np.ndarray  # (B, d) of the bootstrap
+    spread: np.ndarray  # (d,) standard errors by curvature, NaN where they are not known
+    probes: Probes
+    trials: int
+
+
+def estimates(ranges: Mapping[str, Range], best: np.ndarray, seen: Seen, fitted: np.ndarray) -> tuple[Estimate, ...]:
+    """What the data say about each parameter."""
+    draws, spread, probes, trials = seen
     low, high = np.quantile(draws, [0.5 - CONFIDENCE / 2.0, 0.5 + CONFIDENCE / 2.0], axis=0)
     wider = quantile(trials) / 1.96 * np.sqrt(trials / (trials - 1.0))
-    low = np.clip(np.minimum(best + wider * np.minimum(low - best, 0.0), probes.low), 0.0, 1.0)
-    high = np.clip(np.maximum(best + wider * np.maximum(high - best, 0.0), probes.high), 0.0, 1.0)
+    curved = quantile(trials) * np.nan_to_num(spread)
+    below, above = np.maximum(wider * (best - low), curved), np.maximum(wider * (high - best), curved)
+    low = np.clip(np.minimum(best - below, probes.low), 0.0, 1.0)
+    high = np.clip(np.maximum(best + above, probes.high), 0.0, 1.0)
     found = []
     for i, (name, own) in enumerate(ranges.items()):
         note = ""

@@ -1,0 +1,106 @@
+"""The loss of a fit near its lowest point: where exactly that is, and how well the trials fix it.
+
+Around the best parameters the loss is a quadratic in as many evaluations as it has coefficients. Its lowest point is
+tried, and the covariance of the estimate is the sandwich of M-estimators (Huber 1967): with the Hessian H of the mean
+loss and the gradients g of single trials at the estimate, inv(H) cov(g) inv(H) / trials.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.study.fit.search import Errors, robust
+
+#: The loss is looked at as far from the best as it rises by this share, between these shares of the range.
+RISE, WIDEST, NARROWEST = 0.08, 0.2, 1e-4
+#: How often that is done again about the lowest point, where it was farther off than this share of the standard error,
+#: and as far as so many standard errors.
+AGAIN, FAR, LOOK = 3, 0.2, 2.0
+#: Share of the gain promised by the quadratic that the lowest point must keep: chaotic trials have no such quadratic.
+KEPT = 0.5
+
+
+class Curvature(NamedTuple):
+    """Parameters (d,), the errors of each trial there, and the standard errors (d,), NaN where they are not known."""
+
+    point: np.ndarray
+    errors: np.ndarray
+    spread: np.ndarray
+
+
+def evaluations(parameters: int) -> int:
+    """About how often all trials are evaluated."""
+    return 4 * parameters + 2 * parameters + parameters * (parameters - 1) // 2
+
+
+def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, free: np.ndarray) -> Curvature:
+    """The lowest point of a quadratic around the best, or the best itself; what is not ``free`` (d,) stays."""
+    found, size = Curvature(best, at_best, np.full(best.size, np.nan)), np.full(best.size, WIDEST)
+    for _ in range(1 + AGAIN):
+        before = found.point
+        found, size = _step(errors, found.point, found.errors, scale, free, size)
+        if not (np.abs(found.point - before) > FAR * found.spread).any():
+            break
+        size = np.clip(LOOK * np.nan_to_num(found.spread, nan=WIDEST), NARROWEST, size)
+    return found
+
+
+def _step(
+    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, free: np.ndarray, widest: np.ndarray
+) -> tuple[Curvature, np.ndarray]:
+    """What is at the lowest point of one quadratic, or at the best where that is no better, and how far was looked."""
+    trials, names = np.arange(at_best.size), np.flatnonzero(free)
+    unknown = Curvature(best, at_best, np.full(best.size, np.nan))
+    if trials.size < 3 or not names.size:
+        return unknown, widest
+
+    def losses(x: np.ndarray) -> np.ndarray:
+        return robust(errors(x, trials)[:, None], scale)
+
+    base = robust(at_best[:, None], scale)
+    inward = np.where(best < 0.5, 1.0, -1.0)
+    size = widest.copy()
+    for i in names:
+        while size[i] > NARROWEST:
+            rise = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base.mean()
+            if rise <= RISE * base.mean():
+                break
+            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base.mean() / rise))
+    unit = np.eye(names.size)
+    # Twice inward where a step outward would leave the range.
+    outward = [-1.0 if 0.0 <= best[i] - inward[i] * size[i] <= 1.0 else 2.0 for i in names]
+    design = [np.zeros(names.size), *unit, *(a * u for a, u in zip(outward, unit, strict=True))]
+    design += [unit[i] + unit[j] for i, j in combinations(range(names.size), 2)]
+
+    def full(u: np.ndarray) -> np.ndarray:
+        x = best.copy()
+        x[names] += inward[names] * size[names] * u
+        return np.clip(x, 0.0, 1.0)
+
+    found = np.array([base, *(losses(full(u)) for u in design[1:])])  # (m, trials)
+    pairs = [(i, i) for i in range(names.size)] + list(combinations(range(names.size), 2))
+    at = np.array(design)
+    terms = np.column_stack([np.ones(len(at)), at, *(at[:, i] * at[:, j] for i, j in pairs)])
+    coefficients = np.linalg.solve(terms, found)
+    gradient = coefficients[1 : 1 + names.size]  # (d, trials)
+    hessian = np.zeros((names.size, names.size))
+    for pair, value in zip(pairs, coefficients[1 + names.size :].mean(axis=1), strict=True):
+        hessian[pair] += value
+        hessian[pair[::-1]] += value
+    if np.linalg.eigvalsh(hessian)[0] <= 1e-9 * np.trace(hessian):
+        return unknown, size
+    inverse = np.linalg.inv(hessian)
+    step = -inverse @ gradient.mean(axis=1)
+    step /= max(1.0, np.abs(step).max())
+    covariance = inverse @ np.atleast_2d(np.cov(gradient)) @ inverse / trials.size
+    spread = np.full(best.size, np.nan)
+    spread[names] = size[names] * np.sqrt(np.diag(covariance))
+    point = full(step)
+    there = errors(point, trials)
+    promised = -(gradient.mean(axis=1) @ step + 0.5 * step @ hessian @ step)
+    if base.mean() - robust(there, scale) > KEPT * promised:
+        return Curvature(point, there, spread), size
+    return unknown._replace(spread=spread), size

@@ -1,0 +1,142 @@
+"""Fits to measured forces and pulls find what made them, in intervals that hold it, and say what they do not tell."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.cli import main
+from footfall.errors import FootfallError, StudyError
+from footfall.files.measured import Measured
+from footfall.study.fit import ForceTrial, fit
+from footfall.study.fit.pulls import sled
+from footfall.study.pull_data import Pull
+
+NOISE = 0.02  # of the weight, of each sample of a force plate
+TRUTH = {"law.rest_penetration": 4e-4, "law.damping_ratio": 0.5}
+RANGES = {"law.rest_penetration": (5e-5, 5e-3, "log"), "law.damping_ratio": (0.05, 3.0, "log")}
+
+
+def landings(number, friction=0.6, speed=0.0, seed=0):
+    """A brick dropped flat on springs, its forces measured with noise."""
+    random = np.random.default_rng(seed)
+    options = {name.removeprefix("law."): value for name, value in TRUTH.items()}
+    law = ff.law("spring-damper", **options)
+    sim = ff.Simulation("brick", ground=ff.Ground.plane(friction=friction), law=law, dt=1e-3)
+    found = []
+    for i in range(number):
+        drop = random.uniform(0.002, 0.02)
+        qpos, qvel = sim.place(), np.zeros(6)
+        qpos[2] += drop
+        qvel[0] = speed
+        rec = sim.run(0.3, qpos=qpos, qvel=qvel)
+        forces = rec.total_force + NOISE * sim.robot.weight * random.normal(size=(len(rec), 3))
+        channels = {f"total.force.{axis}": forces[:, k] for k, axis in enumerate("xyz")}
+        measured = Measured(rec.time, channels, dict.fromkeys(channels, "N"), "z", f"landing {i}")
+        found.append(ForceTrial(measured, qvel=qvel, drop=drop))
+    return found
+
+
+def test_stiffness_and_damping_are_found_from_noisy_forces():
+    """Noise of 2 % in 300 samples of six landings; the intervals hold the truth, and are some per cent wide."""
+    found = fit("spring-damper", landings(6), RANGES, robot=ff.load_robot("brick"), evaluations=80, workers=2)
+    assert not found.kept_defaults
+    for one in found.parameters:
+        assert one.low <= TRUTH[one.name] <= one.high, one
+        assert one.high / one.low < 1.3 and not one.note, one
+        assert one.value == pytest.approx(TRUTH[one.name], rel=0.05)
+    assert found.loss == pytest.approx(NOISE * 3**0.5, rel=0.15)  # nothing is left but the noise of three axes
+
+
+def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
+    ranges = {"ground.friction": (0.1, 1.0, "log", 0.3)}
+    law = ff.law("spring-damper", **{name.removeprefix("law."): value for name, value in TRUTH.items()})
+    dropped = fit(law, landings(4), ranges, robot=ff.load_robot("brick"), evaluations=16, workers=2)
+    assert dropped.parameters[0].note == "not identifiable from these data"
+    assert dropped.parameters[0].low == pytest.approx(0.1) and dropped.parameters[0].high == pytest.approx(1.0)
+    thrown = fit(law, landings(4, 0.4, 2.0), ranges, robot=ff.load_robot("brick"), evaluations=30, workers=2)
+    one = thrown.parameters[0]
+    assert not one.note and one.low <= 0.4 <= one.high and one.high - one.low < 0.05
+
+
+def pulls(static, kinetic, seed=1):
+    """Loads of 20 to 60 N drawn for a second and a half, with noise of 1 %."""
+    random = np.random.default_rng(seed)
+    found = []
+    for i, load in enumerate(np.linspace(20.0, 60.0, 4)):
+        time = np.arange(0.0, 1.5, 0.005)
+        ratio = 0.8 * time
+        ratio = np.where(np.maximum.accumulate(ratio) > static, kinetic, ratio)
+        normal = load * (1.0 + 0.01 * random.normal(size=time.size))
+        found.append(Pull(f"pull {i}", time, normal, np.abs(load * (ratio + 0.01 * random.normal(size=time.size)))))
+    return found
+
+
+@pytest.mark.parametrize("law", ["time-stepping", "spring-damper"])
+def test_both_coefficients_are_found_from_pulls(law):
+    found = fit(law, pulls(0.6, 0.45), evaluations=60, workers=2)
+    static = found.ground.static_friction
+    values = {one.name: one for one in found.parameters}
+    assert found.ground.dynamic_friction == pytest.approx(0.45, rel=0.02)
+    # The sled breaks away within a step of 5 ms of where the load did: 0.004 of the ratio.
+    assert static == pytest.approx(0.6, abs=0.012)
+    assert not values["ground.friction"].note
+    if law == "time-stepping":  # the load has no springs under it: with springs it is not quite the same
+        assert values["ground.friction"].low <= 0.45 <= values["ground.friction"].high
+
+
+def test_what_is_no_trial_of_forces_is_refused_in_a_sentence():
+    one = landings(1)[0]
+    with pytest.raises(StudyError, match="whose forces"):
+        fit("spring-damper", [one, one], RANGES)
+    late = Measured(one.measured.time - 1.0, one.measured.channels, one.measured.units, "z", "late")
+    with pytest.raises(StudyError, match="counts from the start"):
+        ForceTrial(late)
+    slid = Pull("slid", np.arange(50) * 0.01, np.full(50, 10.0), np.full(50, 4.0), np.ones(50, dtype=bool))
+    with pytest.raises(FootfallError, match="slides from its first samples"):
+        fit("time-stepping", [slid, slid])
+
+
+def test_a_sled_weighs_what_it_is_given_and_only_slides():
+    robot = sled(3.0)
+    assert robot.weight == pytest.approx(3.0 * 9.81)
+    rec = ff.Simulation(robot, ground=ff.Ground.plane(friction=0.5)).run(0.3, controller=lambda t, state: [5.0])
+    assert rec.qpos[-1, 0] == pytest.approx(0.0, abs=1e-3)
+    assert rec.total_force[-1, 0] == pytest.approx(-5.0, rel=0.01)
+
+
+def written(trial, path):
+    table = np.column_stack([trial.measured.time, *trial.measured.channels.values()])
+    np.savetxt(path, table, delimiter=",", header="time [s],fx [N],fy [N],fz [N]", comments="")
+    return str(path)
+
+
+def test_the_command_fits_a_law_to_files_of_forces(tmp_path, capsys):
+    trials = landings(3)
+    files = [written(one, tmp_path / f"{i}.csv") for i, one in enumerate(trials)]
+    command = ["identify", "forces", *files, "--robot", "brick", "--law", "spring-damper", "--foot", "total=f"]
+    command += ["--drop", *(f"{one.drop:.9f}" for one in trials), "--evaluations", "24", "--json"]
+    command += ["--fit", "law.rest_penetration=5e-5:5e-3:log", "law.damping_ratio=0.05:3:log"]
+    assert main([*command, "--out", str(tmp_path / "fit.json")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for name, truth in TRUTH.items():
+        assert found["parameters"][name]["value"] == pytest.approx(truth, rel=0.2)
+    assert ff.law(json.loads((tmp_path / "fit.json").read_text())["law"]).name == "spring-damper"
+    for wrong, sentence in (("law.k", "PATH=LOW:HIGH"), ("law.k=a:b", "PATH=LOW:HIGH"), ("law.oops=1:2", "oops")):
+        assert main([*command[:-2], wrong]) != 0
+        assert sentence in capsys.readouterr().err
+
+
+def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
+    rows = [
+        np.column_stack([one.time, one.normal, one.tangential, np.full(one.time.size, i)])
+        for i, one in enumerate(pulls(0.6, 0.45))
+    ]
+    path = tmp_path / "pulls.csv"
+    np.savetxt(path, np.vstack(rows), delimiter=",", header="time,normal,tangential,trial", comments="")
+    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "40"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "ground.friction" in line)
+    assert float(row.split()[1]) == pytest.approx(0.45, rel=0.05)
