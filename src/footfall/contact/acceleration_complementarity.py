@@ -21,13 +21,14 @@ from footfall.contact.base import check_positive, check_range
 from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
-from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE, end_motions
-from footfall.solve.contact_problem import conclude, motions, solve_contacts
+from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
+from footfall.solve.contact_problem import conclude, solve_contacts
+from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
-from footfall.solve.friction_limits import to_world_frames
 from footfall.solve.lemke_pivoting import RAY, SOLVED
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 from footfall.solve.newton_on_lcp import newton_marks, newton_rows, newton_to_solution
+from footfall.solve.problem import begin_problem
 
 #: Acceleration below which nothing moves, m/s2, and speed, m/s.
 STILL, SLOW = 1e-6, 1e-9
@@ -104,17 +105,18 @@ def normal_problem(contacts, free, way, m, q):
 
 
 @kernel
-def solve_sliding(contacts, memory, free, way, force, mode, end, floats, rows, marks):
+def solve_sliding(problem, way, floats):
     """Forces in contact frames where every point in contact slides: (15), (16) by (17), (18). Gives a law's status."""
+    contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
     n = contacts.number[0]
     size = n * n
     m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
     scratch = floats[size + 2 * n : size + 2 * n + (2 * n + 7) * n].reshape((2 * n + 7, n))
-    normal_problem(contacts, free, way, m, q)
+    normal_problem(contacts, problem.free, way, m, q)
     for j in range(n):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, scratch, marks)
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, scratch, problem.integers)
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -124,21 +126,21 @@ def solve_sliding(contacts, memory, free, way, force, mode, end, floats, rows, m
         p = contacts.points[j]
         load = contacts.dynamic_friction[p] * z[j]
         force[p, 0], force[p, 1], force[p, 2] = -load * way[p, 0], -load * way[p, 1], z[j]
-    to_world_frames(contacts, force, way)
-    end_motions(contacts, 1.0, free, way, end, rows)
+    move(problem)
     for j in range(n):  # they slide, whatever their acceleration
         p = contacts.points[j]
         end[p, 0], end[p, 1] = FAST, 0.0
-    conclude(contacts, STILL, memory, end, force, mode)
+    conclude(problem)
     return 0
 
 
 @kernel
-def solve_together(contacts, memory, free, way, force, mode, work, marks):
+def solve_together(problem, way):
     """Forces in contact frames where some points rest, on the exact cone. Gives a law's status.
 
     Sliding points are guessed to slide as they do, resting ones to rest: only these may use static friction.
     """
+    contacts, memory, free = problem.contacts, problem.memory, problem.free
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -151,17 +153,18 @@ def solve_together(contacts, memory, free, way, force, mode, work, marks):
                 memory[p, DIRECTION + k] = -along
         elif memory[p, MODE] == SLIDE:
             memory[p, MODE] = STICK
-    status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    status, _ = solve_contacts(problem)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        if memory[p, first + DOES] == SLIDE and mode[p] == STICK:
+        if memory[p, first + DOES] == SLIDE and problem.mode[p] == STICK:
             return INCONSISTENT
     return status
 
 
 @inlined
-def name_motions(contacts, memory, free, end, mode):
+def name_motions(problem):
     """What each point is about to do, by its acceleration."""
+    contacts, memory, free, end, mode = problem.contacts, problem.memory, problem.free, problem.end, problem.mode
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -181,46 +184,41 @@ def name_motions(contacts, memory, free, end, mode):
 
 def forces(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     """Forces between events: (15)-(18)."""
-    points = contacts.gap.size
-    first, rows = engine_columns(memory), work.shape[0] - 5 * points
-    free, target = motions(work, points)
-    end = work[rows + 4 * points :]
+    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    first, points = engine_columns(memory), contacts.gap.size
+    rows = work.shape[0] - 5 * points
     way = work[rows - points : rows]
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        target[p] = 0.0
+        problem.target[p] = 0.0
         for k in range(3):
-            free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
+            problem.free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
     sliding = slip_directions(contacts, memory, way)
     status = 1
     if sliding == contacts.number[0] and sliding <= MOST:
         floats = work[BLOCKS * work.shape[1] + SCRATCH_ROWS : rows - points].reshape(-1)
-        status = solve_sliding(contacts, memory, free, way, force, mode, end, floats, work, marks)
+        status = solve_sliding(problem, way, floats)
     if status == 1:
-        status = solve_together(contacts, memory, free, way, force, mode, work, marks)
-    name_motions(contacts, memory, free, end, mode)
+        status = solve_together(problem, way)
+    name_motions(problem)
     return status
 
 
 def impact(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     """Impulses of an impact: (20)-(22)."""
-    points = contacts.gap.size
-    rows = work.shape[0] - 5 * points
-    free, target = motions(work, points)
-    end, world = work[rows + 4 * points :], work[rows - points : rows]
-    restitution = parameters.restitution
+    problem = begin_problem(contacts, 1.0, SLOW, memory, force, mode, work, marks)
+    free, end, restitution = problem.free, problem.end, parameters.restitution
     status = 0
     for _ in range(HALVINGS):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
-            target[p] = -restitution * min(0.0, contacts.velocity[p, 2])
+            problem.target[p] = -restitution * min(0.0, contacts.velocity[p, 2])
             for k in range(3):
                 free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
-        status, _ = solve_contacts(contacts, 1.0, SLOW, memory, force, mode, work, marks)
+        status, _ = solve_contacts(problem)
         if restitution == 0.0:
             break
-        to_world_frames(contacts, force, world)
-        end_motions(contacts, 1.0, free, world, end, work)
+        move(problem)
         created, lost = 0.0, 0.0  # twice the work of the impulses, by the mean of the velocities
         for i in range(contacts.number[0]):
             p = contacts.points[i]
@@ -273,7 +271,7 @@ class AccelerationComplementarity(EventLaw):
         return self.in_steps().work_rows(points, bodies) + points + -(-floats // (6 * bodies))
 
     def marks_size(self, points: int, bodies: int) -> int:
-        return max(self.in_steps().marks_size(points, bodies), newton_marks(min(points, MOST)))
+        return self.in_steps().marks_size(points, bodies) + newton_marks(min(points, MOST))
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(restitution=self.restitution)

@@ -22,8 +22,9 @@ from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
-from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
+from footfall.solve.problem import begin_problem
 from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
@@ -113,9 +114,9 @@ def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals
 
     Adds to the states tried.
     """
-    free, target = motions(work, contacts.gap.size)
-    free_velocities(contacts, dt, 0.0, free, target)
-    status, tried = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
+    free_velocities(problem, 0.0)
+    status, tried = solve_contacts(problem)
     signals[0], signals[1] = signals[0] + tried, status
     for b in range(contacts.near.size - 1):
         count, slides = 0, 0.0

@@ -26,11 +26,12 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE, MODE
-from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.minimum_norm import spread
+from footfall.solve.problem import begin_problem
 from footfall.solve.rigid_motion import make_rigid
 
 #: Acceleration below which nothing is missing, m/s2.
@@ -48,9 +49,10 @@ class Parameters(NamedTuple):
 
 
 @inlined
-def excess_accelerations(contacts, dt, memory, parameters, free, target):
+def excess_accelerations(problem, dt, parameters):
     """By how much the points' accelerations without contact forces exceed those that (17) prescribes."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
+    contacts, memory, free, target = problem.contacts, problem.memory, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         v, a, gap = contacts.velocity[p], contacts.acceleration[p], contacts.gap[p]
@@ -70,16 +72,16 @@ def excess_accelerations(contacts, dt, memory, parameters, free, target):
 
 
 @kernel
-def saturated(contacts, memory, force, mode, work, marks):
+def saturated(problem):
     """The least forces of (18) with the paper's limits (19)-(20), point by point."""
-    free, target = motions(work, contacts.gap.size)
+    contacts, memory, force, free = problem.contacts, problem.memory, problem.force, problem.free
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        marks[p] = STICK if target[p] == 0.0 else OPEN
+        problem.kind[p] = STICK if problem.target[p] == 0.0 else OPEN
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
-    spread(contacts, marks, force, work)
+    spread(contacts, problem.kind, force, problem.work)
     to_contact_frames(contacts, force)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -89,20 +91,21 @@ def saturated(contacts, memory, force, mode, work, marks):
         f[0], f[1], kind = coulomb(f[0], f[1], friction * f[2])  # (20)
         if kind == SLIDE:
             f[0], f[1], _ = coulomb(f[0], f[1], contacts.dynamic_friction[p] * f[2])
-        mode[p] = OPEN if f[2] == 0.0 else kind
-        memory[p, MODE] = mode[p]
+        problem.mode[p] = OPEN if f[2] == 0.0 else kind
+        memory[p, MODE] = problem.mode[p]
 
 
 def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    free, target = motions(work, contacts.gap.size)
-    excess_accelerations(contacts, dt, memory, parameters, free, target)
+    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    excess_accelerations(problem, dt, parameters)
     for i in range(contacts.number[0]):
-        marks[contacts.points[i]] = target[contacts.points[i]] == 0.0
-    make_rigid(contacts, marks, free, work)
+        p = contacts.points[i]
+        problem.kind[p] = problem.target[p] == 0.0
+    make_rigid(contacts, problem.kind, problem.free, work)
     if parameters.consistent == 0.0:
-        saturated(contacts, memory, force, mode, work, marks)
+        saturated(problem)
         return 0
-    status, _ = solve_contacts(contacts, 1.0, STILL, memory, force, mode, work, marks)
+    status, _ = solve_contacts(problem)
     return status
 
 

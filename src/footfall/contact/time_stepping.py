@@ -15,9 +15,10 @@ from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_range
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE
-from footfall.solve.contact_problem import marks_size, motions, solve_contacts, work_rows
+from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.problem import begin_problem
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -34,8 +35,9 @@ class Parameters(NamedTuple):
 
 
 @inlined
-def free_velocities(contacts, dt, restitution, free, target):
+def free_velocities(problem, restitution):
     """Velocities at the end of the step without contact forces, and the least normal velocity allowed there."""
+    contacts, dt, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         v = contacts.velocity[p]
@@ -48,8 +50,9 @@ def free_velocities(contacts, dt, restitution, free, target):
 
 
 @inlined
-def lead_out(contacts, dt, rise, target):
+def lead_out(problem, rise):
     """Raise the least normal velocity of points inside the ground: to its surface, and no faster than ``rise``."""
+    contacts, dt, target = problem.contacts, problem.step, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if contacts.gap[p] < 0.0:
@@ -57,14 +60,13 @@ def lead_out(contacts, dt, rise, target):
 
 
 def time_stepping(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    free, target = motions(work, contacts.gap.size)
-    free_velocities(contacts, dt, parameters.restitution, free, target)
-    lead_out(contacts, dt, parameters.rise, target)
+    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
+    free_velocities(problem, parameters.restitution)
+    lead_out(problem, parameters.rise)
     if parameters.facets == 0.0:
-        status, _ = solve_contacts(contacts, dt, STILL, memory, force, mode, work, marks)
+        status, _ = solve_contacts(problem)
     else:
-        facets = int(parameters.facets)
-        status, _ = solve_with_facets(contacts, dt, STILL, memory, force, mode, facets, work, marks)
+        status, _ = solve_with_facets(problem, int(parameters.facets))
     return status
 
 

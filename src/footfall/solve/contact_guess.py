@@ -9,10 +9,11 @@ import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
+from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
+from footfall.solve.problem import problem_type
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
 GUESSES, GUESSING = 25, 0.3
@@ -31,8 +32,10 @@ WIDEST = 0.5
 
 
 @inlined
-def guess(contacts, memory, free, target, kind, friction):
+def guess(problem):
     """What each point will do: what it did, unless it was open and would now go into the ground."""
+    contacts, memory, kind, friction = problem.contacts, problem.memory, problem.kind, problem.friction
+    free, target = problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         last = int(memory[p, MODE])
@@ -49,20 +52,22 @@ def guess(contacts, memory, free, target, kind, friction):
 
 
 @inlined
-def missing_accelerations(contacts, step, free, target, missing):
+def missing_accelerations(problem):
     """What would stop every point: no slip, and the least normal motion allowed, world frame."""
+    contacts, step, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         frame = contacts.frame[p]
         x, y, z = -free[p, 0] / step, -free[p, 1] / step, (target[p] - free[p, 2]) / step
         for k in range(3):
-            missing[p, k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
+            problem.missing[p, k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
 
 
 @kernel
-def end_motions(contacts, step, free, force, end, work):
-    """Motions (P, 3) under forces in the world frame, in contact frames."""
-    wrench, moved = work[0], work[1]
+def end_motions(problem, force):
+    """Motions at the end under a ``force`` (P, 3) in the world frame."""
+    contacts, step, free, end = problem.contacts, problem.step, problem.free, problem.end
+    wrench, moved = problem.work[0], problem.work[1]
     feet = contacts.near.size - 1
     for b in range(feet):
         resultant(contacts, b, force, wrench[6 * b : 6 * b + 6])
@@ -120,12 +125,14 @@ def turn_by_secant(friction, frame, u, speed):
 
 
 @inlined
-def mend(contacts, still, memory, target, end, kind, friction, force):
+def mend(problem):
     """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
 
     A point that would go in is held, one that is pulled is let go (the worst first), one that would need more friction
     than there is slides, one that would slide the way its friction pushes sticks, and friction turns against the slip.
     """
+    contacts, still, memory, target = problem.contacts, problem.still, problem.memory, problem.target
+    force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
     wrong = False
     hardest, pull = -1, 0.0
     largest = 0.0
@@ -178,68 +185,45 @@ def mend(contacts, still, memory, target, end, kind, friction, force):
 
 
 @inlined
-def all_held(contacts, kind):
-    for i in range(contacts.number[0]):
-        if kind[contacts.points[i]] != STICK:
+def all_held(problem):
+    for i in range(problem.contacts.number[0]):
+        if problem.kind[problem.contacts.points[i]] != STICK:
             return False
     return True
 
 
 @inlined
-def hold_all(contacts, still, memory, target, missing, kind, friction, force, end, work):
+def hold_all(problem):
     """Forces (world frame) of flat feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
 
     The common case, kept short: there is no friction to adapt, and the points move as they are told to.
     """
+    contacts, force, end = problem.contacts, problem.force, problem.end
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for k in range(3):
-            force[p, k] = missing[p, k]
-        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
-    if not spread_over_flat_feet(contacts, force, work):
+            force[p, k] = problem.missing[p, k]
+        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, problem.target[p]
+    if not spread_over_flat_feet(contacts, force, problem.work):
         return False
-    return not mend(contacts, still, memory, target, end, kind, friction, force)
-
-
-def solver_signature() -> Any:
-    """The common signature of the ways to solve."""
-    from numba import boolean, float64, int64, types
-
-    contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    target = types.Array(float64, 1, "A")
-    result = types.Tuple([boolean, int64])
-    return result(
-        contacts,
-        float64,
-        float64,
-        matrix,
-        matrix,
-        target,
-        matrix,
-        matrix,
-        integers,
-        matrix,
-        matrix,
-        matrix,
-    )
+    return not mend(problem)
 
 
 def guessing_signature() -> Any:
-    """The same, and how many guesses may be made."""
-    from numba import int64
+    """What :func:`solve_by_guessing` takes and gives."""
+    from numba import boolean, int64, types
 
-    common = solver_signature()
-    return common.return_type(*common.args, int64)
+    return types.Tuple([boolean, int64])(problem_type(), int64)
 
 
 @separate(guessing_signature)
-def solve_by_guessing(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most):
+def solve_by_guessing(problem, most):
     """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
     for count in range(1, most + 1):
-        if not spread_with_friction(contacts, kind, friction, missing, force, work):
+        if not spread_with_friction(problem):
             return False, count
-        add_friction(contacts, kind, friction, force)
-        end_motions(contacts, step, free, force, end, work)
-        if not mend(contacts, still, memory, target, end, kind, friction, force):
+        add_friction(problem)
+        end_motions(problem, problem.force)
+        if not mend(problem):
             return True, count
     return False, most

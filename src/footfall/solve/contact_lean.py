@@ -10,11 +10,20 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.solve.contact_guess import all_held, hold_all, missing_accelerations, solve_by_guessing
-from footfall.solve.contact_problem import conclude, rooms
-from footfall.solve.contact_search import choose_few, join, move, read_kinds, search_marks, slowest_motion
+from footfall.solve.contact_problem import conclude
+from footfall.solve.contact_search import (
+    choose_few,
+    fetch_forces,
+    join,
+    keep_forces,
+    move,
+    read_kinds,
+    slowest_motion,
+)
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.gauss_seidel import push_foot, wrench_row
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
+from footfall.solve.problem import begin_problem
 
 #: Status of a law whose problem is laid out and not solved yet.
 DEFERRED = 2
@@ -25,45 +34,46 @@ STEP, STILL = 3, 4
 
 
 @inlined
-def solve_or_defer(contacts, step, still, memory, force, mode, work, marks):
+def solve_or_defer(problem):
     """Stands for :func:`footfall.solve.contact_problem.solve_from_guess`."""
-    missing, friction, free, target, end = rooms(work, contacts.gap.size)
-    missing_accelerations(contacts, step, free, target, missing)
-    for i in range(contacts.number[0]):  # the last forces, for Newton to begin with
-        p = contacts.points[i]
-        for k in range(3):
-            end[p, 3 + k] = force[p, k]
-    if all_held(contacts, marks) and hold_all(
-        contacts, still, memory, target, missing, marks, friction, force, end, work
-    ):
-        to_contact_frames(contacts, force)
-        conclude(contacts, still, memory, end, force, mode)
+    missing_accelerations(problem)
+    keep_forces(problem)  # the last ones, for Newton to begin with
+    if all_held(problem) and hold_all(problem):
+        to_contact_frames(problem.contacts, problem.force)
+        conclude(problem)
         return 0, 1
-    missing[0, STEP], missing[0, STILL] = step, still
+    problem.missing[0, STEP], problem.missing[0, STILL] = problem.step, problem.still
     return DEFERRED, 1
 
 
 @inlined
-def guess_deferred(contacts, memory, force, work, marks, most):
-    """Forces (world frame) of a problem that was laid out, from what is guessed in ``marks``: whether there are any."""
-    missing, friction, free, target, end = rooms(work, contacts.gap.size)
-    step, still = missing[0, STEP], missing[0, STILL]
-    found, _ = solve_by_guessing(
-        contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, most
+def deferred_problem(points, contacts, scratch):
+    """A problem that was laid out."""
+    laid = begin_problem(contacts, 0.0, 0.0, points.memory, points.force, points.mode, scratch.work, scratch.marks)
+    return begin_problem(
+        contacts,
+        laid.missing[0, STEP],
+        laid.missing[0, STILL],
+        points.memory,
+        points.force,
+        points.mode,
+        scratch.work,
+        scratch.marks,
     )
+
+
+@inlined
+def guess_deferred(problem, most):
+    """Forces (world frame) of a problem that was laid out, from what is guessed: whether there are any."""
+    found, _ = solve_by_guessing(problem, most)
     return found
 
 
 @inlined
-def choose_deferred(contacts, force, work, marks):
+def choose_deferred(problem):
     """Begin with the forces of the last step, on a few points: how many."""
-    _, _, free, target, end = rooms(work, contacts.gap.size)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        for k in range(3):
-            force[p, k] = end[p, 3 + k]
-    chosen, _ = search_marks(contacts, marks)
-    return choose_few(contacts, free, target, chosen)
+    fetch_forces(problem)
+    return choose_few(problem)
 
 
 @inlined
@@ -79,24 +89,23 @@ def put(work, first, e, value):
 
 
 @inlined
-def lay_out(contacts, force, work, marks, count):
+def lay_out(problem, count):
     """Write the problem of the n chosen points into the scratch space, one number behind the other: the lower triangle
     of the Delassus matrix in (3n, 3n), free motions (3n), targets (n), friction (n), impulses (3n).
     """
-    missing, _, free, target, _ = rooms(work, contacts.gap.size)
-    chosen, _ = search_marks(contacts, marks)
-    rows, moved, step, first, n = work[:2], work[3], missing[0, STEP], dense_rows(contacts), 3 * count
+    contacts, work, chosen = problem.contacts, problem.work, problem.chosen
+    rows, moved, first, n = work[:2], work[3], dense_rows(contacts), 3 * count
     for i in range(count):
         p = chosen[i]
-        put(work, first, n * n + n + i, target[p])
+        put(work, first, n * n + n + i, problem.target[p])
         put(work, first, n * n + n + count + i, contacts.dynamic_friction[p])
         for k in range(3):
-            put(work, first, n * n + 3 * i + k, free[p, k])
-            put(work, first, n * n + n + 2 * count + 3 * i + k, force[p, k])
+            put(work, first, n * n + 3 * i + k, problem.free[p, k])
+            put(work, first, n * n + n + 2 * count + 3 * i + k, problem.force[p, k])
             for c in range(moved.size):
                 moved[c] = 0.0
             wrench_row(contacts, p, k, rows[0])
-            push_foot(contacts, contacts.body[p], rows[0], step, moved)
+            push_foot(contacts, contacts.body[p], rows[0], problem.step, moved)
             for j in range(i + 1):
                 other = chosen[j]
                 b = contacts.body[other]
@@ -109,46 +118,34 @@ def lay_out(contacts, force, work, marks, count):
 
 
 @inlined
-def take_back(contacts, force, work, marks, count):
+def take_back(problem, count):
     """The forces that Newton found, and what moves under them: points that joined, if any, and how many there are."""
-    missing, _, free, target, end = rooms(work, contacts.gap.size)
-    step, still = missing[0, STEP], missing[0, STILL]
-    chosen, _ = search_marks(contacts, marks)
+    contacts, force, work = problem.contacts, problem.force, problem.work
     first, n = dense_rows(contacts), 3 * count
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
     for i in range(n):
         e = n * n + n + 2 * count + i
-        force[chosen[i // 3], i % 3] = work[first + e // work.shape[1], e % work.shape[1]]
-    move(contacts, step, free, force, missing, end, work)
-    slack = still + slowest_motion(contacts, free, target)
-    return join(contacts, slack, target, force, end, chosen, count)
+        force[problem.chosen[i // 3], i % 3] = work[first + e // work.shape[1], e % work.shape[1]]
+    move(problem)
+    return join(problem, problem.still + slowest_motion(problem), count)
 
 
 @inlined
-def guess_from_newton(contacts, force, work, marks):
+def guess_from_newton(problem):
     """Set what each point does from Newton's forces, which are kept aside."""
-    missing, friction, free, target, end = rooms(work, contacts.gap.size)
-    read_kinds(contacts, missing[0, STILL], target, force, end, marks, friction)
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        for k in range(3):
-            end[p, 3 + k] = force[p, k]
-    missing_accelerations(contacts, missing[0, STEP], free, target, missing)
+    read_kinds(problem)
+    keep_forces(problem)
+    missing_accelerations(problem)
 
 
 @inlined
-def conclude_deferred(contacts, memory, force, mode, work, found):
+def conclude_deferred(problem, found):
     """Forces in contact frames and what each point did, of a guess that was found or else those kept aside."""
-    missing, _, free, _, end = rooms(work, contacts.gap.size)
-    step, still = missing[0, STEP], missing[0, STILL]
     if found:
-        to_contact_frames(contacts, force)
+        to_contact_frames(problem.contacts, problem.force)
     else:
-        for i in range(contacts.number[0]):
-            p = contacts.points[i]
-            for k in range(3):
-                force[p, k] = end[p, 3 + k]
-        move(contacts, step, free, force, missing, end, work)
-    conclude(contacts, still, memory, end, force, mode)
+        fetch_forces(problem)
+        move(problem)
+    conclude(problem)

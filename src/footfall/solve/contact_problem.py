@@ -28,16 +28,19 @@ from footfall.solve.contact_guess import (
     missing_accelerations,
     solve_by_guessing,
 )
-from footfall.solve.contact_search import guesses_missed, search_floats, search_integers, solve_by_few
-from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb, coupled_signature
+from footfall.solve.contact_search import guesses_missed, keep_forces, search_floats, search_integers, solve_by_few
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.effort import affordable, guess_cost
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
+from footfall.solve.problem import problem_type
 
 
 @inlined
-def conclude(contacts, still, memory, end, force, mode):
+def conclude(problem):
     """Clip what rounding left outside the cone, and remember what each point did."""
+    contacts, still, memory = problem.contacts, problem.still, problem.memory
+    force, end, mode = problem.force, problem.end, problem.mode
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f, u, frame = force[p], end[p], contacts.frame[p]
@@ -54,79 +57,44 @@ def conclude(contacts, still, memory, end, force, mode):
                 memory[p, DIRECTION + k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 
 
-def problem_signature() -> Any:
+def solver_signature() -> Any:
     """What :func:`solve_contacts` takes and gives."""
-    from numba import float64, int64, types
+    from numba import int64, types
 
-    contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    result = types.UniTuple(int64, 2)
-    return result(contacts, float64, float64, matrix, matrix, integers, matrix, integers)
+    return types.UniTuple(int64, 2)(problem_type())
 
 
-@separate(problem_signature)
-def solve_contacts(contacts, step, still, memory, force, mode, work, marks):
-    """Forces (P, 3) in contact frames and modes of all near points. ``free`` and ``target`` are in :func:`motions`.
+@separate(solver_signature)
+def solve_contacts(problem):
+    """Forces and modes of all near points, for a law that has written the motions of its problem.
 
-    ``step`` is what a unit of acceleration adds to a motion, ``still`` the size below which a motion is none. Gives a
-    law's status, and how many guesses, pivots, steps and sweeps it took.
+    Gives a law's status, and how many guesses, pivots, steps and sweeps it took.
     """
-    _, friction, free, target, _ = rooms(work, contacts.gap.size)
-    guess(contacts, memory, free, target, marks, friction)
-    return solve_from_guess(contacts, step, still, memory, force, mode, work, marks)
+    guess(problem)
+    return solve_from_guess(problem)
 
 
 @inlined
-def solve_from_guess(contacts, step, still, memory, force, mode, work, marks):
-    """The same from a guess: the kind of each point in ``marks``, the friction of those that slide in :func:`rooms`."""
-    missing, friction, free, target, end = rooms(work, contacts.gap.size)
-    for i in range(contacts.number[0]):  # the last forces, for Newton to begin with
-        p = contacts.points[i]
-        for k in range(3):
-            end[p, 3 + k] = force[p, k]
-    missing_accelerations(contacts, step, free, target, missing)
+def solve_from_guess(problem):
+    """The same from a guess: the kind of each point, and the friction of those that slide."""
+    contacts = problem.contacts
+    keep_forces(problem)  # the last ones, for Newton to begin with
+    missing_accelerations(problem)
     iterations, found = 0, False
-    if not guesses_missed(contacts, memory):
+    if not guesses_missed(problem):
         iterations = 1
-        found = all_held(contacts, marks) and hold_all(
-            contacts, still, memory, target, missing, marks, friction, force, end, work
-        )
+        found = all_held(problem) and hold_all(problem)
         if not found:
             cost = guess_cost(contacts)
             most = max(1, affordable(GUESSING * contacts.effort[0], cost, GUESSES))
-            found, iterations = solve_by_guessing(
-                contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, most
-            )
+            found, iterations = solve_by_guessing(problem, most)
             contacts.effort[0] -= cost * iterations
-        to_contact_frames(contacts, force)
+        to_contact_frames(contacts, problem.force)
     if not found:
-        found, more = solve_by_few(
-            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work
-        )
+        found, more = solve_by_few(problem)
         iterations += more
-    conclude(contacts, still, memory, end, force, mode)
+    conclude(problem)
     return 0 if found else 1, iterations
-
-
-@inlined
-def motions(work, points):
-    """Where a law puts the free motions (P, 3) of the points, in contact frames, and their targets (P,)."""
-    _, _, free, target, _ = rooms(work, points)
-    return free, target
-
-
-@inlined
-def rooms(work, points):
-    """The last rows of the scratch space: missing accelerations (world frame), friction of sliding points (unit vector,
-    world frame, and size), free motions, targets, and motions at the end.
-    """
-    rows = work.shape[0] - 5 * points
-    return (
-        work[rows : rows + points],
-        work[rows + points : rows + 2 * points],
-        work[rows + 2 * points : rows + 3 * points],
-        work[rows + 3 * points : rows + 4 * points, 0],
-        work[rows + 4 * points :],
-    )
 
 
 def work_rows(points: int, bodies: int, facets: int = 0, *, lean: bool = False) -> int:

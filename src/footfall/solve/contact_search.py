@@ -12,6 +12,7 @@ See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import (
@@ -21,7 +22,6 @@ from footfall.solve.contact_guess import (
     end_motions,
     missing_accelerations,
     solve_by_guessing,
-    solver_signature,
 )
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
@@ -29,10 +29,11 @@ from footfall.solve.effort import guess_cost, sweep_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
+from footfall.solve.problem import MOST, problem_type
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks
 
-#: Points that may be chosen, in all and of one foot at the beginning.
-MOST, OF_A_FOOT = 32, 4
+#: Points that are chosen of one foot at the beginning.
+OF_A_FOOT = 4
 #: Times that points may join them.
 JOININGS = 12
 #: Share of the step's effort that is left to Gauss-Seidel, and the most times it may solve a point.
@@ -45,13 +46,6 @@ NEAR_GUESSES, FEW_GUESSES = 6, 2
 ENOUGH = 1e-6
 #: What Gauss-Seidel has not converged to this is, too.
 UNSOLVED = 1e-8
-
-
-@inlined
-def search_marks(contacts, marks):
-    """Behind the kinds of the points in ``marks``: room for the points that are chosen, and for Lemke."""
-    points = contacts.gap.size
-    return marks[points : points + MOST], marks[points + MOST :]
 
 
 def search_floats(points: int, facets: int = 0, *, lean: bool = False) -> int:
@@ -77,10 +71,11 @@ def is_chosen(chosen, count, p):
 
 
 @inlined
-def farthest(contacts, b, target, chosen, first, count):
+def farthest(problem, b, first, count):
     """The point of a foot that the ground may have to stop and that is farthest from those chosen of it; -1 if all are
     chosen, or lie at the same places.
     """
+    contacts, target, chosen = problem.contacts, problem.target, problem.chosen
     best, distance = -1, 0.0
     for i in range(contacts.near[b], contacts.near[b + 1]):
         p = contacts.points[i]
@@ -96,8 +91,9 @@ def farthest(contacts, b, target, chosen, first, count):
 
 
 @kernel
-def choose_few(contacts, free, target, chosen):
+def choose_few(problem):
     """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many."""
+    contacts, free, target = problem.contacts, problem.free, problem.target
     count = 0
     for b in range(contacts.near.size - 1):
         first, worst, fastest = count, -1, 0.0
@@ -106,15 +102,16 @@ def choose_few(contacts, free, target, chosen):
             if target[p] != ANY and (worst < 0 or free[p, 2] - target[p] < fastest):
                 worst, fastest = p, free[p, 2] - target[p]
         while worst >= 0 and count < MOST and count - first < OF_A_FOOT:
-            chosen[count] = worst
+            problem.chosen[count] = worst
             count += 1
-            worst = farthest(contacts, b, target, chosen, first, count)
+            worst = farthest(problem, b, first, count)
     return count
 
 
 @inlined
-def slowest_motion(contacts, free, target):
+def slowest_motion(problem):
     """The motion that is as good as none, by the accuracy of the forces: a share of the largest there is."""
+    contacts, free, target = problem.contacts, problem.free, problem.target
     largest = 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -124,11 +121,12 @@ def slowest_motion(contacts, free, target):
 
 
 @kernel
-def join(contacts, slack, target, force, end, chosen, count):
+def join(problem, slack, count):
     """Let the point of each foot join that goes in fastest, and those go that carry nothing. Gives how many are chosen
     now, and whether any joined: if none, nothing has changed.
     """
-    before, joined = count, False
+    contacts, target, force, end = problem.contacts, problem.target, problem.force, problem.end
+    chosen, before, joined = problem.chosen, count, False
     for b in range(contacts.near.size - 1):
         worst, deepest = -1, -slack
         for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -151,8 +149,9 @@ def join(contacts, slack, target, force, end, chosen, count):
 
 
 @kernel
-def keep_in_cone(contacts, force):
+def keep_in_cone(problem):
     """Make any forces a fair start for Gauss-Seidel."""
+    contacts, force = problem.contacts, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 2] = max(0.0, force[p, 2])
@@ -160,11 +159,13 @@ def keep_in_cone(contacts, force):
 
 
 @kernel
-def read_kinds(contacts, still, target, force, end, kind, friction):
-    """What each point seems to do, from forces and motions (contact frames) that are nearly right.
+def read_kinds(problem):
+    """What each point seems to do, from forces and motions that are nearly right.
 
     A point that touches without a force is held too: other forces may do the same and load it.
     """
+    contacts, still, target = problem.contacts, problem.still, problem.target
+    force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
     largest = 0.0
     for i in range(contacts.number[0]):
         largest = max(largest, force[contacts.points[i], 2])
@@ -186,19 +187,39 @@ def read_kinds(contacts, still, target, force, end, kind, friction):
 
 
 @kernel
-def move(contacts, step, free, force, missing, end, work):
-    """Motions (P, 3) under forces, all in contact frames; ``missing`` is scratch."""
-    to_world_frames(contacts, force, missing)
-    end_motions(contacts, step, free, missing, end, work)
+def move(problem):
+    """Motions under the forces; ``missing`` is scratch."""
+    to_world_frames(problem.contacts, problem.force, problem.missing)
+    end_motions(problem, problem.missing)
+
+
+@inlined
+def keep_forces(problem):
+    """Put the forces aside."""
+    for i in range(problem.contacts.number[0]):
+        p = problem.contacts.points[i]
+        for k in range(3):
+            problem.end[p, 3 + k] = problem.force[p, k]
+
+
+@inlined
+def fetch_forces(problem):
+    """Take the forces that were put aside."""
+    for i in range(problem.contacts.number[0]):
+        p = problem.contacts.points[i]
+        for k in range(3):
+            problem.force[p, k] = problem.end[p, 3 + k]
 
 
 @kernel
-def tame(contacts, step, free, target, force, end, missing, work):
+def tame(problem):
     """Shrink forces that solve nothing to those along their ray that leave the least motion, by Gauss's principle.
 
     So they take energy, or none, however far from a solution they are.
     """
-    move(contacts, step, free, force, missing, end, work)
+    contacts, free, target = problem.contacts, problem.free, problem.target
+    force, end = problem.force, problem.end
+    move(problem)
     linear, square = 0.0, 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -217,139 +238,137 @@ def tame(contacts, step, free, target, force, end, missing, work):
 
 
 @kernel
-def guess_from_forces(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most):
-    """Replace forces that are nearly right (contact frames) by those of a guess that they suggest and that holds.
+def guess_from_forces(problem, most):
+    """Replace forces that are nearly right by those of a guess that they suggest and that holds.
 
     Gives whether there is one, and how many were tried; if there is none, nothing has changed but ``end``, which is
     that of the forces either way.
     """
-    move(contacts, step, free, force, missing, end, work)
-    read_kinds(contacts, still, target, force, end, kind, friction)
-    for i in range(contacts.number[0]):  # aside, in case the guess misses
-        p = contacts.points[i]
-        for k in range(3):
-            end[p, 3 + k] = force[p, k]
-    missing_accelerations(contacts, step, free, target, missing)
+    contacts = problem.contacts
+    move(problem)
+    read_kinds(problem)
+    keep_forces(problem)  # in case the guess misses
+    missing_accelerations(problem)
     cost = guess_cost(contacts)
-    found, guesses = solve_by_guessing(
-        contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
-    )
+    found, guesses = solve_by_guessing(problem, most)
     contacts.effort[0] -= cost * guesses
     if found:
-        to_contact_frames(contacts, force)
+        to_contact_frames(contacts, problem.force)
     else:
-        for i in range(contacts.number[0]):
-            p = contacts.points[i]
-            for k in range(3):
-                force[p, k] = end[p, 3 + k]
-        move(contacts, step, free, force, missing, end, work)
+        fetch_forces(problem)
+        move(problem)
     return found, guesses
 
 
 @kernel
-def newton_on_few(contacts, step, free, target, chosen, warm, budget, force, work, marks):
-    """Forces (contact frames) of the chosen points, the others without any: whether they are solved, the steps and
-    pivots, and what is left of the budget. ``force`` is begun with; if ``warm`` it is nearly right.
+def newton_on_few(problem, count, warm, budget):
+    """Forces of the first ``count`` chosen points, the others without any: whether they are solved, the steps and
+    pivots, and what is left of the budget. Begins with the forces there are, which if ``warm`` are nearly right.
     """
-    w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, chosen, work)
-    for i in range(chosen.size):
-        p = chosen[i]
-        coefficient[i] = contacts.dynamic_friction[p]
+    dense = dense_problem(problem, count)
+    for i in range(count):
+        p = problem.chosen[i]
+        dense.friction[i] = problem.contacts.dynamic_friction[p]
         for k in range(3):
-            impulse[i, k] = force[p, k]
+            dense.impulse[i, k] = problem.force[p, k]
     found, iterations, left = solve_cone(
-        w, dense_free, dense_target, coefficient, impulse, warm, ENOUGH, budget, rest, marks
+        dense.matrix,
+        dense.free,
+        dense.target,
+        dense.friction,
+        dense.impulse,
+        warm,
+        ENOUGH,
+        budget,
+        dense.rest,
+        problem.integers,
     )
-    hand_back(contacts, chosen, impulse, force)
+    hand_back(problem, dense.impulse)
     return found, iterations, left
 
 
 @inlined
-def guesses_missed(contacts, memory):
+def guesses_missed(problem):
     """Whether guesses from what each point did missed in the last step: they will in this one, which is like it.
 
     So it is where a robot lies at rest and the ground could hold it in many ways. Some points are on the cone without
     slipping then, which is not remembered of them, or the forces are not the least ones.
     """
+    contacts = problem.contacts
     for i in range(contacts.number[0]):
-        if memory[contacts.points[i], MISSES] == 1.0:
+        if problem.memory[contacts.points[i], MISSES] == 1.0:
             return True
     return False
 
 
 @kernel
-def remember(contacts, still, memory, kind, end, hit):
+def remember(problem, hit):
     """Remember of all points whether guesses will miss: not if one has hit, and all points that it lets slide do."""
+    contacts, still, end = problem.contacts, problem.still, problem.end
     misses = 0.0 if hit else 1.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        if kind[p] == SLIDE and end[p, 0] * end[p, 0] + end[p, 1] * end[p, 1] <= still * still:
+        if problem.kind[p] == SLIDE and end[p, 0] * end[p, 0] + end[p, 1] * end[p, 1] <= still * still:
             misses = 1.0
     for i in range(contacts.number[0]):
-        memory[contacts.points[i], MISSES] = misses
+        problem.memory[contacts.points[i], MISSES] = misses
 
 
-@separate(solver_signature, rare=True)
-def solve_by_few(contacts, step, still, memory, free, target, missing, friction, kind, force, end, work):
-    """Forces (contact frames) from those that ``end`` keeps in its last columns. Gives whether they solve the problem,
-    and how many steps, pivots, sweeps and guesses it took.
+def few_signature() -> Any:
+    """What :func:`solve_by_few` takes and gives."""
+    from numba import boolean, int64, types
+
+    return types.Tuple([boolean, int64])(problem_type())
+
+
+@separate(few_signature, rare=True)
+def solve_by_few(problem):
+    """Forces from those that were put aside. Gives whether they solve the problem, and how many steps, pivots, sweeps
+    and guesses it took.
     """
-    room, marks = search_marks(contacts, kind)
-    near = guesses_missed(contacts, memory)
+    contacts = problem.contacts
+    near = guesses_missed(problem)
     most, iterations = NEAR_GUESSES, 0
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        for k in range(3):
-            force[p, k] = end[p, 3 + k]
+    fetch_forces(problem)
     if near:  # the last forces say more than what each point did
         most = FEW_GUESSES
-        hit, iterations = guess_from_forces(
-            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
-        )
+        hit, iterations = guess_from_forces(problem, most)
         if hit:
-            remember(contacts, still, memory, kind, end, True)
+            remember(problem, True)
             return True, iterations
-    count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
+    count, slack = choose_few(problem), problem.still + slowest_motion(problem)
     kept = LEFT * contacts.effort[0]
     left, found, complete = contacts.effort[0] - kept, True, False
     for turn in range(JOININGS):
-        found, steps, left = newton_on_few(
-            contacts, step, free, target, room[:count], near or turn > 0, left, force, work, marks
-        )
+        found, steps, left = newton_on_few(problem, count, near or turn > 0, left)
         iterations += steps
-        move(contacts, step, free, force, missing, end, work)
+        move(problem)
         if not found:
             break
-        count, joined = join(contacts, slack, target, force, end, room, count)
+        count, joined = join(problem, slack, count)
         if not joined:
             complete = True
             break
     contacts.effort[0] = left + kept
     if complete:
-        hit, guesses = guess_from_forces(
-            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, most
-        )
-        remember(contacts, still, memory, kind, end, hit)
+        hit, guesses = guess_from_forces(problem, most)
+        remember(problem, hit)
         return True, iterations + guesses
-    remember(contacts, still, memory, kind, end, False)
+    remember(problem, False)
     # Gauss-Seidel comes near from anywhere, and guesses from there hit.
-    keep_in_cone(contacts, force)
+    keep_in_cone(problem)
     cost = sweep_cost(count, contacts.near.size - 1)
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
         if contacts.effort[0] <= 0.0:
             break
-        change, sweeps_taken = gauss_seidel(
-            contacts, room[:count], free, target, step, force, SWEEPS, TOLERANCE, end, work
-        )
-        hit, guesses = guess_from_forces(
-            contacts, step, still, memory, free, target, missing, friction, kind, force, end, work, NEAR_GUESSES
-        )
+        change, sweeps_taken = gauss_seidel(problem, count, SWEEPS, TOLERANCE)
+        hit, guesses = guess_from_forces(problem, NEAR_GUESSES)
         contacts.effort[0] -= cost * sweeps_taken
         iterations += sweeps_taken + guesses
         if hit:
             return True, iterations
-        count, joined = join(contacts, slack, target, force, end, room, count)
+        count, joined = join(problem, slack, count)
         if change <= UNSOLVED and not joined:
             return True, iterations
-    tame(contacts, step, free, target, force, end, missing, work)
+    tame(problem)
     return False, iterations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from footfall.compiled import inlined, kernel
 from footfall.solve.gauss_seidel import push_foot, wrench_row
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
@@ -10,41 +12,58 @@ from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 ANY = -1e12
 
 
+class Dense(NamedTuple):
+    """The problem of n chosen points, contact frames."""
+
+    matrix: Any  # (3n, 3n) Delassus
+    free: Any  # (n, 3)
+    target: Any  # (n,)
+    friction: Any  # (n,) room for coefficients
+    impulse: Any  # (n, 3) room
+    rest: Any  # what is left of the scratch space
+
+
 def dense_floats(points: int) -> int:
     """Floats that :func:`dense_problem` hands out, beside the rest."""
     return 9 * points * points + 8 * points
 
 
 @inlined
-def dense_problem(contacts, step, free, target, chosen, work):
-    """Write out the problem of the n ``chosen`` points, in the scratch space between what :mod:`minimum_norm` uses and
-    the last rows. Gives the Delassus matrix (3n, 3n), free motions (n, 3), targets (n,), room for friction (n,) and
-    impulses (n, 3), and the rest of the space.
+def dense_problem(problem, count):
+    """Write out the problem of the first ``count`` points that are chosen, in the scratch space between what
+    :mod:`footfall.solve.minimum_norm` uses and the last rows.
     """
+    contacts, work, n = problem.contacts, problem.work, count
     first, last = BLOCKS * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * contacts.gap.size
     space = work[first:last].reshape(((last - first) * work.shape[1],))
-    n = chosen.size
     a = 9 * n * n
     b, c, d, e = a + 3 * n, a + 4 * n, a + 5 * n, a + 8 * n
-    w, dense_free, dense_target = space[:a].reshape((3 * n, 3 * n)), space[a:b].reshape((n, 3)), space[b:c]
-    write_out(contacts, step, free, target, chosen, w, dense_free, dense_target, work)
-    return w, dense_free, dense_target, space[c:d], space[d:e].reshape((n, 3)), space[e:]
+    dense = Dense(
+        space[:a].reshape((3 * n, 3 * n)),
+        space[a:b].reshape((n, 3)),
+        space[b:c],
+        space[c:d],
+        space[d:e].reshape((n, 3)),
+        space[e:],
+    )
+    write_out(problem, dense)
+    return dense
 
 
 @kernel
-def write_out(contacts, step, free, target, chosen, w, dense_free, dense_target, work):
-    """Fill a dense problem; ``work`` has at least 4 rows."""
-    rows, moved = work[:3], work[3]
-    n = dense_target.size
-    for i in range(n):
+def write_out(problem, dense):
+    """Fill a dense problem."""
+    contacts, chosen, w = problem.contacts, problem.chosen, dense.matrix
+    rows, moved = problem.work[:3], problem.work[3]
+    for i in range(dense.target.size):
         p = chosen[i]
-        dense_target[i] = target[p]
+        dense.target[i] = problem.target[p]
         for k in range(3):
-            dense_free[i, k] = free[p, k]
+            dense.free[i, k] = problem.free[p, k]
             for c in range(moved.size):
                 moved[c] = 0.0
             wrench_row(contacts, p, k, rows[0])
-            push_foot(contacts, contacts.body[p], rows[0], step, moved)
+            push_foot(contacts, contacts.body[p], rows[0], problem.step, moved)
             for j in range(i + 1):
                 other = chosen[j]
                 b = contacts.body[other]
@@ -57,11 +76,12 @@ def write_out(contacts, step, free, target, chosen, w, dense_free, dense_target,
 
 
 @inlined
-def hand_back(contacts, chosen, impulse, force):
-    """The impulses of a dense problem as forces (P, 3) of all near points, contact frames."""
+def hand_back(problem, impulse):
+    """The impulses (n, 3) of a dense problem as forces of all near points."""
+    contacts, force, chosen = problem.contacts, problem.force, problem.chosen
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
-    for i in range(chosen.size):
+    for i in range(impulse.shape[0]):
         for k in range(3):
             force[chosen[i], k] = impulse[i, k]

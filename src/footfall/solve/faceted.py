@@ -8,25 +8,24 @@ from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import (
     MODE,
     all_held,
-    end_motions,
     guess,
     hold_all,
     missing_accelerations,
     solve_by_guessing,
 )
-from footfall.solve.contact_problem import conclude, problem_signature, rooms
+from footfall.solve.contact_problem import conclude, solver_signature
 from footfall.solve.contact_search import (
     JOININGS,
     choose_few,
     join,
-    search_marks,
+    move,
     slowest_motion,
     solve_by_few,
 )
 from footfall.solve.contacts import SLIDE
 from footfall.solve.delassus import dense_problem, hand_back
 from footfall.solve.effort import pivot_cost
-from footfall.solve.friction_limits import to_contact_frames, to_world_frames
+from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
@@ -39,8 +38,9 @@ IDLE = 1e-12
 
 
 @inlined
-def within_facets(contacts, memory, force, facets):
-    """Whether every point's friction (contact frames) is one that the facets allow while it sticks."""
+def within_facets(problem, facets):
+    """Whether every point's friction is one that the facets allow while it sticks."""
+    contacts, memory, force = problem.contacts, problem.memory, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         limit = contacts.dynamic_friction[p] if memory[p, MODE] == SLIDE else contacts.static_friction[p]
@@ -50,24 +50,22 @@ def within_facets(contacts, memory, force, facets):
 
 
 @kernel
-def solve_by_pivoting(contacts, step, still, memory, free, target, missing, force, end, facets, work, marks):
-    """Lemke's forces (contact frames), and motions: how it ended, and the pivots.
+def solve_by_pivoting(problem, facets):
+    """Lemke's forces, and motions: how it ended, and the pivots.
 
     The problem is that of a few points, to which join those that go in; see :mod:`footfall.solve.contact_search`.
     """
-    room, integers = search_marks(contacts, marks)
-    count, slack = choose_few(contacts, free, target, room), still + slowest_motion(contacts, free, target)
+    contacts = problem.contacts
+    count, slack = choose_few(problem), problem.still + slowest_motion(problem)
     left = PIVOTING * contacts.effort[0]
     kept, status, iterations = contacts.effort[0] - left, SOLVED, 0
     for _ in range(JOININGS):
-        status, pivots, left = pivot_on_few(
-            contacts, step, still, memory, free, target, missing, force, end, facets, room[:count], left, work, integers
-        )
+        status, pivots, left = pivot_on_few(problem, facets, count, left)
         contacts.effort[0] = left + kept
         iterations += pivots
         if status != SOLVED:
             return status, iterations
-        count, joined = join(contacts, slack, target, force, end, room, count)
+        count, joined = join(problem, slack, count)
         if not joined:
             return SOLVED, iterations
     return LIMIT, iterations
@@ -98,30 +96,40 @@ def take_off_idle_friction(w, impulse):
 
 
 @inlined
-def pivot_on_few(contacts, step, still, memory, free, target, missing, force, end, facets, chosen, budget, work, marks):
-    """The same for the chosen points alone, and what is left of the budget."""
-    w, dense_free, dense_target, coefficient, impulse, rest = dense_problem(contacts, step, free, target, chosen, work)
-    for i in range(chosen.size):
+def pivot_on_few(problem, facets, count, budget):
+    """The same for the first ``count`` chosen points alone, and what is left of the budget."""
+    contacts, chosen, force, end = problem.contacts, problem.chosen, problem.force, problem.end
+    dense = dense_problem(problem, count)
+    for i in range(count):
         p = chosen[i]
-        slid = memory[p, MODE] == SLIDE
-        coefficient[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
-    cost = pivot_cost(max(1, chosen.size) * (facets + 2))
+        slid = problem.memory[p, MODE] == SLIDE
+        dense.friction[i] = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
+    cost = pivot_cost(max(1, count) * (facets + 2))
     status, iterations, left = SOLVED, 0, budget
     for _ in range(ROUNDS):
         most = int(left / cost) + 1
-        status, pivots = solve_pyramid(w, dense_free, dense_target, coefficient, facets, most, impulse, rest, marks)
+        status, pivots = solve_pyramid(
+            dense.matrix,
+            dense.free,
+            dense.target,
+            dense.friction,
+            facets,
+            most,
+            dense.impulse,
+            dense.rest,
+            problem.integers,
+        )
         iterations += pivots
         left = max(0.0, left - cost * pivots)
-        take_off_idle_friction(w, impulse)
-        hand_back(contacts, chosen, impulse, force)
-        to_world_frames(contacts, force, missing)
-        end_motions(contacts, step, free, missing, end, work)
+        take_off_idle_friction(dense.matrix, dense.impulse)
+        hand_back(problem, dense.impulse)
+        move(problem)
         again = False
-        for i in range(chosen.size):
+        for i in range(count):
             p = chosen[i]
-            slides = force[p, 2] > 0.0 and (end[p, 0] ** 2 + end[p, 1] ** 2) ** 0.5 > still
-            if slides and coefficient[i] != contacts.dynamic_friction[p]:
-                coefficient[i] = contacts.dynamic_friction[p]
+            slides = force[p, 2] > 0.0 and (end[p, 0] ** 2 + end[p, 1] ** 2) ** 0.5 > problem.still
+            if slides and dense.friction[i] != contacts.dynamic_friction[p]:
+                dense.friction[i] = contacts.dynamic_friction[p]
                 again = True
         if not again:
             break
@@ -132,39 +140,32 @@ def faceted_signature() -> Any:
     """What :func:`solve_with_facets` takes and gives."""
     from numba import int64
 
-    contacts, step, still, memory, force, mode, work, marks = problem_signature().args
-    return problem_signature().return_type(contacts, step, still, memory, force, mode, int64, work, marks)
+    common = solver_signature()
+    return common.return_type(*common.args, int64)
 
 
 @separate(faceted_signature, rare=True)
-def solve_with_facets(contacts, step, still, memory, force, mode, facets, work, marks):
+def solve_with_facets(problem, facets):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
     Feet that stand get the least forces that hold them, if the facets allow these; else Lemke pivots.
     """
-    missing, friction, free, target, end = rooms(work, contacts.gap.size)
-    guess(contacts, memory, free, target, marks, friction)
-    missing_accelerations(contacts, step, free, target, missing)
+    guess(problem)
+    missing_accelerations(problem)
     iterations = 1
-    found = all_held(contacts, marks) and hold_all(
-        contacts, still, memory, target, missing, marks, friction, force, end, work
-    )
-    if not found and all_held(contacts, marks):  # feet that feel no more than some motions, as in a plane
-        found, _ = solve_by_guessing(
-            contacts, step, still, memory, free, target, missing, friction, marks, force, end, work, 1
-        )
+    found = all_held(problem) and hold_all(problem)
+    if not found and all_held(problem):  # feet that feel no more than some motions, as in a plane
+        found, _ = solve_by_guessing(problem, 1)
     if found:
-        to_contact_frames(contacts, force)
-        found = within_facets(contacts, memory, force, facets)
+        to_contact_frames(problem.contacts, problem.force)
+        found = within_facets(problem, facets)
     status = SOLVED
     if not found:
-        status, iterations = solve_by_pivoting(
-            contacts, step, still, memory, free, target, missing, force, end, facets, work, marks
-        )
+        status, iterations = solve_by_pivoting(problem, facets)
         if status != SOLVED:  # the exact cone's forces are the best there are
-            for i in range(contacts.number[0]):
-                p = contacts.points[i]
-                end[p, 3], end[p, 4], end[p, 5] = 0.0, 0.0, 0.0
-            solve_by_few(contacts, step, still, memory, free, target, missing, friction, marks, force, end, work)
-    conclude(contacts, still, memory, end, force, mode)
+            for i in range(problem.contacts.number[0]):
+                p = problem.contacts.points[i]
+                problem.end[p, 3], problem.end[p, 4], problem.end[p, 5] = 0.0, 0.0, 0.0
+            solve_by_few(problem)
+    conclude(problem)
     return 0 if status == SOLVED else 1, iterations

@@ -30,20 +30,21 @@ def to_world_frames(contacts, force, world):
 
 
 @kernel
-def spread_with_friction(contacts, kind, friction, missing, force, work):
-    """Forces (world frame, friction not included) that give the ``missing`` accelerations while sliding points are
-    braked by ``friction`` (P, 4: unit vector, size in N), whose size is written. False if there are none.
+def spread_with_friction(problem):
+    """Forces (world frame, friction not included) that give the missing accelerations while sliding points are braked
+    by their friction, whose size is written. False if there are none.
     """
+    contacts, kind, friction, force = problem.contacts, problem.kind, problem.friction, problem.force
     slides = False
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         slides = slides or kind[p] == SLIDE
         for k in range(3):
-            force[p, k] = missing[p, k]
+            force[p, k] = problem.missing[p, k]
     if not slides:
-        spread(contacts, kind, force, work)
+        spread(contacts, kind, force, problem.work)
         return True
-    if not spread_over_rows(contacts, kind, friction, True, force, work):
+    if not spread_over_rows(contacts, kind, friction, True, force, problem.work):
         return False
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -54,8 +55,9 @@ def spread_with_friction(contacts, kind, friction, missing, force, work):
 
 
 @kernel
-def add_friction(contacts, kind, friction, force):
+def add_friction(problem):
     """Add the friction of sliding points to the forces, world frame."""
+    contacts, kind, friction, force = problem.contacts, problem.kind, problem.friction, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if kind[p] == SLIDE:

@@ -90,15 +90,16 @@ def push_foot(contacts, b, row, size, moved):
 
 
 @kernel
-def gauss_seidel(contacts, chosen, free, target, dt, force, sweeps, tolerance, before, work):
-    """Solve for ``force`` (P, 3) of the ``chosen`` points in contact frames, in place, from what it holds.
+def gauss_seidel(problem, chosen_count, sweeps, tolerance):
+    """Solve for the forces of the first ``chosen_count`` chosen points, from those there are; ``end`` is scratch.
 
-    ``free`` (P, 3) m/s in contact frames, ``target`` (P,) m/s; ``before`` (P, at least 3) and ``work`` (at least 8
-    rows) are scratch. Gives the last relative change and the sweeps taken.
+    Gives the last relative change and the sweeps taken.
 
     Between sweeps the forces go on a little the way they went (Nesterov), unless that led them back or apart
     (O'Donoghue and Candes 2015): half the sweeps at the median, a fifteenth in the slowest twentieth of flat feet.
     """
+    contacts, chosen, dt, force = problem.contacts, problem.chosen[:chosen_count], problem.step, problem.force
+    free, target, before, work = problem.free, problem.target, problem.end, problem.work
     moved, local, rows, moved_before = work[0], work[1:4], work[4:7], work[7]
     n = contacts.mobility.shape[0]
     for c in range(n):

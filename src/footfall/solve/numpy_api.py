@@ -16,13 +16,14 @@ import numpy as np
 from footfall.compiled import ByReference
 from footfall.errors import SolveError
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
-from footfall.solve.contact_problem import marks_size, rooms, solve_from_guess, work_rows
+from footfall.solve.contact_problem import marks_size, solve_from_guess, work_rows
 from footfall.solve.contact_search import read_kinds
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
 from footfall.solve.lcp import lemke
 from footfall.solve.many_points import MANY, solve_many, sweep_to
 from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
+from footfall.solve.problem import begin_problem
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
@@ -166,18 +167,19 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
     if points > MANY:
         return cone_newton(W, free, friction, target=target, start=start)
     work, kinds = np.zeros((work_rows(points, points), 6 * points)), np.zeros(marks_size(points), dtype=np.int64)
-    _, friction, motion, least, _ = rooms.py_func(work, points)
-    motion[:, :3], least[:] = given.free, given.target
     memory = np.zeros((points, MEMORY_SIZE))
     still = 1e-12 * max(np.abs(given.free).max(), np.abs(given.target).max())
     mode = np.zeros(points, dtype=np.int64)
-    contacts = _contacts(given)
+    own = begin_problem.py_func(_contacts(given), 1.0, still, memory, impulse, mode, work, kinds)
+    own.free[:, :3], own.target[:] = given.free, given.target
     if start is None:
-        guess(contacts, memory, given.free, given.target, kinds, friction)
+        guess(own)
     else:
-        motion = given.free + (given.W @ given.start.ravel()).reshape(points, 3)
-        read_kinds(contacts, still, given.target, given.start, motion, kinds, friction)
-    unsolved, iterations = solve_from_guess(contacts, 1.0, still, memory, impulse, mode, work, kinds)
+        impulse[:] = given.start
+        own.end[:, :3] = given.free + (given.W @ given.start.ravel()).reshape(points, 3)
+        read_kinds(own)
+        impulse[:] = 0.0
+    unsolved, iterations = solve_from_guess(own)
     if unsolved:  # what a step of a law has no time for
         found = cone_newton(W, free, given.friction, target=target)
         return replace(found, iterations=iterations + found.iterations)

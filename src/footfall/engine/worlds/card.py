@@ -72,7 +72,7 @@ def idle_control(time, qpos, qvel, ctrl, gains):
     return 0
 
 
-def no_facets(contacts, step, still, memory, force, mode, facets, work, marks):
+def no_facets(problem, facets):
     return 1, 0
 
 

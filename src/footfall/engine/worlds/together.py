@@ -21,6 +21,7 @@ from footfall.solve.contact_lean import (
     NEAR_GUESSES,
     choose_deferred,
     conclude_deferred,
+    deferred_problem,
     dense_rows,
     guess_deferred,
     guess_from_newton,
@@ -66,14 +67,15 @@ def bring_back(lane, work, first, owner, points, desk):
 
 
 @inlined
-def newton_for_all(lane, owner, work, first, contacts, force, own_work, marks, asks, desk, flags):
+def newton_for_all(lane, owner, work, problem, asks, desk, flags):
     """Newton for the lanes that ask. Gives whether it solved the problem of this lane."""
     count, solved, joining, most = 0, False, asks, desk.free.size // 3
+    first = dense_rows(problem.contacts)
     if joining:
-        count = choose_deferred(contacts, force, own_work, marks)
+        count = choose_deferred(problem)
     for turn in range(JOININGS):
         if joining:
-            lay_out(contacts, force, own_work, marks, min(count, most))
+            lay_out(problem, min(count, most))
         flags[lane] = min(count, most) if joining else 0
         cuda.syncthreads()
         for other in range(LANES):
@@ -86,7 +88,7 @@ def newton_for_all(lane, owner, work, first, contacts, force, own_work, marks, a
                 if other == lane:
                     solved = found
         if joining:
-            count, more = take_back(contacts, force, own_work, marks, min(count, most))
+            count, more = take_back(problem, min(count, most))
             joining = solved and more
             solved = solved and not more
         if not cuda.syncthreads_or(1 if joining else 0):
@@ -97,23 +99,19 @@ def newton_for_all(lane, owner, work, first, contacts, force, own_work, marks, a
 @inlined
 def solve_deferred(lane, owner, work, one, deferred, desk, flags):
     """Solve the problems that laws have laid out: by guessing, then by Newton and guessing. Gives the law's status."""
-    points, contacts, scratch = one.points, one.contacts, one.scratch
+    problem = deferred_problem(one.points, one.contacts, one.scratch)
     found, solved = not deferred, False
     for attempt in range(2):
         if attempt == 1:
             if not cuda.syncthreads_or(0 if found else 1):
                 break
-            first = dense_rows(contacts)
-            solved = newton_for_all(
-                lane, owner, work, first, contacts, points.force, scratch.work, scratch.marks, not found, desk, flags
-            )
+            solved = newton_for_all(lane, owner, work, problem, not found, desk, flags)
             if not found:
-                guess_from_newton(contacts, points.force, scratch.work, scratch.marks)
+                guess_from_newton(problem)
         if not found:
-            most = GUESSES if attempt == 0 else NEAR_GUESSES
-            found = guess_deferred(contacts, points.memory, points.force, scratch.work, scratch.marks, most)
+            found = guess_deferred(problem, GUESSES if attempt == 0 else NEAR_GUESSES)
     if deferred:
-        conclude_deferred(contacts, points.memory, points.force, points.mode, scratch.work, found)
+        conclude_deferred(problem, found)
     return 0 if found or solved else 1
 
 
