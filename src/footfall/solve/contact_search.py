@@ -271,18 +271,7 @@ def newton_on_few(problem, count, warm, budget):
         dense.friction[i] = problem.contacts.dynamic_friction[p]
         for k in range(3):
             dense.impulse[i, k] = problem.force[p, k]
-    found, iterations, left = solve_cone(
-        dense.matrix,
-        dense.free,
-        dense.target,
-        dense.friction,
-        dense.impulse,
-        warm,
-        ENOUGH,
-        budget,
-        dense.rest,
-        problem.integers,
-    )
+    found, iterations, left = solve_cone(dense, warm, ENOUGH, budget)
     hand_back(problem, dense.impulse)
     return found, iterations, left
 

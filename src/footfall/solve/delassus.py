@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from footfall.compiled import inlined, kernel
 from footfall.solve.gauss_seidel import push_foot, wrench_row
 from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
+from footfall.solve.problem import Dense
 
 #: A least motion for points that may do what they like.
 ANY = -1e12
-
-
-class Dense(NamedTuple):
-    """The problem of n chosen points, contact frames."""
-
-    matrix: Any  # (3n, 3n) Delassus
-    free: Any  # (n, 3)
-    target: Any  # (n,)
-    friction: Any  # (n,) room for coefficients
-    impulse: Any  # (n, 3) room
-    rest: Any  # what is left of the scratch space
 
 
 def dense_floats(points: int) -> int:
@@ -45,6 +33,7 @@ def dense_problem(problem, count):
         space[c:d],
         space[d:e].reshape((n, 3)),
         space[e:],
+        problem.integers,
     )
     write_out(problem, dense)
     return dense

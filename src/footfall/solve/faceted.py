@@ -108,17 +108,7 @@ def pivot_on_few(problem, facets, count, budget):
     status, iterations, left = SOLVED, 0, budget
     for _ in range(ROUNDS):
         most = int(left / cost) + 1
-        status, pivots = solve_pyramid(
-            dense.matrix,
-            dense.free,
-            dense.target,
-            dense.friction,
-            facets,
-            most,
-            dense.impulse,
-            dense.rest,
-            problem.integers,
-        )
+        status, pivots = solve_pyramid(dense, facets, most)
         iterations += pivots
         left = max(0.0, left - cost * pivots)
         take_off_idle_friction(dense.matrix, dense.impulse)

@@ -17,6 +17,7 @@ facets, which Lemke finds, is a better start.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
@@ -67,18 +68,31 @@ def projected(p, r, mu, size, target, z, u):
     return x, y, normal
 
 
+class Newton(NamedTuple):
+    """Where Newton's method on n points is; vectors over ``size``."""
+
+    size: float  # N s, the largest impulse that would stop a point alone
+    eager: float  # factor of r
+    soft: float
+    ease: Any  # (n,) r of each point
+    centre: Any  # (3n,) about which the problem is softened
+    u: Any  # (3n,) motions
+    phi: Any  # (3n,) the miss of the equations
+
+
 @kernel
-def values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi):
-    """Write u and the miss of the equations at z, all over ``size``; gives half its square."""
+def values(dense, newton, z):
+    """Write the motions and the miss of the equations at z (3n,); gives half its square."""
+    size, soft, ease, u, phi = newton.size, newton.soft, newton.ease, newton.u, newton.phi
     n = z.size
     merit = 0.0
     for i in range(n):
-        value = free[i // 3, i % 3] / size + soft / ease[i // 3] * (z[i] - centre[i])
+        value = dense.free[i // 3, i % 3] / size + soft / ease[i // 3] * (z[i] - newton.centre[i])
         for j in range(n):
-            value += w[i, j] * z[j]
+            value += dense.matrix[i, j] * z[j]
         u[i] = value
-    for p in range(friction.size):
-        x, y, normal = projected(p, eager * ease[p], friction[p], size, target[p], z, u)
+    for p in range(dense.friction.size):
+        x, y, normal = projected(p, newton.eager * ease[p], dense.friction[p], size, dense.target[p], z, u)
         phi[3 * p], phi[3 * p + 1], phi[3 * p + 2] = z[3 * p] - x, z[3 * p + 1] - y, z[3 * p + 2] - normal
         for k in range(3):
             merit += 0.5 * phi[3 * p + k] ** 2
@@ -86,12 +100,14 @@ def values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi
 
 
 @kernel
-def derivative(w, target, friction, ease, eager, soft, size, z, u, h):
+def derivative(dense, newton, z, h):
+    """Write the derivative (3n, 3n) of the miss by z."""
+    w, eager, size = dense.matrix, newton.eager, newton.size
     n = z.size
-    for p in range(friction.size):
-        r, mu = eager * ease[p], friction[p]
-        own = 1.0 - eager * soft
-        x, y, normal = shifted(p, r, size, target[p], z, u)
+    for p in range(dense.friction.size):
+        r, mu = eager * newton.ease[p], dense.friction[p]
+        own = 1.0 - eager * newton.soft
+        x, y, normal = shifted(p, r, size, dense.target[p], z, newton.u)
         length = math.sqrt(x * x + y * y)
         pressed = normal > 0.0
         limit = mu * normal if pressed else 0.0
@@ -116,15 +132,14 @@ def derivative(w, target, friction, ease, eager, soft, size, z, u, h):
 
 
 @kernel
-def cone_newton(w, free, target, friction, impulse, eager, soft, tolerance, limit, work):
-    """Improve impulses (P, 3) in place, in ``limit`` steps, softened about what they are: by how much, of the largest
+def cone_newton(dense, eager, soft, limit):
+    """Improve the impulses in place, in ``limit`` steps, softened about what they are: by how much, of the largest
     impulse that would stop a point alone, they miss the equations of the problem itself, and the steps taken.
-
-    ``work`` is flat, with ``n (2 n + 8)`` floats for n = 3P.
     """
-    points = friction.size
+    w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
+    points = dense.friction.size
     n = 3 * points
-    rows = work[: n * (2 * n + 8)].reshape((2 * n + 8, n))
+    rows = dense.rest[n : n + n * (2 * n + 8)].reshape((2 * n + 8, n))
     h, gram, vectors = rows[:n], rows[n : 2 * n], rows[2 * n :]
     z, u, phi, gradient = vectors[0], vectors[1], vectors[2], vectors[3]
     step, trial, ease, centre = vectors[4], vectors[5], vectors[6], vectors[7]
@@ -138,16 +153,17 @@ def cone_newton(w, free, target, friction, impulse, eager, soft, tolerance, limi
         for k in range(3):
             z[3 * p + k] = impulse[p, k] / size
             centre[3 * p + k] = z[3 * p + k]
-    merit = values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi)
+    newton = Newton(size, eager, soft, ease, centre, u, phi)
+    merit = values(dense, newton, z)
     error, steps = largest(phi), 0
-    while error > tolerance and steps < limit:
-        derivative(w, target, friction, ease, eager, soft, size, z, u, h)
+    while error > TOLERANCE and steps < limit:
+        derivative(dense, newton, z, h)
         slope = damped_step(h, phi, merit, gram, gradient, step)
         length, new = 1.0, merit
         for _ in range(HALVINGS):
             for i in range(n):
                 trial[i] = z[i] + length * step[i]
-            new = values(w, free, target, friction, ease, eager, soft, centre, size, trial, u, phi)
+            new = values(dense, newton, trial)
             if new <= merit + SHARE * length * slope:
                 break
             length *= 0.5
@@ -157,31 +173,31 @@ def cone_newton(w, free, target, friction, impulse, eager, soft, tolerance, limi
         merit, error = new, largest(phi)
         steps += 1
     # The right-hand sides, which lie in the cone, on it or at its tip without a rounding error.
-    values(w, free, target, friction, ease, eager, soft, centre, size, z, u, phi)
+    values(dense, newton, z)
     for p in range(points):
-        x, y, normal = projected(p, eager * ease[p], friction[p], size, target[p], z, u)
+        x, y, normal = projected(p, eager * ease[p], dense.friction[p], size, target[p], z, u)
         trial[3 * p], trial[3 * p + 1], trial[3 * p + 2] = x, y, normal
         impulse[p, 0], impulse[p, 1], impulse[p, 2] = size * x, size * y, size * normal
     if soft > 0.0 or eager != 1.0:
-        values(w, free, target, friction, ease, 1.0, 0.0, centre, size, trial, u, phi)
+        values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
         error = largest(phi)
     return error, steps
 
 
 @kernel
-def soften(w, free, target, friction, impulse, enough, budget, work):
+def soften(dense, enough, budget):
     """Newton on one softened problem after the other, each harder than the last, in place: by how much the best of the
     impulses miss the equations of the problem itself, and the steps taken. Impulses that miss by less than ``enough``
-    are improved while that is easy. ``work`` has ``cone_floats`` numbers.
+    are improved while that is easy.
     """
-    n = 3 * friction.size
-    best, room = work[:n], work[n:]
+    impulse, n = dense.impulse, 3 * dense.friction.size
+    best = dense.rest[:n]
     lowest, steps, cost = math.inf, 0, newton_cost(n)
     for soft in SOFT:
         limit = affordable(budget - cost * steps, cost, SOFT_STEPS)
         if limit == 0:
             break
-        error, more = cone_newton(w, free, target, friction, impulse, EAGER, soft, TOLERANCE, limit, room)
+        error, more = cone_newton(dense, EAGER, soft, limit)
         steps += more
         easy = error < 0.1 * lowest
         if error < lowest:
@@ -196,45 +212,41 @@ def soften(w, free, target, friction, impulse, enough, budget, work):
 
 
 @kernel
-def solve_cone(w, free, target, friction, impulse, warm, enough, budget, work, marks):
-    """Make impulses (P, 3) solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
+def solve_cone(dense, warm, enough, budget):
+    """Make the impulses solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
     impulse that would stop a point alone, the steps and pivots, and what is left of ``budget``, in the units of
     :mod:`footfall.solve.effort`. If ``warm``, what stalls is softened about the impulses that are given, too.
 
-    ``w`` (3P, 3P), ``free`` (P, 3), ``target`` and ``friction`` (P,); ``work`` is flat, with ``cone_floats`` numbers,
-    ``marks`` has ``cone_marks``.
+    Scratch has ``cone_floats`` numbers and ``cone_marks`` integers.
     """
-    n = 3 * friction.size
-    room, newton, left = work[n:], newton_cost(n), budget
-    limit = affordable(left, newton, NEAR)
-    error, iterations = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, room)
+    n = 3 * dense.friction.size
+    newton, left = newton_cost(n), budget
+    error, iterations = cone_newton(dense, 1.0, 0.0, affordable(left, newton, NEAR))
     left -= newton * iterations
     if error > ACCEPTED and warm:
-        error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+        error, steps = soften(dense, enough, left)
         left -= newton * steps
         iterations += steps
     if error > max(enough if warm else 0.0, ACCEPTED):
         for i in range(n):
-            impulse[i // 3, i % 3] = 0.0
-        error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+            dense.impulse[i // 3, i % 3] = 0.0
+        error, steps = soften(dense, enough, left)
         left -= newton * steps
         iterations += steps
     for facets in FACETS:
         if error <= max(enough, ACCEPTED) or left <= 0.0:
             break
-        size = friction.size * (facets + 2)
+        size = dense.friction.size * (facets + 2)
         pivot = pivot_cost(size)
-        most = affordable(left, pivot, pivot_limit(size))
-        ended, pivots = solve_pyramid(w, free, target, friction, facets, most, impulse, room, marks)
+        ended, pivots = solve_pyramid(dense, facets, affordable(left, pivot, pivot_limit(size)))
         left -= pivot * pivots
         if ended == LIMIT:
             break
-        limit = affordable(left, newton, STEPS)
-        error, steps = cone_newton(w, free, target, friction, impulse, 1.0, 0.0, TOLERANCE, limit, room)
+        error, steps = cone_newton(dense, 1.0, 0.0, affordable(left, newton, STEPS))
         left -= newton * steps
         iterations += pivots + steps
         if error > max(enough, ACCEPTED):
-            error, steps = soften(w, free, target, friction, impulse, enough, left, work)
+            error, steps = soften(dense, enough, left)
             left -= newton * steps
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left

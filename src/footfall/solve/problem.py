@@ -34,6 +34,18 @@ class Problem(NamedTuple):
     work: Any  # (rows, 6K) scratch
 
 
+class Dense(NamedTuple):
+    """The problem of n points with its Delassus matrix written out, and the space to solve it in."""
+
+    matrix: Any  # (3n, 3n)
+    free: Any  # (n, 3)
+    target: Any  # (n,)
+    friction: Any  # (n,) coefficients
+    impulse: Any  # (n, 3) sought; solvers begin with what it holds
+    rest: Any  # (floats,) scratch
+    integers: Any  # scratch
+
+
 @inlined
 def begin_problem(contacts, step, still, memory, force, mode, work, marks):
     """The problem of a law in its scratch space; the law writes ``free`` and ``target``."""

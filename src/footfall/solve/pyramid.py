@@ -87,18 +87,18 @@ def impulses(z, facets, impulse):
 
 
 @kernel
-def solve_pyramid(w, free, target, friction, facets, most, impulse, work, marks):
-    """Write the impulses (P, 3) of a contact problem, in ``most`` pivots at most; gives how Lemke ended and the pivots.
+def solve_pyramid(dense, facets, most):
+    """Write the impulses of a contact problem, in ``most`` pivots at most; gives how Lemke ended and the pivots.
 
-    ``work`` is flat, with ``pyramid_floats`` numbers, ``marks`` has ``pyramid_marks``.
+    Scratch has ``pyramid_floats`` numbers and ``pyramid_marks`` integers.
     """
-    n = friction.size * (facets + 2)
+    work, n = dense.rest, dense.friction.size * (facets + 2)
     m = work[: n * n].reshape((n, n))
     q, z = work[n * n : n * n + n], work[n * n + n : n * n + 2 * n]
     tableau = work[n * n + 2 * n : n * n + 2 * n + n * (n + 4)].reshape((n + 4, n))
-    friction_lcp(w, free, target, friction, facets, m, q)
-    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), tableau, marks)
-    impulses(z, facets, impulse)
+    friction_lcp(dense.matrix, dense.free, dense.target, dense.friction, facets, m, q)
+    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), tableau, dense.integers)
+    impulses(z, facets, dense.impulse)
     return status, pivots
 
 
