@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import ByReference
+from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
 from footfall.solve.contact_problem import marks_size, solve_from_guess, work_rows
-from footfall.solve.contact_search import read_kinds
+from footfall.solve.contact_search import move, read_kinds
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
 from footfall.solve.lcp import lemke
@@ -29,6 +29,8 @@ from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_
 
 #: Share of its largest number by which a matrix may miss its transpose.
 SYMMETRY = 1e-8
+#: Share of the largest impulse that the residual of a guess may have.
+EXACT = 1e-10
 
 
 class ContactProblem(NamedTuple):
@@ -152,6 +154,35 @@ def cone_gauss_seidel(
     return _solution(given, impulse, 0 if change <= tolerance else 2, sweeps)
 
 
+class Space(NamedTuple):
+    """What a law is handed beside the contacts."""
+
+    memory: np.ndarray
+    mode: np.ndarray
+    work: np.ndarray
+    marks: np.ndarray
+
+
+@kernel
+def _from_guess(contacts, still, given, known, impulse, space):
+    """Impulses (P, 3) by guessing what each point does, from ``given.start`` if it is ``known``; as a law solves it."""
+    problem = begin_problem(contacts, 1.0, still, space.memory, impulse, space.mode, space.work, space.marks)
+    for p in range(given.friction.size):
+        problem.target[p] = given.target[p]
+        for k in range(3):
+            problem.free[p, k] = given.free[p, k]
+            impulse[p, k] = given.start[p, k]
+    if known:
+        move(problem)
+        read_kinds(problem)
+    else:
+        guess(problem)
+    for p in range(given.friction.size):
+        for k in range(3):
+            impulse[p, k] = 0.0
+    return solve_from_guess(problem)
+
+
 def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
     """Solve a contact problem by guessing which points are open, stick and slide, and mending the guess.
 
@@ -166,24 +197,20 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
         return _solution(given, impulse, 0, 0)
     if points > MANY:
         return cone_newton(W, free, friction, target=target, start=start)
-    work, kinds = np.zeros((work_rows(points, points), 6 * points)), np.zeros(marks_size(points), dtype=np.int64)
-    memory = np.zeros((points, MEMORY_SIZE))
+    space = Space(
+        memory=np.zeros((points, MEMORY_SIZE)),
+        mode=np.zeros(points, dtype=np.int64),
+        work=np.zeros((work_rows(points, points), 6 * points)),
+        marks=np.zeros(marks_size(points), dtype=np.int64),
+    )
     still = 1e-12 * max(np.abs(given.free).max(), np.abs(given.target).max())
-    mode = np.zeros(points, dtype=np.int64)
-    own = begin_problem.py_func(_contacts(given), 1.0, still, memory, impulse, mode, work, kinds)
-    own.free[:, :3], own.target[:] = given.free, given.target
-    if start is None:
-        guess(own)
-    else:
-        impulse[:] = given.start
-        own.end[:, :3] = given.free + (given.W @ given.start.ravel()).reshape(points, 3)
-        read_kinds(own)
-        impulse[:] = 0.0
-    unsolved, iterations = solve_from_guess(own)
-    if unsolved:  # what a step of a law has no time for
-        found = cone_newton(W, free, given.friction, target=target)
+    unsolved, iterations = _from_guess(_contacts(given), still, given, start is not None, impulse, space)
+    answer = _solution(given, impulse, 0, iterations)
+    if unsolved or answer.residual > EXACT * np.abs(impulse).max():  # what a step of a law has no time for
+        start = None if unsolved else impulse
+        found = cone_newton(W, free, given.friction, target=target, start=start)
         return replace(found, iterations=iterations + found.iterations)
-    return _solution(given, impulse, 0, iterations)
+    return answer
 
 
 def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
