@@ -193,6 +193,30 @@ def tosses(command, capsys):
     assert Path("fits/spring-damper.json").exists()
 
 
+def forces(command, capsys):
+    """Landings on springs that let the brick in by 0.4 mm at rest."""
+    sim = ff.Simulation("brick", law=ff.law("spring-damper", rest_penetration=4e-4))
+    for name, height in zip("abc", (0.005, 0.01, 0.02), strict=True):
+        rec = sim.run(0.2, qpos=sim.place() + np.eye(7)[2] * height)
+        table = np.column_stack([rec.time, rec.total_force])
+        np.savetxt(f"{name}.csv", table, delimiter=",", header="time [s],fx [N],fy [N],fz [N]", comments="")
+    assert main([*command, "--evaluations", "80", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["law.rest_penetration"]["value"] == pytest.approx(4e-4, rel=0.1)
+
+
+def pulls(command, capsys):
+    times = np.arange(0.0, 1.0, 0.01)
+    lines = ["time,normal,tangential,trial"]
+    for trial, load in enumerate((20.0, 40.0, 60.0)):
+        force = np.where(times < 0.5, load * times, 0.4 * load)
+        lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
+    Path("pulls.csv").write_text("\n".join(lines))
+    assert main([*command, "--evaluations", "40", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["ground.friction"]["value"] == pytest.approx(0.4, rel=0.03)
+
+
 def a_paper(command):
     # Whole papers are run by their own tests. 1 if a claim that is said to be reproduced does not hold.
     if "--only" not in command:
@@ -315,6 +339,8 @@ OUTCOMES = {
     "human-walk": a_recorded_walk,
     "identify friction": friction,
     "identify tosses": tosses,
+    "identify forces": forces,
+    "identify pulls": pulls,
     "paper": a_paper,
     "plot": a_plot,
     "push-limit": push_limits,
@@ -333,9 +359,9 @@ def commands():
     for name in COMMANDS:
         module = import_module(f"footfall.cli.{name.replace('-', '_')}")
         found += re.findall(r"^footfall (.*)$", getdoc(module.Command) or "", flags=re.M)
-    found += re.findall(
-        r"^footfall (.*)$", getdoc(import_module("footfall.cli.identify_tosses").Command) or "", flags=re.M
-    )
+    of_forces = import_module("footfall.cli.identify_forces")
+    for shape in (import_module("footfall.cli.identify_tosses").Command, of_forces.Forces, of_forces.Pulls):
+        found += re.findall(r"^footfall (.*)$", getdoc(shape) or "", flags=re.M)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         found += re.findall(r"^footfall (.*)$", text, flags=re.M) + re.findall(r"`footfall ([^`]+)`", text)

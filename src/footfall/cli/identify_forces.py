@@ -56,7 +56,7 @@ class _Options:
 class Forces(_Options):
     """Fit a contact law to measured ground forces of a robot: drops, landings, a stance.
 
-    footfall identify forces a.mot b.mot --robot brick --foot total=ground_force_v --drop 0.02 0.05 --law hunt-crossley
+    footfall identify forces a.csv b.csv c.csv --robot brick --foot total=f --drop 0.005 0.01 0.02 --law spring-damper
 
     Each file is one trial (CSV, MOT, STO or C3D, see ff.load_forces), its time from the start of the run. The robot
     starts at home, higher by --drop, or with --velocity.

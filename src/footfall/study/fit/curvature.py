@@ -16,6 +16,8 @@ from footfall.study.fit.search import Errors, robust
 
 #: The loss is looked at as far from the best as it rises by this share, between these shares of the range.
 RISE, WIDEST, NARROWEST = 0.08, 0.2, 1e-4
+#: A parameter that changes the loss by less than this share is left as it is.
+FLAT = 1e-4
 #: How often that is done again about the lowest point, where it was farther off than this share of the standard error,
 #: and as far as so many standard errors.
 AGAIN, FAR, LOOK = 3, 0.2, 2.0
@@ -62,13 +64,16 @@ def _step(
 
     base = robust(at_best[:, None], scale)
     inward = np.where(best < 0.5, 1.0, -1.0)
-    size = widest.copy()
+    size, rise = widest.copy(), np.zeros(best.size)
     for i in names:
         while size[i] > NARROWEST:
-            rise = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base.mean()
-            if rise <= RISE * base.mean():
+            rise[i] = losses(best + inward * size * (np.arange(best.size) == i)).mean() - base.mean()
+            if rise[i] <= RISE * base.mean():
                 break
-            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base.mean() / rise))
+            size[i] *= max(0.1, 0.9 * np.sqrt(RISE * base.mean() / rise[i]))
+    names = names[np.abs(rise[names]) > FLAT * base.mean()]
+    if not names.size:
+        return unknown, size
     unit = np.eye(names.size)
     # Twice inward where a step outward would leave the range.
     outward = [-1.0 if 0.0 <= best[i] - inward[i] * size[i] <= 1.0 else 2.0 for i in names]

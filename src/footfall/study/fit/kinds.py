@@ -37,6 +37,12 @@ class Kind(NamedTuple):
     preset: Callable[[str], tuple[dict[str, Any], dict[str, Range]]]
 
 
+def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
+    """The height of the ground is none of it: the robot is set down on it."""
+    options, ranges = preset(law)
+    return options, {name: own for name, own in ranges.items() if name != "ground.height"}
+
+
 def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
     """What the trials are; ``own_robot``: they are followed by a robot that the user gives."""
     first = data[0]
@@ -53,7 +59,7 @@ def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
-        return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, preset)
+        return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, _of_forces)
     if isinstance(first, Pull):
         return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
     return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)
