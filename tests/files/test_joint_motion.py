@@ -99,7 +99,7 @@ def test_what_a_format_holds_are_the_coordinates_of_the_robot(write, robot, qpos
     for k in (0, 7, len(qpos) - 1):
         wanted = qpos[k].copy()
         wanted[2] += reference.lift
-        np.testing.assert_allclose(reference.qpos(k / FPS), wanted, atol=1e-9)
+        np.testing.assert_allclose(reference.at(k / FPS).qpos, wanted, atol=1e-9)
 
 
 @pytest.mark.parametrize("ending", [".sto", ".npz", ".csv"])
@@ -112,7 +112,7 @@ def test_an_exported_recording_is_a_motion(ending, tmp_path):
         reference = MotionReference(robot, motion, cutoff=1e3)
     wanted = rec.qpos[5].copy()
     wanted[2] += reference.lift
-    np.testing.assert_allclose(reference.qpos(rec.time[5]), wanted, atol=1e-6)
+    np.testing.assert_allclose(reference.at(rec.time[5]).qpos, wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,11 @@ def test_stances_of_a_motion_are_found(robot):
     qpos[:, robot.model.jnt_qposadr[knee]] -= 0.5 * np.sin(np.pi * up) ** 2
     reference = MotionReference(robot, ff.JointMotion(time, qpos, None, None, None), cutoff=6.0)
     assert reference.lift == pytest.approx(-0.03, abs=1e-4)
-    moved = int(np.flatnonzero(~reference.stances(1.0).stands)[0])
-    assert (~reference.stances(1.0).stands).sum() == 1 and reference.stances(0.2).stands.all()
-    assert reference.stances(1.9).stands.all()
-    left, wait = reference.stances(0.3).left, reference.stances(1.2).wait
+    stances = reference.stances
+    early, before, midway, after, late = (round(time / stances.every) for time in (0.2, 0.3, 1.0, 1.2, 1.9))
+    moved = int(np.flatnonzero(stances.stands[midway] == 0)[0])
+    assert (stances.stands[midway] == 0).sum() == 1 and stances.stands[early].all()
+    assert stances.stands[late].all()
+    left, wait = stances.left[before], stances.wait[after]
     assert 0.2 < left[moved] < 0.5 and np.isinf(np.delete(left, moved)).all()
     assert 0.0 < wait[moved] < 0.4

@@ -14,6 +14,7 @@ from footfall.solve.quadratic_program import (
     SOLVED,
     QuadraticProgram,
     active_set,
+    empty_program,
     solve_quadratic_program,
 )
 
@@ -21,6 +22,10 @@ from footfall.solve.quadratic_program import (
 def solve(program):
     work = active_set(len(program.f), len(program.lower) - len(program.C), len(program.C))
     return solve_quadratic_program(program, work), work
+
+
+def program_of(H, f, C, lower, upper):
+    return QuadraticProgram(H, f, C, lower, upper, np.array([len(f), len(lower) - len(C), len(C)]))
 
 
 def random_program(seed, n, bounds, m, stiff):
@@ -34,7 +39,7 @@ def random_program(seed, n, bounds, m, stiff):
     lower, upper = at - room[0], at + room[1]
     lower[draw.uniform(size=bounds + m) < 0.3] = -1e30
     upper[draw.uniform(size=bounds + m) < 0.3] = 1e30
-    return QuadraticProgram(0.5 * (H + H.T), draw.normal(size=n) * 3.0, C, lower, upper)
+    return program_of(0.5 * (H + H.T), draw.normal(size=n) * 3.0, C, lower, upper)
 
 
 @settings(max_examples=150, deadline=None)
@@ -67,6 +72,19 @@ def test_solutions_satisfy_the_conditions_of_karush_kuhn_and_tucker(seed, n, m, 
     np.testing.assert_allclose(push, 0.0, atol=1e-7 * (size + np.abs(work.multiplier[:count]).max(initial=0.0)))
 
 
+def test_a_program_in_larger_arrays_is_the_same():
+    program = random_program(3, 8, 5, 12, 2.0)
+    _, work = solve(program)
+    room = empty_program(10, 10, 15)
+    for large, small in zip(room[:3], program[:3], strict=True):
+        large[...] = np.nan
+        large[tuple(slice(0, size) for size in small.shape)] = small
+    room.lower[:17], room.upper[:17], room.shape[:] = program.lower, program.upper, program.shape
+    end, other = solve(room)
+    assert end == SOLVED
+    np.testing.assert_array_equal(other.x[:8], work.x)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_solution_is_that_of_another_solver(seed):
     program = random_program(seed, 24, 24, 40, 4.0)
@@ -81,12 +99,12 @@ def test_the_solution_is_that_of_another_solver(seed):
 
 
 def test_constraints_that_exclude_each_other_are_proved_infeasible():
-    program = QuadraticProgram(
+    program = program_of(
         np.eye(2), np.zeros(2), np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([2.0, -1e30]), np.array([1e30, 3.0])
     )
     assert solve(program)[0] == INFEASIBLE
 
 
 def test_a_function_without_minimum_is_refused():
-    program = QuadraticProgram(np.diag([1.0, -1.0]), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
+    program = program_of(np.diag([1.0, -1.0]), np.zeros(2), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
     assert solve(program)[0] == INDEFINITE

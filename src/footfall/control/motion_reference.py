@@ -5,49 +5,27 @@ from __future__ import annotations
 import re
 import warnings
 from itertools import pairwise
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
+from footfall.compiled import ByReference, kernel
+from footfall.control.motion_moment import Moment, MotionTable, StanceTable, moment_at
 from footfall.errors import ControllerError, FootfallWarning, did_you_mean
 from footfall.files.joint_motion import JointMotion
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
-from footfall.standing import point_positions
 
 #: A point of the motion stands where it is lower (m) and slower (m/s) than this, for a centre of mass at 0.86 m.
 STANDS_BELOW, STANDS_SLOWER, COM_HEIGHT = 0.02, 0.25, 0.864
 #: s between the samples in which that is looked for, and a gap in standing, or a stance, that is too short to be one.
 EVERY, SHORTEST = 5e-3, 0.06
-#: s on both sides of a moment over which velocities and accelerations are differences.
-NEAR = 2e-3
 #: rad that a motion may go beyond the limit of a joint before that is reported.
 BEYOND = 0.02
 #: rad: a root that begins farther from upright has its quaternion in another order, if that one is nearer.
 UPRIGHT = 0.8
 #: What names of joints may begin or end with, and are the same without.
 _DECORATION = re.compile(r"(_joint|_dof|_angle|\.position|/position)$")
-
-
-class Moment(NamedTuple):
-    """What a motion is at a time: coordinates, and places with their velocities and accelerations (world frame)."""
-
-    qpos: np.ndarray  # (nq,)
-    qvel: np.ndarray  # (nv,)
-    qacc: np.ndarray  # (nv,)
-    com: np.ndarray  # (3, 3) m, m/s, m/s2
-    points: np.ndarray  # (3, P, 3) of the contact points, the same
-    trunk: np.ndarray  # (3, 3) axes of the root
-
-
-class Stances(NamedTuple):
-    """Which points shall stand, and for how long."""
-
-    stands: np.ndarray  # (P,)
-    since: np.ndarray  # (P,) s since a point that stands came; inf from the start
-    wait: np.ndarray  # (P,) s until a point that does not stand comes; inf for never
-    left: np.ndarray  # (P,) s until a point that stands goes
 
 
 class MotionReference:
@@ -63,80 +41,96 @@ class MotionReference:
         self.robot, self.duration = robot, motion.duration
         model = robot.model
         self._data = mujoco.MjData(model)
-        self._root = int(model.body_rootid[robot.point_body[0]])
         samples = _coordinates(robot, motion)
         for at in _quaternions(model):
             samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
-        self._spline = CubicSpline(motion.time, _smooth(motion.time, samples, cutoff), axis=0)
-        self._turning = _quaternions(model)
-        self._height = _height_coordinate(model)
-        self.lift = 0.0
-        self._find_stances()
+        spline = CubicSpline(motion.time, _smooth(motion.time, samples, cutoff), axis=0)
+        self.table = _table(robot, self._data, spline.x, spline.c)
+        self._place = ByReference(self.table)
+        self.stances = self._find_stances()
 
-    def qpos(self, time: float) -> np.ndarray:
-        """(nq,) the coordinates at a time."""
-        values: np.ndarray = self._spline(min(max(time, 0.0), self.duration))
-        for at in self._turning:
-            values[at : at + 4] /= np.linalg.norm(values[at : at + 4])
-        if self._height >= 0:
-            values[self._height] += self.lift
-        return values
+    @property
+    def lift(self) -> float:
+        """How far the motion was moved up, m."""
+        return float(self.table.lift[0])
 
     def at(self, time: float) -> Moment:
         """Everything at a time."""
-        model = self.robot.model
-        around = [self.qpos(time + step * NEAR) for step in (-1, 0, 1)]
-        before, after = np.zeros(model.nv), np.zeros(model.nv)
-        mujoco.mj_differentiatePos(model, before, NEAR, around[0], around[1])
-        mujoco.mj_differentiatePos(model, after, NEAR, around[1], around[2])
-        seen = [self._look(qpos) for qpos in (around[0], around[2], around[1])]
-        com = _derivatives(seen[0][0], seen[2][0], seen[1][0])
-        points = _derivatives(seen[0][1], seen[2][1], seen[1][1])
-        trunk = self._data.xmat[self._root].reshape(3, 3).copy()
-        return Moment(around[1], 0.5 * (before + after), (after - before) / NEAR, com, points, trunk)
+        ask_moment(self._place, float(time))
+        return Moment(*(value.copy() for value in self.table.moment))
 
-    def stances(self, time: float) -> Stances:
-        """Which points shall stand at a time."""
-        k = min(max(round(time / EVERY), 0), len(self._stands) - 1)
-        return Stances(self._stands[k], self._since[k], self._wait[k], self._left[k])
-
-    def _look(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self._data.qpos[:] = qpos
-        mujoco.mj_kinematics(self.robot.model, self._data)
-        mujoco.mj_comPos(self.robot.model, self._data)
-        return self._data.subtree_com[self._root].copy(), point_positions(self.robot, self._data)
-
-    def _find_stances(self) -> None:
+    def _find_stances(self) -> StanceTable:
         """Set the motion on the ground, and find which points stand on it when."""
         times = np.arange(0.0, self.duration + EVERY, EVERY)
-        places = np.array([self._look(self.qpos(t))[1] for t in times])
+        places = np.array([self.at(t).points[0] for t in times])
         height = places[:, :, 2] - self.robot.point_radius
-        size = max(float(self._look(self.robot.home)[0][2]), 1e-3) / COM_HEIGHT
+        size = max(_home_height(self.robot), 1e-3) / COM_HEIGHT
         speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
         # The ground is where the lowest point mostly is while it rests: retargeted feet hover and sink in by turns.
         lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
         resting = lowest[slowness < STANDS_SLOWER * np.sqrt(size)]
         low = float(np.median(resting)) if resting.size else float(lowest.min())
-        if self._height >= 0:
-            self.lift = -low
+        if self.table.height >= 0:
+            self.table.lift[0] = -low
         stands = (height - low < STANDS_BELOW * size) & (speed < STANDS_SLOWER * np.sqrt(size))
         for p in range(stands.shape[1]):
             for wanted in (False, True):  # first fill short gaps, then drop short stances
                 _drop_short(stands[:, p], wanted, round(SHORTEST / EVERY))
-        self._stands = stands
-        self._since, self._wait, self._left = (np.full(stands.shape, np.inf) for _ in range(3))
+        since, wait, left = (np.full(stands.shape, np.inf) for _ in range(3))
         for k in range(1, len(stands)):
-            came = np.where(stands[k - 1], self._since[k - 1] + EVERY, EVERY)
-            self._since[k] = np.where(stands[k], came, 0.0)
+            since[k] = np.where(stands[k], np.where(stands[k - 1], since[k - 1] + EVERY, EVERY), 0.0)
         for k in range(len(stands) - 2, -1, -1):
-            goes = np.where(stands[k + 1], self._left[k + 1] + EVERY, EVERY)
-            self._left[k] = np.where(stands[k], goes, 0.0)
-            self._wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], EVERY, self._wait[k + 1] + EVERY))
+            left[k] = np.where(stands[k], np.where(stands[k + 1], left[k + 1] + EVERY, EVERY), 0.0)
+            wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], EVERY, wait[k + 1] + EVERY))
+        return StanceTable(EVERY, stands.astype(np.int64), since, wait, left)
 
 
-def _derivatives(before: np.ndarray, now: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Value, rate and second rate, by differences over ``NEAR``."""
-    return np.array([now, (after - before) / (2.0 * NEAR), (after - 2.0 * now + before) / NEAR**2])
+@kernel
+def ask_moment(table, time):
+    """The moment at a time, for Python."""
+    moment_at(table, time)
+
+
+def _home_height(robot: Robot) -> float:
+    """m, of the centre of mass at home."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(robot.model, data)
+    mujoco.mj_comPos(robot.model, data)
+    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
+
+
+def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:
+    """A motion as splines of coordinates, for compiled code; ``data`` must outlive it."""
+    model, P = robot.model, robot.point_count
+    return MotionTable(
+        breaks=np.array(breaks),
+        coefficients=np.array(coefficients, order="C"),
+        turning=np.array(_quaternions(model), dtype=np.int64),
+        height=int(_height_coordinate(model)),
+        lift=np.zeros(1),
+        root=int(model.body_rootid[robot.point_body[0]]),
+        point_body=np.array(robot.point_body, dtype=np.int64),
+        point_position=np.array(robot.point_position, dtype=float),
+        model=model._address,
+        data=data._address,
+        data_qpos=data.qpos,
+        xpos=data.xpos,
+        xmat=data.xmat,
+        subtree_com=data.subtree_com,
+        around=np.zeros((3, model.nq)),
+        places=np.zeros((3, P, 3)),
+        centres=np.zeros((3, 3)),
+        rates=np.zeros((2, model.nv)),
+        moment=Moment(
+            qpos=np.zeros(model.nq),
+            qvel=np.zeros(model.nv),
+            qacc=np.zeros(model.nv),
+            com=np.zeros((3, 3)),
+            points=np.zeros((3, P, 3)),
+            trunk=np.zeros((3, 3)),
+        ),
+    )
 
 
 def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:

@@ -87,7 +87,8 @@ def base_motion(motion, standing, problem):
     """The base's acceleration by the joints' and by each wrench, from its rows of the equations of motion."""
     M, driven, free = motion.inertia, motion.driven, motion.free
     nu, base, answer = driven.size, free.size, problem.answer
-    feet, last = (problem.program.f.size - nu) // 6, answer.shape[1]
+    n = problem.program.shape[0]
+    feet = (n - nu) // 6
     for i in range(base):
         own = answer[i]
         for j in range(base):
@@ -102,7 +103,7 @@ def base_motion(motion, standing, problem):
                     for r in range(3):
                         value += J[3 * half + r, free[i]] * R[r, c]
                     own[nu + 6 * s + 3 * half + c] = value
-        own[last - 1] = -motion.bias[free[i]]
+        own[n] = -motion.bias[free[i]]
     return solve_base(problem)
 
 
@@ -110,7 +111,7 @@ def base_motion(motion, standing, problem):
 def solve_base(problem):
     """Solve the rows of the base for its acceleration by every unknown. False if it has no inertia."""
     answer, L, base = problem.answer, problem.factor, problem.block.shape[0]
-    last = answer.shape[1]
+    last = problem.program.shape[0] + 1
     if not cholesky(problem.block, base, SINGULAR, L):
         return False
     for i in range(base):  # all columns at once: L y = b, then L^T x = y
@@ -129,9 +130,9 @@ def solve_base(problem):
 
 
 @inlined
-def joint_row(row, driven, free, answer, target):
-    """Write a row (nv,) of joint space as one of the unknowns (n,); gives what is there at x = 0."""
-    n, rest = target.size, 0.0
+def joint_row(row, driven, free, answer, target, n):
+    """Write a row (nv,) of joint space as one of the ``n`` unknowns; gives what is there at x = 0."""
+    rest = 0.0
     for j in range(n):
         target[j] = 0.0
     for i in range(free.size):
@@ -154,7 +155,7 @@ def assemble(motion, mass, standing, targets, limits, problem):
         return False
     M, driven, free = motion.inertia, motion.driven, motion.free
     program = problem.program
-    nu, n = driven.size, program.f.size
+    nu, n = driven.size, program.shape[0]
     feet = (n - nu) // 6
     H, f, A, answer = program.H, program.f, problem.rows, problem.answer
     for i in range(n):
@@ -167,7 +168,7 @@ def assemble(motion, mass, standing, targets, limits, problem):
         for r in range(3):
             if k < 4:
                 foot, at = k // 2, 3 * (k % 2) + r
-                rest = joint_row(motion.jacobian[foot, at], driven, free, answer, A[r])
+                rest = joint_row(motion.jacobian[foot, at], driven, free, answer, A[r], n)
                 problem.wanted[r] = targets.feet[foot, at] - motion.drift[foot, at] - rest
                 problem.weight[r] = targets.feet_weight[foot, at]
             else:
@@ -202,7 +203,7 @@ def assemble(motion, mass, standing, targets, limits, problem):
         lower[i], upper[i] = -1e30, 1e30
     for k in range(nu):
         d = driven[k]
-        bias = motion.bias[d] + joint_row(M[d], driven, free, answer, C[k])
+        bias = motion.bias[d] + joint_row(M[d], driven, free, answer, C[k], n)
         for s in range(feet):
             J, R = motion.jacobian[standing[s]], motion.rotation[standing[s]]
             for half in range(2):
@@ -231,7 +232,7 @@ def add_three_rows(problem):
     """Add the squares of three weighted rows to the program: three at once, for H is read and written once for them."""
     A, wanted, weight = problem.rows, problem.wanted, problem.weight
     H, f = problem.program.H, problem.program.f
-    for i in range(f.size):
+    for i in range(problem.program.shape[0]):
         a, b, c = weight[0] * A[0, i], weight[1] * A[1, i], weight[2] * A[2, i]
         f[i] -= a * wanted[0] + b * wanted[1] + c * wanted[2]
         for j in range(i + 1):

@@ -40,11 +40,19 @@ class QuadraticProgram(NamedTuple):
     C: Any  # (m, n)
     lower: Any  # (b + m,)
     upper: Any  # (b + m,)
+    shape: Any  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
 
 
 def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
     """Zeros for a program of ``n`` unknowns, the first of them with ``bounds``, and ``m`` rows."""
-    return QuadraticProgram(np.zeros((n, n)), np.zeros(n), np.zeros((m, n)), np.zeros(bounds + m), np.zeros(bounds + m))
+    return QuadraticProgram(
+        H=np.zeros((n, n)),
+        f=np.zeros(n),
+        C=np.zeros((m, n)),
+        lower=np.zeros(bounds + m),
+        upper=np.zeros(bounds + m),
+        shape=np.array([n, bounds, m], dtype=np.int64),
+    )
 
 
 class ActiveSet(NamedTuple):
@@ -79,16 +87,17 @@ def active_set(n: int, bounds: int, m: int) -> ActiveSet:
 @kernel
 def solve_quadratic_program(program, work):
     """Write the solution to ``work.x``; SOLVED, or why there is none."""
-    n, x, C = work.x.size, work.x, program.C
+    x, C = work.x, program.C
+    n, bounds, m = program.shape[0], program.shape[1], program.shape[2]
     work.count[0] = work.count[1] = 0
-    for i in range(work.side.size):
+    for i in range(bounds + m):
         work.side[i] = 0
     if not cholesky(program.H, n, SINGULAR, work.factor):
         return INDEFINITE
     for i in range(n):
         x[i] = -program.f[i]
     cholesky_solve(work.factor, n, x)
-    for r in range(C.shape[0]):
+    for r in range(m):
         value = 0.0
         for j in range(n):
             value += C[r, j] * C[r, j]
@@ -99,16 +108,16 @@ def solve_quadratic_program(program, work):
         if chosen < 0:
             return SOLVED
         if work.count[1] == 0:
-            begin_base(work)
+            begin_base(work, n)
         end = take_up(program, work, chosen, violation, most)
         if end != SOLVED:
             return end
 
 
 @inlined
-def begin_base(work):
+def begin_base(work, n):
     """J = L^-T; row k of L^-1 is a combination of those above it."""
-    n, L, J = work.x.size, work.factor, work.base
+    L, J = work.factor, work.base
     for k in range(n):
         for j in range(n):
             J[k, j] = 0.0
@@ -125,12 +134,12 @@ def begin_base(work):
 @inlined
 def most_violated(program, work):
     """The constraint that x violates most for its size, or -1; and by how much, negative where x is too large."""
-    n, x, bounds = work.x.size, work.x, program.lower.size - program.C.shape[0]
+    n, bounds, m, x = program.shape[0], program.shape[1], program.shape[2], work.x
     largest = 0.0
     for j in range(n):
         largest = max(largest, abs(x[j]))
     worst, chosen, found = 0.0, -1, 0.0
-    for i in range(program.lower.size):
+    for i in range(bounds + m):
         if i < bounds:
             value, size = x[i], 1.0
         else:
@@ -154,7 +163,7 @@ def most_violated(program, work):
 @inlined
 def take_up(program, work, chosen, violation, most):
     """Make a violated constraint active, letting go of those that hold it back."""
-    n, x, bounds = work.x.size, work.x, program.lower.size - program.C.shape[0]
+    n, bounds, x = program.shape[0], program.shape[1], work.x
     sign = 1 if violation > 0.0 else -1
     short = abs(violation)
     for j in range(n):
@@ -167,7 +176,7 @@ def take_up(program, work, chosen, violation, most):
             return UNFINISHED
         work.count[1] += 1
         q = work.count[0]
-        gain, whole = directions(work)
+        gain, whole = directions(work, n)
         full = short / gain if gain > DEPENDENT * whole else math.inf
         partial, leaving = math.inf, -1
         for k in range(q):
@@ -185,15 +194,15 @@ def take_up(program, work, chosen, violation, most):
             short -= length * gain
         if full <= partial:
             work.active[q], work.side[chosen], work.multiplier[q] = chosen, sign, own
-            add_normal(work)
+            add_normal(work, n)
             return SOLVED
-        let_go(work, leaving)
+        let_go(work, leaving, n)
 
 
 @inlined
-def directions(work):
+def directions(work, n):
     """Write the directions of x and of the multipliers; the gain of the constraint along x, and of it alone."""
-    n, q, J, R = work.x.size, work.count[0], work.base, work.triangle
+    q, J, R = work.count[0], work.base, work.triangle
     whole = 0.0
     for k in range(n):
         value = 0.0
@@ -220,9 +229,9 @@ def directions(work):
 
 
 @inlined
-def add_normal(work):
+def add_normal(work, n):
     """Turn the columns of J beside the active ones until only the first of them sees the new normal."""
-    n, q, J, R, d = work.x.size, work.count[0], work.base, work.triangle, work.along
+    q, J, R, d = work.count[0], work.base, work.triangle, work.along
     for k in range(n - 1, q, -1):
         if abs(d[k]) < NOTHING:
             continue
@@ -239,9 +248,9 @@ def add_normal(work):
 
 
 @inlined
-def let_go(work, leaving):
+def let_go(work, leaving, n):
     """Take a constraint out of the active set, and turn R back into a triangle."""
-    n, q, J, R = work.x.size, work.count[0] - 1, work.base, work.triangle
+    q, J, R = work.count[0] - 1, work.base, work.triangle
     work.side[work.active[leaving]] = 0
     for k in range(leaving, q):
         work.active[k], work.multiplier[k] = work.active[k + 1], work.multiplier[k + 1]
