@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,16 @@ FILES = {
 
 
 def real_robot(name: str, actuators: str = "motor") -> ff.Robot:
-    """One of them; the test is skipped where its file is missing."""
-    file = FOLDER / FILES[name]
-    if not file.exists():
+    """One of them, not to be changed; the test is skipped where its file is missing."""
+    if not (FOLDER / FILES[name]).exists():
         pytest.skip(f"no model of {name} here")
+    return _loaded(name, actuators)
+
+
+@cache
+def _loaded(name: str, actuators: str) -> ff.Robot:
+    """Once for all tests of a process: meshes take a third of a second."""
+    file = FOLDER / FILES[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.FootfallWarning)  # two of Talos' joints begin outside their limits
         return ff.load_robot(file, actuators=actuators)

@@ -23,7 +23,7 @@ STEP_DURATION = 0.25  # s
 WALK = QuadrupedWalk(speed=0.3, gait="trot", steps=8, step_duration=STEP_DURATION)
 #: m that are walked: the speed is taken up over the first cycle of two steps and given back over the last.
 DISTANCE = 0.3 * STEP_DURATION * (8 - 2)
-DT, FINE = 5e-4, 2.5e-4  # s
+DT, FINE = 1e-3, 5e-4  # s
 #: s, of a stance that counts: shorter ones are feet that touch and leave.
 LONG = 0.1
 #: s between the states at which the equations of motion are looked at.
