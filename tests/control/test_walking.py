@@ -310,6 +310,15 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
+@pytest.mark.parametrize(
+    ("grid", "shape"), [((1, 1), "are one place"), ((2, 1), "lie on a line"), ((1, 2), "lie on a")]
+)
+def test_feet_on_points_and_lines_are_refused(grid, shape):
+    robot = ff.load_robot("spatial-biped").with_points(grid)
+    with pytest.raises(ControllerError, match=f"stand on an area: the contact points of foot '\\w+' of .* {shape}"):
+        ff.Simulation(robot).run(0.1, controller=Walk())
+
+
 def test_steps_to_the_side_that_would_set_foot_on_foot_are_refused():
     with pytest.raises(ControllerError, match="to the side would set a foot of spatial-biped on the other"):
         ff.Simulation("spatial-biped").run(0.1, controller=Walk(speed=0.0, sideways=0.5))

@@ -18,6 +18,8 @@ LEG_JOINTS = 6
 LEAST_JOINTS = 5
 #: rad, of a roll by 1 rad, that a leg may lack.
 CANNOT = 0.2
+#: Contact points whose width is a smaller share of their length lie on a line.
+THIN = 0.02
 #: Share of the hip's height over the sole that the last motor may have and still be an ankle.
 ANKLE = 0.4
 
@@ -218,6 +220,14 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
     placed = foot.polygon @ turned.T + data.xpos[body]
     if len(placed) < 3:
         raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
+    standing = (foot.points @ turned.T)[:, :2]
+    long, wide = np.linalg.svd(standing - standing.mean(axis=0), compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
+    if wide < THIN * long or long == 0.0:
+        shape = "lie on a line" if long > 0.0 else "are one place"
+        raise ControllerError(
+            f"{purpose} needs feet that stand on an area: the contact points of foot '{foot.name}' of {robot.name} "
+            f"{shape}, on which it would tip before the next step"
+        )
     middle = 0.5 * (placed.min(axis=0) + placed.max(axis=0))
     return Sole(
         name=foot.name,
