@@ -57,7 +57,11 @@ def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
     dropped = fit(law, landings(4), ranges, robot=ff.load_robot("brick"), evaluations=16, workers=2)
     assert dropped.parameters[0].note == "not identifiable from these data"
     assert dropped.parameters[0].low == pytest.approx(0.1) and dropped.parameters[0].high == pytest.approx(1.0)
-    thrown = fit(law, landings(4, 0.4, 2.0), ranges, robot=ff.load_robot("brick"), evaluations=30, workers=2)
+    others = landings(2, 0.4, 2.0, seed=5)
+    thrown = fit(
+        law, landings(4, 0.4, 2.0), ranges, judge=others, robot=ff.load_robot("brick"), evaluations=30, workers=2
+    )
+    assert thrown.judged["force_weights"] == pytest.approx(NOISE * 3**0.5, rel=0.15)
     one = thrown.parameters[0]
     assert not one.note and one.low <= 0.4 <= one.high and one.high - one.low < 0.05
 

@@ -27,7 +27,7 @@ class _Options:
     friction: float = 0.7
     """of the ground, where it is not fitted"""
     evaluations: int = 200
-    """how often all trials are simulated, about"""
+    """how often a search simulates all trials, about"""
     seed: int = 0
     """of the search"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json", help_behavior_hint="")] = None

@@ -36,7 +36,7 @@ class Command:
     judge: int = 100
     """other tosses to judge on"""
     evaluations: int = 200
-    """how often all tosses of the fit are simulated, about"""
+    """how often a search simulates all tosses of the fit, about"""
     seed: int = 0
     """of the split and the search"""
     rate: float = 148.0

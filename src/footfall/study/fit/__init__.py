@@ -80,7 +80,7 @@ def fit(
         dt: step, s; left out, the largest up to 1 ms that divides the time between two frames of a toss.
         simulate: gives errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name.
-        evaluations: how often all trials are simulated, about.
+        evaluations: how often a search simulates all trials, about; a fit takes twice as many in all.
         progress: called with the simulations done and about how many there will be.
 
     Whether fitting helps the law is decided by cross-validation: it is searched for without a half of the trials and
@@ -94,7 +94,7 @@ def fit(
         )
     name = law if isinstance(law, str) else law.name
     kind = kind_of(data, robot is not None)
-    data = kind.trials
+    data, judge = kind.trials, kind_of(judge, robot is not None).trials if judge else ()
     base, given = ({}, parameters) if parameters is not None else kind.preset(name)
     ranges = as_ranges(given or {})
     options = {**base, **(law.options() if isinstance(law, Law) else {})}
@@ -149,9 +149,10 @@ def fit(
         tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)
         kept = best == plain and bool(of_law.any())
         draws = bootstrapped(tried, DRAWS, seed)
-        point, at_point, spread = curvature.polished(
-            errors, tried.points[best], tried.errors[best], tried.scale, ~of_law if kept else np.ones_like(of_law)
-        )
+        found = curvature.Curvature(tried.points[best], tried.errors[best], np.full(len(names), np.nan))
+        if not kept:
+            found = curvature.polished(errors, found.point, found.errors, tried.scale)
+        point, at_point, spread = found
         probes = probed(errors, point, at_point, tried.scale)
         chosen, of_robot = simulation(point)
         judged = [
@@ -189,14 +190,14 @@ def _found(
     few = max(4, round(FOR_DEFAULTS * evaluations))
     others = ~of_law if of_law.any() else np.ones_like(of_law)
     default, plain = settled(search(errors, first, trials, few if of_law.any() else evaluations, seed, others), errors)
-    scale, folds = default.scale, np.tile(default.points[plain], (FOLDS, 1))
-    begin = np.tile(first, (FOLDS, 1))
-    kept = cross_validated(errors, begin, trials, few, seed, scale, others)
+    scale = default.scale
+    kept = cross_validated(errors, np.tile(first, (FOLDS, 1)), trials, few, seed, scale, others)
     if not of_law.any():
         return default, plain, plain, (float(kept.missed.mean()), float(kept.missed.mean()))
     free = cross_validated(errors, kept.points, trials, round(CROSSED * evaluations), seed, scale)
     starts = np.vstack([free.points.mean(axis=0), free.points])
-    last = search(errors, folds[0], trials, round(LAST * evaluations), seed + 1, scale=scale, starts=starts)
+    begin, budget = default.points[plain], round(LAST * evaluations)
+    last = search(errors, begin, trials, budget, seed + 1, scale=scale, starts=starts)
     tried, chosen = settled(joined(default, last), errors)
     best = chosen if better(free.missed, kept.missed) else plain
     return tried, plain, best, (float(free.missed.mean()), float(kept.missed.mean()))

@@ -38,12 +38,12 @@ def evaluations(parameters: int) -> int:
     return 4 * parameters + 2 * parameters + parameters * (parameters - 1) // 2
 
 
-def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, free: np.ndarray) -> Curvature:
-    """The lowest point of a quadratic around the best, or the best itself; what is not ``free`` (d,) stays."""
+def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Curvature:
+    """The lowest point of a quadratic around the best, or the best itself."""
     found, size = Curvature(best, at_best, np.full(best.size, np.nan)), np.full(best.size, WIDEST)
     for _ in range(1 + AGAIN):
         before = found.point
-        found, size = _step(errors, found.point, found.errors, scale, free, size)
+        found, size = _step(errors, found.point, found.errors, scale, size)
         if not (np.abs(found.point - before) > FAR * found.spread).any():
             break
         size = np.clip(LOOK * np.nan_to_num(found.spread, nan=WIDEST), NARROWEST, size)
@@ -51,12 +51,12 @@ def polished(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float
 
 
 def _step(
-    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, free: np.ndarray, widest: np.ndarray
+    errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float, widest: np.ndarray
 ) -> tuple[Curvature, np.ndarray]:
     """What is at the lowest point of one quadratic, or at the best where that is no better, and how far was looked."""
-    trials, names = np.arange(at_best.size), np.flatnonzero(free)
+    trials, names = np.arange(at_best.size), np.arange(best.size)
     unknown = Curvature(best, at_best, np.full(best.size, np.nan))
-    if trials.size < 3 or not names.size:
+    if trials.size < 3:
         return unknown, widest
 
     def losses(x: np.ndarray) -> np.ndarray:
