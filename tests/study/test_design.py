@@ -35,7 +35,9 @@ def test_the_search_finds_a_known_front():
     found = design(
         schaffer, {"x": (-4.0, 6.0), "y": (-3.0, 3.0)}, {"left": 1.0, "right": 1.0}, cases=32, rounds=6, workers=1
     )
-    first = design(schaffer, {"x": (-4.0, 6.0), "y": (-3.0, 3.0)}, {"left": 1.0, "right": 1.0}, cases=32, rounds=1)
+    first = design(
+        schaffer, {"x": (-4.0, 6.0), "y": (-3.0, 3.0)}, {"left": 1.0, "right": 1.0}, cases=32, rounds=1, workers=1
+    )
     # On the true front the distances to both optima add up to 2.
     beyond = [np.sqrt(one.measures["left"]) + np.sqrt(one.measures["right"]) - 2.0 for one in (first, found)]
     below(np.mean(beyond[1][found.front]), 0.25)
@@ -73,6 +75,7 @@ def test_robots_that_fall_are_left_out():
         {"peak_vertical_force_bw": 1.0},
         cases=8,
         rounds=1,
+        workers=1,
     )  # fmt: skip
     assert found.admissible.any() and not found.admissible.all()
     assert found.inputs["push.size"][found.admissible].max() < found.inputs["push.size"].max()
@@ -84,6 +87,7 @@ def test_the_largest_push_is_a_measure():
          "push": {"body": "trunk", "size": 60.0, "angle": 90.0, "start": 0.0, "duration": 0.1}},
         grid={"robot.hip_offset": [0.03, 0.14]},
         measures=["largest_push_N"],
+        workers=1,
     )  # fmt: skip
     narrow, wide = found["largest_push_N"]
     assert 0.0 < 1.2 * narrow < wide, "a wider stance takes a larger push sideways"
