@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 from engine import reference
+from real_robots import FILES, real_robot
 
 import footfall as ff
 from footfall.contact.base import CoupledLaw
@@ -20,15 +20,7 @@ from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.joint_rows import make_joint_rows
 from footfall.solve.effort import EFFORT, round_cost
 
-ROBOTS = Path(__file__).parents[3] / "shared" / "robots"
-REAL = {
-    "g1": "unitree_g1/g1.xml",
-    "go1": "unitree_go1/go1.xml",
-    "talos": "pal_talos/talos_motor.xml",
-    "op3": "robotis_op3/op3.xml",
-    "cassie": "agility_cassie/cassie.xml",
-}
-on_real_robots = pytest.mark.parametrize("name", REAL)
+on_real_robots = pytest.mark.parametrize("name", FILES)
 # Of the largest acceleration. Both find the same rows and solve the same equations: what is left is rounding times the
 # condition of M and of the rows, 1e-13 in the worst state seen.
 SAME = 1e-9
@@ -93,9 +85,7 @@ def puppet(equality: str = "friction, limits, tendon") -> ff.Robot:
 
 
 def real(name: str) -> ff.Robot:
-    if not (ROBOTS / REAL[name]).exists():
-        pytest.skip("the robots are not here")
-    return ff.load_robot(ROBOTS / REAL[name])
+    return real_robot(name, "as-is")
 
 
 def solved_by_mujoco(sim: ff.Simulation, run: reference.Run, applied: np.ndarray | None = None) -> mujoco.MjData:
