@@ -5,10 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from motions import swaying
 
 import footfall as ff
 from footfall.contact import law_class
-from footfall.control import Balance, Walk
+from footfall.control import Balance, Follow, Walk
 from footfall.engine.worlds.arrays import FALLEN
 
 OFFERED = tuple(name for name in ff.laws() if not law_class(name).native and not law_class(name).event_driven)
@@ -215,6 +216,17 @@ def test_worlds_balance_and_walk_as_single_runs_do(controller, law):
         assert np.abs(found[0][w].qpos - single.qpos).max() < 0.8 * SAME
         assert found[0][w].info["warnings"] == single.info["warnings"] == []
     assert np.abs(found[0][0].qpos - found[0][1].qpos).max() > 1e-3
+
+
+def test_worlds_follow_a_motion_as_a_single_run_does():
+    sim = ff.Simulation("spatial-biped", law="spring-damper")
+    follow = Follow(swaying(sim.robot, bend=0.2, lean=0.06, duration=2.0))
+    qpos, qvel = follow.initial_state(sim.robot, sim.ground)
+    single = sim.run(0.5, controller=follow)
+    found = ff.Worlds(sim, 2, qpos=qpos, qvel=qvel).run(0.5, controller=follow, record=[1])[1]
+    # What tells forces at eight points apart weighs 1e-8: rounding of 1e-16 changes torques by 1e-5 N m.
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * 10 * SAME
+    assert found.info["warnings"] == single.info["warnings"] == []
 
 
 def test_a_balance_that_calls_python_is_refused():
