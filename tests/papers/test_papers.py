@@ -21,6 +21,7 @@ from footfall.papers.moraud2008 import jump
 from footfall.papers.ott2011 import limits, pendulum
 from footfall.papers.page import cell, named
 from footfall.papers.rengifo2009 import biped, ramp, restitution
+from footfall.study.largest_push import largest_push
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 # How many claims of an experiment are said to hold, so that none is lost in silence.
@@ -88,10 +89,16 @@ EXPERIMENTS = [
 ]
 
 
+def under_fewer_laws(robot, push, *, laws, **options):
+    """Under all laws forwards, under two in the other directions."""
+    return largest_push(robot, push, laws=laws if push.force[0] > 0.0 else laws[-2:], **options)
+
+
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
     monkeypatch.setattr(limits, "WITHIN", 0.95)
+    monkeypatch.setattr(limits, "largest_push", under_fewer_laws)
     monkeypatch.setattr(jump, "ROUNDS", 1)
     result = run_paper(name, [experiment.name], out=tmp_path)
     for claim in result.claims:
