@@ -17,6 +17,7 @@ import numba
 
 from footfall.cache_folder import cache_folder
 from footfall.compiled.cache import classes_of, own_version, prune, read_file, say_once, write_file
+from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import kernel_stamp
 
@@ -111,7 +112,7 @@ def prepare(dispatcher: Any, arguments: Any) -> None:
         return
     kinds = tuple(dispatcher.typeof_pyval(one) for one in arguments)
     if kinds not in dispatcher.overloads:
-        with compiling(dispatcher.py_func), _one_translation():
+        with compiling(dispatcher.py_func), known_types(), _one_translation():
             dispatcher.compile(kinds)
 
 
