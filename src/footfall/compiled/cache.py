@@ -107,7 +107,8 @@ class KernelCache(NullCache):
                 "set FOOTFALL_CACHE to one of your own"
             )
             return
-        payload = dumps(data._reduce())
+        # What loading it sets up, and loading those that it calls: Numba asks for that before all of it is known.
+        payload = dumps(data._replace(reload_init=list(data.library._reload_init))._reduce())
         try:
             write_file(self._path(folder, key), key, payload)
             prune(folder)

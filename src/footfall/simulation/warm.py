@@ -78,6 +78,8 @@ def compile_seldom() -> None:
     compile_events()
     for name in own_laws():
         list(law_pointers(name))
+    for solver in own_solvers():
+        solver.link()
     compile_cold()
 
 
@@ -107,10 +109,14 @@ def own_laws() -> list[str]:
     return [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
 
 
+def own_solvers() -> list[Any]:
+    """The kernels put apart that these laws call."""
+    return [one for name in own_laws() for source in law_class(name).kernels() for one in separate_kernels(source)]
+
+
 def jobs() -> list[str]:
     """All that can be compiled ahead, the longest first."""
-    own = own_laws()
-    solvers = {one.symbol for name in own for source in law_class(name).kernels() for one in separate_kernels(source)}
+    own, solvers = own_laws(), {one.symbol for one in own_solvers()}
     return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers", "seldom"]
 
 
