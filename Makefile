@@ -35,7 +35,8 @@ install: $(RUN)  ## install Footfall with its plots into .venv
 dev: $(DEV)  ## the same, with everything the tests need
 
 .PHONY: test
-test: lint chromium warm  ## every check and every test
+test: $(DEV)  ## every check and every test
+	$(MAKE) --no-print-directory -j 2 lint chromium warm
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(ARGS)
 
 # Compiled once here, not once in every worker.
