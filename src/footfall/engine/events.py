@@ -73,6 +73,9 @@ TIRED, ENOUGH = 12, 10_000
 #: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
 #: so many more for each second that the period lasts.
 MANY, PER_SECOND = 500, 1e5
+#: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`, and what
+#: an event costs at least.
+PERIOD, EVENT = 200e6, 2e5
 #: Steps in which an event is sought.
 TURNS = 100
 #: Period over which an impulse without a collision acts, s.
@@ -220,7 +223,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
         low, high, sides, turns = 0.0, 0.0, 0, 0  # s, between which an event is sought
         hit, flash, straighten = False, 0.0, False  # what is to be done before the next evaluation
-        stage, steps = 0, 0
+        stage, steps, spent = 0, 0, 0.0
         flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
@@ -229,6 +232,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 flow.tally[UNSOLVED] |= strike(
                     world, points, contacts, scratch, conditions.constraints, flow, impact, laws.values, flash
                 )
+                spent += EVENT + BETWEEN_EVENTS - contacts.effort[0]
                 if flow.tally[EVENTS] > ENOUGH:
                     outcome[END] = STALLED
                     return
@@ -241,7 +245,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 break
             impacts = flow.tally[IMPACTS]
             tired = flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt
-            if tired or over_edge or over:
+            if tired or over_edge or over or spent > PERIOD:
                 steps = 0
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
@@ -251,6 +255,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
             end = forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome)
             act = False
             status = outcome[STATUS]
+            spent += BETWEEN_EVENTS - contacts.effort[0]
             if fresh:
                 hold_forces(points, contacts, scratch.held)
                 if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
