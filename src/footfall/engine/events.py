@@ -73,9 +73,8 @@ TIRED, ENOUGH = 12, 10_000
 #: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
 #: so many more for each second that the period lasts.
 MANY, PER_SECOND = 500, 1e5
-#: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`, and what
-#: an event costs at least.
-PERIOD, EVENT = 200e6, 2e5
+#: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
+PERIOD = 200e6
 #: Steps in which an event is sought.
 TURNS = 100
 #: Period over which an impulse without a collision acts, s.
@@ -232,7 +231,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 flow.tally[UNSOLVED] |= strike(
                     world, points, contacts, scratch, conditions.constraints, flow, impact, laws.values, flash
                 )
-                spent += EVENT + BETWEEN_EVENTS - contacts.effort[0]
+                spent += BETWEEN_EVENTS - contacts.effort[0]
                 if flow.tally[EVENTS] > ENOUGH:
                     outcome[END] = STALLED
                     return
