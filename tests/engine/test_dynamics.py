@@ -17,7 +17,7 @@ from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.dynamics.tree import Bodies, Tree, bodies_shapes, make_tree, tree_count
 from footfall.engine.stages import solve
-from footfall.engine.worlds.step import world_of
+from footfall.engine.worlds.one_world import world_of
 from footfall.errors import SimulationError
 
 #: Relative: rounding of sums over some fifty dofs.

@@ -117,18 +117,17 @@ def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def length(metres: float) -> str:
-    """A length in the unit that fits it."""
-    return _scaled(metres, (("m", 1.0), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9)))
+    """A length in the unit that fits it, as reports write it."""
+    from footfall.show.numbers import number
+
+    return number(metres, "m")
 
 
 def seconds(value: float) -> str:
     """A time in the unit that fits it."""
-    return _scaled(value, (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)))
-
-
-def _scaled(value: float, units: Sequence[tuple[str, float]]) -> str:
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {units[0][0]}"
+        return f"{value:g} s"
     unit, size = next((one for one in units if abs(value) >= 0.9999 * one[1]), units[-1])
     return f"{value / size:.4g} {unit}"
 

@@ -1,6 +1,6 @@
 """Solving the contact problem by guessing what each point does, and mending the guess.
 
-See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
+See :mod:`footfall.solve.contact_problem`; names and shapes are those of :mod:`footfall.solve.problem`.
 """
 
 from __future__ import annotations

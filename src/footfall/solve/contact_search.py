@@ -6,7 +6,7 @@ another; their problem is solved by Newton from a pyramid (:mod:`footfall.solve.
 end, by Gauss-Seidel; points that go in join them. All of it takes from the step's effort
 (:mod:`footfall.solve.effort`): a state that costs more is called unsolved.
 
-See :mod:`footfall.solve.contact_problem`, whose names and shapes these are.
+See :mod:`footfall.solve.contact_problem`; names and shapes are those of :mod:`footfall.solve.problem`.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds import together
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import (
     Functions,
     Plan,
-    Robot,
     advance_world,
     law_step,
     motion_step,

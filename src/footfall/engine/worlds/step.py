@@ -10,10 +10,8 @@ from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
 from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.dynamics.tree import Bodies
-from footfall.engine.joint_rows import JointRows, evaluate_joint_rows
+from footfall.engine.joint_rows import evaluate_joint_rows
 from footfall.engine.kinematics import (
-    Points,
     add_forces,
     keep_memory,
     locate,
@@ -26,11 +24,11 @@ from footfall.engine.kinematics import (
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, runaway
-from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, Held, add_step, begin_sample, hold_forces
+from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, add_step, begin_sample, hold_forces
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
+from footfall.engine.worlds.one_world import one_world
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
-from footfall.solve.contacts import Contacts
 from footfall.solve.effort import EFFORT
 
 
@@ -54,70 +52,6 @@ class Functions(NamedTuple):
     coupled: Any
     surface: Any
     control: Any
-
-
-class World(NamedTuple):
-    """What the engine's kernels read of a world. Names and meanings as in a single one."""
-
-    qpos: Any
-    qvel: Any
-    ctrl: Any
-    qacc: Any
-    qfrc_smooth: Any
-    cdof: Any
-    cdof_dot: Any
-    cvel: Any
-    subtree_com: Any
-    M_rowadr: Any
-    M_rownnz: Any
-    M_colind: Any
-    qLD: Any
-    qLDiagInv: Any
-
-
-class Robot(NamedTuple):
-    """What is the same for all worlds and never changes."""
-
-    tree: Any
-    soles: Any
-    joints: Any  # constraints of single joints
-
-
-class Line(NamedTuple):
-    """Where the search for the states of constraints is, see :func:`joint_rows_agree`; each (nv,)."""
-
-    acceleration: Any
-    needed: Any
-    direction: Any
-
-
-class OneWorld(NamedTuple):
-    """All that kernels take of one world."""
-
-    tree: Any
-    bodies: Any
-    world: Any
-    points: Any
-    contacts: Any
-    scratch: Any
-    joints: Any
-    near: Any  # (1,) constraints of joints that may act
-    line: Line
-
-
-class Scratch(NamedTuple):
-    """The part of the space that the engine's kernels use under these names."""
-
-    slip: Any
-    centroid: Any
-    half: Any
-    block: Any
-    work: Any
-    marks: Any
-    signals: Any
-    memory: Any
-    mode: Any
-    held: Any
 
 
 @inlined
@@ -194,157 +128,6 @@ def law_step(one, functions, values, plan):
     if plan.coupled:
         return motion_step(one, functions, values, plan)
     return point_step(one, functions, values, plan)
-
-
-@inlined
-def bodies_of(given, state, space):
-    """What the dynamics read and write of one world."""
-    return Bodies(
-        given.body_mass,
-        given.body_inertia,
-        state.qpos,
-        state.qvel,
-        state.ctrl,
-        space.xpos,
-        space.xquat,
-        space.xmat,
-        space.xipos,
-        space.xanchor,
-        space.xaxis,
-        space.subtree_com,
-        space.cinert,
-        space.cdof,
-        space.cdof_dot,
-        space.cvel,
-        space.cacc,
-        space.cfrc,
-        space.qLD,
-        space.qLDiagInv,
-        space.qfrc_smooth,
-        space.qacc,
-    )
-
-
-@inlined
-def world_of(tree, bodies):
-    """What the engine's kernels read of one world."""
-    return World(
-        bodies.qpos,
-        bodies.qvel,
-        bodies.ctrl,
-        bodies.qacc,
-        bodies.qfrc_smooth,
-        bodies.cdof,
-        bodies.cdof_dot,
-        bodies.cvel,
-        bodies.subtree_com,
-        tree.M_rowadr,
-        tree.M_rownnz,
-        tree.M_colind,
-        bodies.qLD,
-        bodies.qLDiagInv,
-    )
-
-
-@inlined
-def points_of(soles, state, space):
-    """The contact points of one world: ``soles`` are those of all, constant."""
-    return Points(
-        soles.local,
-        soles.radius,
-        soles.begin,
-        soles.body,
-        soles.tree,
-        soles.chain,
-        soles.chain_length,
-        soles.shared,
-        space.position,
-        state.anchor,
-        state.force,
-        state.mode,
-        state.memory,
-    )
-
-
-@inlined
-def contacts_of(soles, given, state, space):
-    """What a coupled law sees of one world."""
-    for p in range(space.gap.size):
-        space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
-    return Contacts(
-        space.number,
-        space.points,
-        soles.foot,
-        space.near,
-        space.position,
-        state.anchor,
-        space.gap,
-        space.frame,
-        space.velocity,
-        space.acceleration,
-        space.bias,
-        space.arm,
-        space.mobility,
-        space.static_friction,
-        space.dynamic_friction,
-        space.effort,
-    )
-
-
-@inlined
-def scratch_of(space):
-    return Scratch(
-        space.slip,
-        space.centroid,
-        space.half,
-        space.block,
-        space.work,
-        space.marks,
-        space.signals,
-        space.kept,
-        space.kept_mode,
-        Held(space.held_force, space.held_mode, space.held_peak),
-    )
-
-
-@inlined
-def joints_of(rows, state, space):
-    """Constraints of single joints: ``rows`` are those of all worlds, constant."""
-    return JointRows(
-        rows.kind,
-        rows.dof,
-        rows.address,
-        rows.sign,
-        rows.bound,
-        rows.margin,
-        rows.weight,
-        rows.gains,
-        rows.solimp,
-        state.row_state,
-        state.row_inertia,
-        space.row_reference,
-        space.row_force,
-        space.row_diagonal,
-        space.row_added,
-        space.row_push,
-    )
-
-
-@inlined
-def one_world(robot, given, state, space):
-    """All that kernels take of one world."""
-    bodies = bodies_of(given, state, space)
-    return OneWorld(
-        robot.tree,
-        bodies,
-        world_of(robot.tree, bodies),
-        points_of(robot.soles, state, space),
-        contacts_of(robot.soles, given, state, space),
-        scratch_of(space),
-        joints_of(robot.joints, state, space),
-        space.row_near,
-        Line(space.row_acceleration, space.row_needed, space.row_direction),
-    )
 
 
 @inlined

@@ -18,7 +18,8 @@ from footfall.compiled import kernel
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, picker, room
-from footfall.engine.worlds.step import Functions, Plan, Robot, advance_world
+from footfall.engine.worlds.one_world import Robot
+from footfall.engine.worlds.step import Functions, Plan, advance_world
 from footfall.errors import SimulationError
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.

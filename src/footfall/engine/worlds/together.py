@@ -13,7 +13,8 @@ from footfall.compiled import inlined
 from footfall.engine.active_set import ROUNDS
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, one_world, sense
+from footfall.engine.worlds.one_world import one_world
+from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
 from footfall.solve.contact_lean import (
     DEFERRED,
     GUESSES,

@@ -31,7 +31,8 @@ from footfall.engine.worlds.arrays import (
     space_shapes,
     state_shapes,
 )
-from footfall.engine.worlds.step import Functions, Plan, Robot
+from footfall.engine.worlds.one_world import Robot
+from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
