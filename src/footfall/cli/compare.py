@@ -10,7 +10,7 @@ import tyro
 
 from footfall.cli.measured import MeasuredOptions, errors_of, show_errors
 from footfall.cli.options import with_options
-from footfall.cli.output import length, print_json, print_table, progress_bar, say
+from footfall.cli.output import print_json, print_table, progress_bar, quantity, say
 from footfall.cli.task import TaskOptions
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def shape(args: Sequence[str]) -> type[Command]:
 def _show(found: Comparison) -> None:
     from footfall.measure.audit import audit_table
 
-    columns = ("law", "outcome", "peak N>", "x weight>", "mean N>", "slip>", "depth>", "lost J>", "audit", "µs/step>")
+    columns = ("law", "outcome", "peak N>", "x weight>", "mean N>", "slip>", "depth>", "lost>", "audit", "µs/step>")
     rows = [
         [
             row.law,
@@ -87,9 +87,9 @@ def _show(found: Comparison) -> None:
             f"{row.peak_force_N:.4g}",
             f"{row.peak_force_bw:.3g}",
             f"{row.mean_force_N:.4g}",
-            length(row.slip_m),
-            length(row.penetration_m),
-            f"{row.ground_loss_J:.3g}",
+            quantity(row.slip_m, "m"),
+            quantity(row.penetration_m, "m"),
+            quantity(row.ground_loss_J, "J"),
             row.audit + (f": {', '.join(row.audit_failed)}" if row.audit_failed else ""),
             f"{row.us_per_step:.3g}",
         ]

@@ -116,11 +116,11 @@ def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda sentence: bar.update(task, description=sentence)
 
 
-def length(metres: float) -> str:
-    """A length in the unit that fits it, as reports write it."""
+def quantity(value: float, unit: str) -> str:
+    """A value in a unit that suits its size, as reports write it: rounding errors are 0."""
     from footfall.show.numbers import number
 
-    return number(metres, "m")
+    return number(value, unit)
 
 
 def seconds(value: float) -> str:

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footfall.cli.output import length, print_facts, print_json, progress_bar, say, seconds
+from footfall.cli.output import print_facts, print_json, progress_bar, quantity, say, seconds
 from footfall.errors import FootfallError, FootfallWarning
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "wall time": seconds(found["wall_time_s"] or 0.0) + speed,
         "vertical force at the end": _force(found["final_vertical_force_N"], found["final_vertical_force_bw"], 6),
         "peak vertical force": _force(found["peak_vertical_force_N"], found["peak_vertical_force_bw"], 3),
-        "deepest penetration": length(found["max_penetration_m"]),
-        "longest slip": length(found["slip_distance_m"]),
+        "deepest penetration": quantity(found["max_penetration_m"], "m"),
+        "longest slip": quantity(found["slip_distance_m"], "m"),
         "steps not solved": f"{unsolved} of {found['samples']} recorded" if unsolved else "none",
         **({"help from outside": str(Assistance(**found["help_from_outside"]))} if found["help_from_outside"] else {}),
         "outcome": end,
