@@ -61,7 +61,7 @@ def test_resampling_is_exact_for_cubics_and_keeps_gaps():
         ("a,b\n1,2\n", "no column 'time'"),
         ("time,b\n", "holds no samples"),
         ("time,b\n1\n", "row 1 has 1 values and not 2"),
-        ("time,b [furlong]\n1,2\n", "unit 'furlong' is not known"),
+        ("time,b [furlong]\n1,2\n", "unit 'furlong' of column 'b' is not known"),
         ("time,b\n1,2\n1,3\n", "time does not increase in sample 1"),
         ("time,b\n1,two\n", "could not convert"),
     ],

@@ -10,6 +10,9 @@ import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
 
+#: Share of a step by which times may be off an even grid: files round them, 1/600 s to 0.0017 s.
+UNEVEN = 0.1
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured:
@@ -17,7 +20,8 @@ class Measured:
 
     Attributes:
         time: (T,) s, increasing.
-        channels: (T,) numbers by name; NaN where there are none. Three that differ only in a last x, y, z are a vector.
+        channels: (T,) numbers by name; NaN where there are none. Three whose names differ only in an x, y, z are a
+            vector: heel.x, heel.y, heel.z, or FX1, FY1, FZ1.
         units: of each channel: m, rad, N, N m, ... or "".
         up: which axis of vectors is up, "y" or "z".
         source: the file.
@@ -37,7 +41,10 @@ class Measured:
             raise FootfallError(f"{self.source}: its times are not (T,) finite numbers")
         late = np.flatnonzero(np.diff(time) <= 0.0)
         if late.size:
-            raise FootfallError(f"{self.source}: time does not increase in sample {int(late[0]) + 1}")
+            at = int(late[0]) + 1
+            raise FootfallError(
+                f"{self.source}: time does not increase in sample {at}: {time[at]:g} s after {time[at - 1]:g} s"
+            )
         object.__setattr__(self, "time", time)
         for name in ("channels", "units"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
@@ -57,46 +64,52 @@ class Measured:
     @property
     def rate(self) -> float:
         """Samples per second; refused where they are not evenly spaced."""
-        steps = np.diff(self.time)
-        if not steps.size or np.ptp(steps) > 1e-3 * steps.mean():
-            raise FootfallError(f"{self.source}: its samples are not evenly spaced; resample it first")
-        return float(1.0 / steps.mean())
+        if len(self) < 2:
+            raise FootfallError(f"{self.source}: one sample has no rate")
+        step = float((self.time[-1] - self.time[0]) / (len(self) - 1))
+        even = self.time[0] + step * np.arange(len(self))
+        off = np.abs(self.time - even).max()
+        if off > UNEVEN * step:
+            raise FootfallError(f"{self.source}: its samples are not evenly spaced; resample it first: resampled(rate)")
+        return 1.0 / step
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """Names of the vectors: those of their channels without the last x, y, z. A marker's dot goes too."""
-        return tuple(name.removesuffix(".") for name in self._stems())
+        """Names of the vectors: those of their channels without x, y, z, and without a dot or line left at the end."""
+        return tuple(self._triples())
 
     def vector(self, name: str) -> np.ndarray:
         """(T, 3) a vector by its name, such as a marker."""
-        stem = self._stem(name)
-        return np.column_stack([self.channels[stem + axis] for axis in "xyz"])
+        return np.column_stack([self.channels[one] for one in self._triple(name)])
+
+    def channels_of(self, name: str) -> tuple[str, str, str]:
+        """The names of a vector's three channels."""
+        return self._triple(name)
 
     def vector_unit(self, name: str) -> str:
         """The unit of a vector."""
-        return self.units[self._stem(name) + "x"]
+        return self.units[self._triple(name)[0]]
 
     def z_up(self) -> Measured:
         """The same with vectors in Footfall's frame, x forward, y to the left, z up."""
         if self.up == "z":
             return self
         channels = dict(self.channels)
-        for stem in self._stems():
-            channels[stem + "y"], channels[stem + "z"] = -self.channels[stem + "z"], self.channels[stem + "y"]
+        for _, y, z in self._triples().values():
+            channels[y], channels[z] = -self.channels[z], self.channels[y]
         return replace(self, channels=channels, up="z", done=(*self.done, "turned to z up"))
 
     def renamed(self, names: Mapping[str, str]) -> Measured:
         """The same with new names for some channels or vectors: ``{new: old}``."""
         whole: dict[str, str] = {}
-        stems = {stem.removesuffix("."): stem for stem in self._stems()}
+        triples = self._triples()
         for new, old in names.items():
             if old in self.channels:
                 whole[old] = new
-            elif old.removesuffix(".") in stems:
-                stem = stems[old.removesuffix(".")]
-                whole |= {stem + axis: f"{new}.{axis}" for axis in "xyz"}
+            elif old.rstrip("._ ") in triples:
+                whole |= {name: f"{new}.{axis}" for name, axis in zip(triples[old.rstrip("._ ")], "xyz", strict=True)}
             else:
-                raise FootfallError(f"{self.source} has no '{old}': {did_you_mean(old, [*self.channels, *stems])}")
+                raise FootfallError(f"{self.source} has no '{old}': {did_you_mean(old, [*self.channels, *triples])}")
         channels = {whole.get(name, name): values for name, values in self.channels.items()}
         if len(channels) != len(self.channels):
             raise FootfallError(f"{self.source}: two channels would have the same name")
@@ -108,6 +121,10 @@ class Measured:
         if not inside.any():
             raise FootfallError(f"{self.source} has no sample between {start:g} and {stop:g} s")
         return replace(self, time=self.time[inside], channels={n: v[inside] for n, v in self.channels.items()})
+
+    def shifted(self, by: float) -> Measured:
+        """The same, later by ``by`` s; ``shifted(-measured.time[0])`` lets it begin at 0."""
+        return replace(self, time=self.time + by, done=(*self.done, f"shifted by {by:g} s"))
 
     def resampled(self, rate: float) -> Measured:
         """The same at ``rate`` samples per second, by cubic splines between samples; gaps (NaN) stay gaps."""
@@ -141,13 +158,24 @@ class Measured:
         channels = {name: sosfiltfilt(sections, values) for name, values in self.channels.items()}
         return replace(self, channels=channels, done=(*self.done, f"low-passed at {cutoff:g} Hz"))
 
-    def _stem(self, name: str) -> str:
-        stems = {stem.removesuffix("."): stem for stem in self._stems()}
-        stem = stems.get(name.removesuffix("."))
-        if stem is None:
-            raise FootfallError(f"{self.source} has no vector '{name}': {did_you_mean(name, stems)}")
-        return stem
+    def _triple(self, name: str) -> tuple[str, str, str]:
+        triples = self._triples()
+        found = triples.get(name) or triples.get(name.rstrip("._ "))
+        if found is None:
+            raise FootfallError(f"{self.source} has no vector '{name}': {did_you_mean(name, triples)}")
+        return found
 
-    def _stems(self) -> list[str]:
-        known = self.channels
-        return [name[:-1] for name in known if name[-1:] == "x" and all(name[:-1] + a in known for a in "yz")]
+    def _triples(self) -> dict[str, tuple[str, str, str]]:
+        """The channels of each vector by its name. The last x of a name that has its y and z decides."""
+        found: dict[str, tuple[str, str, str]] = {}
+        for name in self.channels:
+            for i in reversed(range(len(name))):
+                axes = {"x": "xyz", "X": "XYZ"}.get(name[i])
+                if axes is None:
+                    continue
+                one, two, three = (name[:i] + axis + name[i + 1 :] for axis in axes)
+                if two in self.channels and three in self.channels:
+                    plain = (name[:i] + name[i + 1 :]).rstrip("._ ") or "xyz"
+                    found.setdefault(plain, (one, two, three))
+                    break
+        return found

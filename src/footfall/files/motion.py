@@ -6,14 +6,14 @@
     ff.load_motion("walk.c3d").z_up().vector("plate1.force")
     ff.load_forces("plates.csv", feet={"left": "F1", "right": "F2"})
 
-OpenSim's .mot and .sto, .trc markers, .c3d, and .csv with the units in its head. Numbers come in SI units: degrees
-become radians, millimetres metres. Axes stay those of the file until ``z_up`` turns them into Footfall's: OpenSim's y
-is up, and so is that of a .trc file; a .c3d or .csv file has z up unless ``up`` says otherwise.
+OpenSim's .mot and .sto, .trc markers, .c3d, Cortex' .forces, and tables (.csv, .tsv, .txt) with units in their head.
+Numbers come in SI units: degrees become radians, millimetres metres. Axes stay those of the file until ``z_up`` turns
+them into Footfall's: OpenSim's y is up, and so is that of .trc and .forces files; a .c3d file has up what its force
+plates say, and it or a table has z up unless ``up`` says otherwise. What was assumed or left out is in ``done``.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -23,50 +23,86 @@ from pathlib import Path
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
-from footfall.files.c3d import read_c3d
+from footfall.files.c3d import C3D, read_c3d
+from footfall.files.delimited import read_delimited
 from footfall.files.force_plates import force_plates
 from footfall.files.measured import Measured
+from footfall.files.storage import read_storage
+from footfall.files.trc import read_trc
+from footfall.files.units import scale_of
 
-#: What a unit of a file is in SI.
-SCALES = {
-    "mm": (1e-3, "m"),
-    "cm": (1e-2, "m"),
-    "m": (1.0, "m"),
-    "deg": (np.pi / 180.0, "rad"),
-    "rad": (1.0, "rad"),
-    "s": (1.0, "s"),
-    "ms": (1e-3, "s"),
-    "m/s": (1.0, "m/s"),
-    "mm/s": (1e-3, "m/s"),
-    "rad/s": (1.0, "rad/s"),
-    "deg/s": (np.pi / 180.0, "rad/s"),
-    "n": (1.0, "N"),
-    "kn": (1e3, "N"),
-    "nmm": (1e-3, "N m"),
-    "nm": (1.0, "N m"),
-    "n*mm": (1e-3, "N m"),
-    "n*m": (1.0, "N m"),
-    "v": (1.0, "V"),
-    "": (1.0, ""),
-}
+#: Names of vectors that are forces where no unit says so: F1, FP2.F, GRF_left, left_force, Force.
+FORCE = re.compile(r"(^|[._ -])(f|grf|force|ground_force_v)($|[._ 0-9-])|(^|[._ -])f\d+$|force$", re.IGNORECASE)
+#: A component is the vertical one where it is, on average, so many times the other that could be.
+DOMINANT = 1.5
 
 
 def load_motion(
-    path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, *, up: str | None = None
+    path: str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+    *,
+    up: str | None = None,
+    rate: float | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Measured:
-    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d or .csv.
+    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d, .forces, .csv, .tsv or .txt.
 
     ``columns`` renames: ``{"heel.x": "RHEE_X"}``; a vector may be named without its axes, ``{"heel": "RHEE"}``. ``up``
-    is the axis that is up, "y" or "z", where the format leaves it open.
+    is the axis that is up, "y" or "z", where it is not that of the format. ``rate``, samples per second, gives the
+    times of a table that has none. ``units`` are those of columns or vectors of a table that states none:
+    ``{"heel": "mm"}``, by the names in the file.
     """
     source = Path(path).expanduser()
     readers: dict[str, Callable[[Path], Measured]] = {
-        ".mot": _read_storage,
-        ".sto": _read_storage,
-        ".trc": _read_trc,
-        ".c3d": _read_c3d,
-        ".csv": _read_csv,
+        ".mot": read_storage,
+        ".sto": read_storage,
+        ".trc": read_trc,
+        ".c3d": lambda file: _read_c3d(file, False),
+        ".forces": _read_cortex,
+        ".csv": lambda file: read_delimited(file, rate),
+        ".tsv": lambda file: read_delimited(file, rate),
+        ".txt": lambda file: read_delimited(file, rate),
     }
+    found = _read(source, readers, up)
+    if units:
+        found = _in_units(found, units)
+    return found.renamed(columns) if columns else found
+
+
+def load_forces(
+    path: str | os.PathLike[str],
+    feet: Mapping[str, str] | None = None,
+    *,
+    up: str | None = None,
+    rate: float | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Measured:
+    """Read ground reaction forces: a vector ``NAME.force`` (N, z up, of the ground on the foot) for each foot or plate.
+
+    ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. Left out, all
+    vectors in N are taken by their own names. The plates of a .c3d file keep their own rate. Vectors without a unit
+    that are named as forces are taken to be in N. Unless ``up`` says it, the axis that carries the load is up. Forces
+    that press down are those of the foot on the plate, and are reversed; ``done`` tells all this.
+    """
+    source = Path(path).expanduser()
+    if source.suffix.lower() == ".c3d":
+        found = _read(source, {".c3d": lambda file: _read_c3d(file, True)}, up)
+    else:
+        found = load_motion(source, up=up, rate=rate, units=units)
+    chosen, found = _forces(found, feet)
+    found = (found if up is not None else _upright(found, list(chosen.values()))).z_up()
+    vectors = {foot: found.vector(name) for foot, name in chosen.items()}
+    with np.errstate(invalid="ignore"):
+        pressed = np.nansum([np.nansum(vector[:, 2]) for vector in vectors.values()])
+    done = found.done
+    if pressed < 0.0:
+        vectors = {foot: -vector for foot, vector in vectors.items()}
+        done = (*done, "reversed: the file has the forces of the feet on the ground")
+    channels = {f"{foot}.force.{axis}": own[:, k] for foot, own in vectors.items() for k, axis in enumerate("xyz")}
+    return Measured(found.time, channels, dict.fromkeys(channels, "N"), "z", found.source, done)
+
+
+def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: str | None) -> Measured:
     ending = source.suffix.lower()
     if ending not in readers:
         raise FootfallError(f"cannot read a motion from '{source}': {did_you_mean(ending, readers)}")
@@ -78,168 +114,117 @@ def load_motion(
         found = readers[ending](source)
     except (OSError, UnicodeDecodeError, ValueError, IndexError, KeyError) as error:
         raise FootfallError(f"'{source}' is no {ending} file that can be read: {error}") from error
-    if up is not None:
-        found = replace(found, up=up)
-    return found.renamed(columns) if columns else found
+    return found if up is None else replace(found, up=up)
 
 
-def load_forces(
-    path: str | os.PathLike[str], feet: Mapping[str, str] | None = None, *, up: str | None = None
-) -> Measured:
-    """Read ground reaction forces: a vector ``NAME.force`` (N, z up, of the ground on the foot) for each foot or plate.
+def _in_units(found: Measured, units: Mapping[str, str]) -> Measured:
+    """The same with units for columns or vectors that have none."""
+    channels, of_unit = dict(found.channels), dict(found.units)
+    for name, unit in units.items():
+        try:
+            scale, known = scale_of(unit, name)
+        except ValueError as error:
+            raise FootfallError(f"{found.source}: {error}") from None
+        for one in [name] if name in channels else found.channels_of(name):
+            if of_unit[one]:
+                raise FootfallError(f"{found.source}: '{one}' is in {of_unit[one]} already, and not in {unit}")
+            channels[one], of_unit[one] = scale * channels[one], known
+    return replace(found, channels=channels, units=of_unit)
 
-    ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. Left out, all
-    vectors in N are taken by their own names.
-    """
-    found = load_motion(path, up=up).z_up()
+
+# ---- forces --------------------------------------------------------------------------------------------------------
+
+
+def _forces(found: Measured, feet: Mapping[str, str] | None) -> tuple[dict[str, str], Measured]:
+    """Which vector is the force on which foot, and the data in which these are in N."""
     forces = [name for name in found.vectors if found.vector_unit(name) == "N"]
-    if not forces:
-        raise FootfallError(f"{found.source} has no force: no three columns in N that end in x, y, z")
-    chosen = {name.removesuffix(".force"): name for name in forces} if feet is None else dict(feet)
-    channels, units = {}, {}
-    for foot, name in chosen.items():
-        vector = found.vector(name)
-        if found.vector_unit(name) != "N":
-            raise FootfallError(
-                f"'{name}' of {found.source} is in {found.vector_unit(name) or 'no unit'}, and not in N"
-            )
-        for k, axis in enumerate("xyz"):
-            channels[f"{foot}.force.{axis}"], units[f"{foot}.force.{axis}"] = vector[:, k], "N"
-    return Measured(found.time, channels, units, "z", found.source, found.done)
+    bare = [name for name in found.vectors if found.vector_unit(name) == "" and FORCE.search(name)]
+    if feet is not None:
+        bare = [name for name in feet.values() if found.vector_unit(name) == ""]
+        chosen = dict(feet)
+    else:
+        names = forces or bare
+        bare = [] if forces else bare
+        chosen = {name.removesuffix(".force"): name for name in names}
+    if not chosen:
+        theirs = ", ".join(f"{name} in {found.vector_unit(name) or 'no unit'}" for name in found.vectors[:12])
+        raise FootfallError(
+            f"{found.source} has no force: no three columns in N whose names differ in x, y, z; its vectors are "
+            f"{theirs or 'none'}; units={{NAME: 'N'}} states a unit that the file does not"
+        )
+    for name in chosen.values():
+        if found.vector_unit(name) not in ("N", ""):
+            raise FootfallError(f"'{name}' of {found.source} is in {found.vector_unit(name)}, and not in N")
+    if bare:
+        found = replace(
+            _in_units(found, dict.fromkeys(bare, "N")),
+            done=(*found.done, f"{', '.join(bare)} without a unit taken to be in N"),
+        )
+    return chosen, found
 
 
-# ---- OpenSim -------------------------------------------------------------------------------------------------------
+def _upright(found: Measured, forces: list[str]) -> Measured:
+    """The same with the axis up that carries the load, where the forces leave no doubt."""
+    load = np.nansum([np.abs(np.nansum(found.vector(name), axis=0)) for name in forces], axis=0)
+    ours, other = (1, 2) if found.up == "y" else (2, 1)
+    if load[other] > DOMINANT * load[ours] and load[other] > DOMINANT * load[0]:
+        axis = "xyz"[other]
+        return replace(found, up=axis, done=(*found.done, f"{axis} taken to be up, along which the forces act"))
+    if load[0] > DOMINANT * max(load[1], load[2]):
+        raise FootfallError(
+            f"the forces of {found.source} act along x, and the axis that is up is y or z: rename its columns"
+        )
+    return found
 
 
-def _read_storage(path: Path) -> Measured:
-    """A file of OpenSim's class Storage."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    end = next((i for i, line in enumerate(lines) if line.strip().lower() == "endheader"), None)
-    if end is None:
-        raise ValueError("it has no line 'endheader'")
-    head = dict(line.lower().replace(" ", "").partition("=")[::2] for line in lines[:end])
-    rest = [line for line in lines[end + 1 :] if line.strip()]  # a blank line after the header is legal
-    if not rest:
-        raise ValueError("it holds no samples")
-    names = re.split(r"\s+", rest[0].strip())
-    table = _table(rest[1:], len(names))
-    if names[0].lower() != "time":
-        raise ValueError(f"its first column is '{names[0]}' and not time")
-    degrees = head.get("indegrees") == "yes"
-    columns, units = {}, {}
-    for name, values in zip(names[1:], table.T[1:], strict=True):
-        scale, unit = SCALES[_storage_unit(name, degrees)]
-        columns[name], units[name] = scale * values, unit
-    return Measured(table[:, 0], columns, units, "y", path.name)
+# ---- C3D and Cortex ------------------------------------------------------------------------------------------------
 
 
-def _storage_unit(name: str, degrees: bool) -> str:
-    """What a column of OpenSim's is in; its name says it."""
-    if re.search(r"force_?v[xyz]$|_f[xyz]$", name):
-        return "n"
-    if re.search(r"force_?p[xyz]$|_t[xyz]$|_p[xyz]$", name):
-        return "m"
-    if re.search(r"(torque|moment)_?[xyz]?$|_m[xyz]$", name):
-        return "nm"
-    return "deg" if degrees else "rad"
-
-
-def _table(lines: list[str], width: int) -> np.ndarray:
-    rows = [line.split() for line in lines if line.strip()]
-    if not rows:
-        raise ValueError("it holds no samples")
-    for k, row in enumerate(rows):
-        if len(row) != width:
-            raise ValueError(f"row {k + 1} has {len(row)} numbers and not {width}")
-    return np.array(rows, dtype=float)
-
-
-# ---- markers -------------------------------------------------------------------------------------------------------
-
-
-def _read_trc(path: Path) -> Measured:
-    """Markers as columns NAME.x, NAME.y, NAME.z; blank ones are NaN."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    if not lines or not lines[0].startswith("PathFileType"):
-        raise ValueError("it does not begin with PathFileType")
-    header = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
-    scale, unit = _scale(header["Units"].strip())
-    names = [name.strip() for name in lines[3].split("\t")[2:] if name.strip()]
-    rows = [line.split("\t") for line in lines[5:] if line.strip()]
-    if not rows:
-        raise ValueError("it holds no samples")
-    width = 2 + 3 * len(names)
-    table = np.full((len(rows), width), np.nan)
-    for k, row in enumerate(rows):
-        for i, text in enumerate(row[:width]):
-            table[k, i] = float(text) if text.strip() else np.nan
-    titles = [f"{name}.{axis}" for name in names for axis in "xyz"]
-    columns = {title: scale * table[:, 2 + i] for i, title in enumerate(titles)}
-    return Measured(table[:, 1], columns, dict.fromkeys(columns, unit), "y", path.name)
-
-
-def _read_c3d(path: Path) -> Measured:
+def _read_c3d(path: Path, plates_alone: bool) -> Measured:
     """Markers as NAME.x ..., force plates as plate1.force.x, plate1.moment.x (about its middle) and plate1.cop.x ...
 
-    Plates sample faster: of their samples those at the frames of the markers are kept.
+    Plates sample faster: beside markers, those of their samples at the frames of the markers are kept.
     """
     file = read_c3d(path)
     columns: dict[str, np.ndarray] = {}
     units: dict[str, str] = {}
 
     def put(name: str, values: np.ndarray, unit: str) -> None:
-        scale, units_name = _scale(unit)
+        scale, units_name = scale_of(unit, name)
         for k, axis in enumerate("xyz"):
             columns[f"{name}.{axis}"], units[f"{name}.{axis}"] = scale * values[:, k], units_name
 
-    for i, name in enumerate(file.labels):
-        put(name, file.points[:, i], file.unit)
-    frames, every = len(file.points), max(1, file.samples_per_frame)
-    for number, plate in enumerate(force_plates(file), start=1):
-        put(f"plate{number}.force", plate.force[::every], plate.force_unit)
-        put(f"plate{number}.moment", plate.moment[::every], plate.moment_unit)
-        put(f"plate{number}.cop", plate.cop[::every], file.unit)
-    return Measured(np.arange(frames) / file.rate, columns, units, "z", path.name)
+    every = max(1, file.samples_per_frame)
+    if not plates_alone:
+        for i, name in enumerate(file.labels):
+            put(name, file.points[:, i], file.unit)
+    kept = 1 if plates_alone else every
+    plates = force_plates(file)
+    for number, plate in enumerate(plates, start=1):
+        put(f"plate{number}.force", plate.force[::kept], plate.force_unit)
+        put(f"plate{number}.moment", plate.moment[::kept], plate.moment_unit)
+        put(f"plate{number}.cop", plate.cop[::kept], file.unit)
+    if plates_alone and not plates:
+        raise ValueError("it has no force plate: its group FORCE_PLATFORM is empty")
+    count, rate = (len(file.analog), file.rate * every) if plates_alone else (len(file.points), file.rate)
+    return Measured(np.arange(count) / rate, columns, units, _up_of(file), path.name)
 
 
-def _scale(unit: str) -> tuple[float, str]:
-    key = unit.strip().lower().replace(".", "")
-    if key not in SCALES:
-        raise ValueError(f"its unit '{unit}' is not known; known: {', '.join(name for name in SCALES if name)}")
-    return SCALES[key]
+def _up_of(file: C3D) -> str:
+    """The axis that is up: that of the force plates, which point into the floor, z where there are none."""
+    for plate in force_plates(file)[:1]:
+        corners = plate.corners
+        normal = np.abs(np.cross(corners[1] - corners[0], corners[3] - corners[0]))
+        return "y" if normal[1] > normal[2] and normal[1] > normal[0] else "z"
+    return "z"
 
 
-# ---- tables --------------------------------------------------------------------------------------------------------
-
-#: A column's unit: ``force.x [N]``, ``force.x (N)``.
-UNIT = re.compile(r"^(.*?)\s*[\[(]([^\])]*)[\])]\s*$")
-
-
-def _read_csv(path: Path) -> Measured:
-    """Columns by name, units in brackets; the column time is in s unless it says otherwise. Blank cells are NaN."""
-    text = path.read_text(encoding="utf-8-sig")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if len(lines) < 2:
-        raise ValueError("it holds no samples")
-    delimiter = max(",;\t", key=lines[0].count)
-    head, *rows = csv.reader(lines, delimiter=delimiter)
-    names, scales, units = [], [], []
-    for title in head:
-        found = UNIT.match(title.strip())
-        scale, unit = _scale(found[2]) if found else (1.0, "")
-        names.append(found[1] if found else title.strip())
-        scales.append(scale)
-        units.append(unit)
-    table = np.full((len(rows), len(names)), np.nan)
-    for k, row in enumerate(rows):
-        if len(row) != len(names):
-            raise ValueError(f"row {k + 1} has {len(row)} values and not {len(names)}")
-        for i, cell in enumerate(row):
-            table[k, i] = float(cell) if cell.strip() else np.nan
-    times = [i for i, name in enumerate(names) if name.lower() in ("time", "t", "time_s")]
-    if not times:
-        raise ValueError(f"it has no column 'time'; its columns are {', '.join(names)}")
-    at = times[0]
-    others = [i for i in range(len(names)) if i != at]
-    channels = {names[i]: scales[i] * table[:, i] for i in others}
-    return Measured(scales[at] * table[:, at], channels, {names[i]: units[i] for i in others}, "z", path.name)
+def _read_cortex(path: Path) -> Measured:
+    """Cortex' .forces: FX1, FY1, FZ1 in N, the pressure centre X1, Y1, Z1 in mm and MZ1 in N mm of each plate; y up."""
+    found = read_delimited(path)
+    channels, units = {}, {}
+    for name, values in found.channels.items():
+        unit = {"f": "N", "m": "Nmm"}.get(name[:1].lower(), "mm")
+        scale, units[name] = scale_of(unit, name)
+        channels[name] = scale * values
+    return replace(found, channels=channels, units=units, up="y")
