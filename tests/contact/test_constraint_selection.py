@@ -13,7 +13,7 @@ from physics.laws import GRAVITY
 import footfall as ff
 from footfall.contact.constraint_selection import STEPS
 from footfall.solve.contacts import SLIDE, STICK
-from footfall.solve.selection.pressure import spread_load
+from footfall.solve.selection.pressure import Load, Outline, spread_load
 from footfall.standing import point_positions
 
 LAW = "constraint-selection"
@@ -207,7 +207,7 @@ def test_loads_push_and_have_their_centre_where_it_is(vertices):
     for _ in range(300):
         weights = rng.dirichlet(np.full(vertices, rng.choice([0.05, 0.3, 1.0])))
         x, y = weights @ place[:, :2]
-        spread_load(ring, 0, vertices, place, 7.0, x, y, push)
+        spread_load(Outline(ring, 0, vertices, place), Load(7.0, x, y), push)
         assert (push[:, 2] >= 0.0).all()
         assert push[:, 2].sum() == pytest.approx(7.0, rel=1e-9)
         np.testing.assert_allclose(push[:, 2] @ place[:, :2] / 7.0, [x, y], atol=1e-9)

@@ -3,7 +3,8 @@
 By value, a named tuple becomes one argument for each size and stride of each of its arrays, in every function that it
 passes through: hundreds, and most of the intermediate code only packs and unpacks them. By reference it is laid out in
 memory once and travels as its address. Kernels do not know the difference, as both kinds have the same attributes;
-where tuples must travel by value, on a GPU for one, the same source is compiled for them as they are.
+where tuples must travel by value, on a GPU for one, the same source is compiled for them as they are. A tuple may hold
+tuples as they are, which are laid out within it, or by reference, which it only points at.
 
 The layout is that of Numba's data model on 64-bit machines: words of eight bytes throughout.
 """
@@ -173,6 +174,9 @@ def _lay_out(value: Any, words: list[int]) -> Any:
         return float
     if isinstance(value, tuple):
         return type(value), *[_lay_out(one, words) for one in value]
+    if isinstance(value, ByReference):
+        words.append(value.address)
+        return value._numba_type_
     address = value.__wrapper_address__() if hasattr(value, "__wrapper_address__") else value.address
     words += (address, 0, 0)
     return getattr(value, "_numba_type_", None) or typeof(value)

@@ -28,7 +28,7 @@ from footfall.solve.problem import begin_problem
 from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
-from footfall.solve.selection.soles import desk_integers, desk_rows, lay_out, look
+from footfall.solve.selection.soles import Stabilisation, desk_integers, desk_rows, lay_out, look
 from footfall.solve.selection.states import (
     FACE,
     LOAD,
@@ -145,7 +145,8 @@ def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals
     feet = int(parameters.feet)
     desk = lay_out(contacts, work, marks, PLACES)
     beside = beside_soles(contacts, int(parameters.points))
-    if beside or not look(contacts, dt, parameters.keep, parameters.rate, FASTEST, memory, desk):
+    stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST)
+    if beside or not look(contacts, dt, stabilisation, memory, desk):
         signals[0] = 0.0
         return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
     if parameters.one_step == 1.0:

@@ -205,7 +205,7 @@ def add_impulses(points, contacts, flow):
 
 
 @cold(types.int64)
-def strike(world, points, contacts, scratch, constraints, flow, impact, values, dt):
+def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
     Accelerations, which count with a ``dt`` that is not zero, are those of the last evaluation.
@@ -219,7 +219,7 @@ def strike(world, points, contacts, scratch, constraints, flow, impact, values, 
     struck = dt > 0.0
     for i in range(contacts.number[0]):
         struck |= contacts.velocity[contacts.points[i], 2] < -REBOUND
-    status = ask(impact, points, contacts, scratch, values, dt)
+    status = ask(laws.impact, points, contacts, scratch, laws.between.values, dt)
     change = scratch.generalised
     answer(world, points, contacts, scratch, constraints, change)
     for j in range(change.size):

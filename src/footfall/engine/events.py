@@ -19,7 +19,12 @@ that ``EventLaw.in_steps`` names.
 
 from __future__ import annotations
 
-from footfall.compiled import inlined, kernel
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from numba import types
+
+from footfall.compiled import Reference, inlined, kernel
 from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
@@ -57,7 +62,7 @@ from footfall.engine.others import MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
 from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
-from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, runaway, sense_and_act
+from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, hold_forces
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import copy
@@ -84,6 +89,14 @@ FLASH = 1e-9
 UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
 
 
+class EventLaws(NamedTuple):
+    """The law of an event-driven run."""
+
+    between: Laws  # forces between events
+    impact: Any  # impulses at events, of the same parameters
+    in_steps: Laws  # of periods that are one time step
+
+
 @inlined
 def keep_forces(points, contacts, kept):
     """Forces of all points, world frame."""
@@ -94,29 +107,33 @@ def keep_forces(points, contacts, kept):
 
 
 @inlined
-def forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome):
+def forces_now(loop, flow, step, act):
     """Everything that follows from the state and the points in contact. Gives how it ended.
 
-    Where ``flow.tally[SOFT]`` says so, that is a law of time steps.
+    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps.
     """
-    dt = conditions.plan.dt
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
     end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
-    law, values, constraints = laws.coupled, laws.values, conditions.constraints
     if flow.tally[SOFT] == 1:
-        law, values = rough.coupled, rough.values
+        laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
-        add_damping(world, dt)
-        factor_inertia(world, constraints.joints)
+        add_damping(world, conditions.plan.dt)
+        factor_inertia(world, conditions.constraints.joints)
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-    outcome[STATUS] = constrained_step(
-        world, points, contacts, scratch, constraints, True, law, values, dt, BETWEEN_EVENTS
-    )
+    outcome[STATUS] = constrained_step(world, points, contacts, scratch, conditions, laws, BETWEEN_EVENTS)
     return runaway(world, outcome)
+
+
+def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Parts of the loop that the compiler comes to late, with the types that they take, from those of ``Loop``."""
+    between = Reference(kinds[5].tuple_type.types[0])
+    return {constrained_step: (*kinds[:5], between, types.float64)}
 
 
 @inlined
@@ -207,9 +224,11 @@ def record_period(world, points, contacts, flow, held, tape, dt, outcome):
 
 
 @kernel
-def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
+def take_periods(loop, flow, first, last):
     """The loop of ``advance``."""
-    plan = conditions.plan
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    plan, constraints = loop.conditions.plan, loop.conditions.constraints
+    tape, outcome = loop.tape, loop.outcome
     dt = plan.dt
     for step in range(first, last):
         time = step * dt
@@ -228,16 +247,14 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
         read_state(world, flow.opening)
         while True:
             if hit or flash > 0.0:
-                flow.tally[UNSOLVED] |= strike(
-                    world, points, contacts, scratch, conditions.constraints, flow, impact, laws.values, flash
-                )
+                flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
                 spent += BETWEEN_EVENTS - contacts.effort[0]
                 if flow.tally[EVENTS] > ENOUGH:
                     outcome[END] = STALLED
                     return
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
             if hit or flash > 0.0 or (straighten and not over_edge):
-                put_back(world, points, contacts, scratch, conditions.constraints, flow)
+                put_back(world, points, contacts, scratch, constraints, flow)
             hit, flash, straighten = False, 0.0, False
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
@@ -251,7 +268,7 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
                 write_state(world, flow.opening)
             world.time[0] = time + gone
             points.others.counters[MAY_GROW] = 1 if fresh else 0
-            end = forces_now(world, points, contacts, scratch, conditions, laws, rough, flow, step, act, outcome)
+            end = forces_now(loop, flow, step, act)
             act = False
             status = outcome[STATUS]
             spent += BETWEEN_EVENTS - contacts.effort[0]
@@ -354,18 +371,17 @@ def take_periods(world, points, contacts, scratch, conditions, laws, rough, flow
 
 
 @kernel
-def advance(world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome):
+def advance(loop, flow, first, last):
     """Integrate the periods ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
 
-    Period number ``plan.total`` is the end: only evaluated. ``outcome`` is described in :mod:`footfall.engine.tape`.
+    Period number ``plan.total`` is the end: only evaluated.
     """
-    key = scratch.back.key[0]
+    back = loop.scratch.back
+    key = back.key[0]
     before = pthread_getspecific(key)
-    pthread_setspecific(key, address_of(scratch.back.place))
-    if mark_return(scratch.back.place) == 0:
-        take_periods(
-            world, points, contacts, scratch, conditions, laws, rough, flow, impact, tape, first, last, outcome
-        )
+    pthread_setspecific(key, address_of(back.place))
+    if mark_return(back.place) == 0:
+        take_periods(loop, flow, first, last)
     else:
-        outcome[END] = MUJOCO_ERROR
+        loop.outcome[END] = MUJOCO_ERROR
     pthread_setspecific(key, before)

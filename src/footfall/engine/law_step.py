@@ -59,13 +59,13 @@ def ask(law, points, contacts, scratch, values, dt):
 
 
 @inlined
-def coupled_forces(world, points, contacts, scratch, rows, law, values, dt):
+def coupled_forces(world, points, contacts, scratch, rows, laws, dt):
     """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-    status = ask(law, points, contacts, scratch, values, dt)
+    status = ask(laws.coupled, points, contacts, scratch, laws.values, dt)
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)
     if rows.number[1] > 0:
         answer_with(world, rows, world.qacc)
@@ -146,11 +146,12 @@ def rows_agree(world, constraints, turn, alone):
 
 
 @cold(types.none)
-def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt):
+def solve_in_turn(world, points, contacts, scratch, conditions, laws):
     """What a step gets whose contacts and constraint rows were not solved together: contact forces of a robot without
     its one-sided rows, then all rows under these forces, a convex problem.
     """
-    joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
+    constraints, given = conditions.constraints, scratch.generalised
+    joints, shared = constraints.joints, constraints.shared
     contacts.effort[0] = IN_TURN * EFFORT
     open_joint_limits(joints)
     open_shared_rows(shared)
@@ -161,7 +162,7 @@ def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt
     half_solve(world, world.qacc)
     if shared.number[0] > 0:
         eliminate_rows(world, shared, world.qacc)
-    coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
+    coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
     for j in range(given.size):
         given[j] = 0.0
     add_forces(world.cdof, world.subtree_com, points, contacts, given)
@@ -180,11 +181,12 @@ def solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt
 
 
 @inlined
-def constrained_step(world, points, contacts, scratch, constraints, operator, law, values, dt, effort):
-    """Forces of a coupled law (if ``operator``), of all constraint rows, and the acceleration they give.
+def constrained_step(world, points, contacts, scratch, conditions, laws, effort):
+    """Forces of a coupled law (if ``plan.operator``), of all constraint rows, and the acceleration they give.
 
-    ``effort`` is what solving may cost, see :mod:`footfall.solve.effort`.
+    ``effort`` is what solving may cost, see :mod:`footfall.solve.effort`. Gives the law's status.
     """
+    constraints, operator = conditions.constraints, conditions.plan.operator
     joints, shared = constraints.joints, constraints.shared
     asked = operator and contacts.number[0] > 0
     rows = joints.kind.size + shared.number[0]
@@ -208,7 +210,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         if asked:
             if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
                 restore_memory(points, scratch)
-            status = coupled_forces(world, points, contacts, scratch, shared, law, values, dt)
+            status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
@@ -216,7 +218,7 @@ def constrained_step(world, points, contacts, scratch, constraints, operator, la
         if asked and contacts.effort[0] <= 0.0:
             break
     if asked:
-        solve_in_turn(world, points, contacts, scratch, constraints, law, values, dt)
+        solve_in_turn(world, points, contacts, scratch, conditions, laws)
     return 1
 
 
@@ -270,16 +272,4 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
             velocities(world.cvel, world.subtree_com, points, contacts)
             all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    solved = constrained_step(
-        world,
-        points,
-        contacts,
-        scratch,
-        conditions.constraints,
-        plan.operator,
-        laws.coupled,
-        laws.values,
-        plan.dt,
-        EFFORT,
-    )
-    return max(status, solved)
+    return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, EFFORT))

@@ -112,6 +112,19 @@ class Conditions(NamedTuple):
     control: Control
 
 
+class Loop(NamedTuple):
+    """All that the loop of a run reads and writes; each part by reference."""
+
+    world: Any  # :class:`footfall.engine.world.World`
+    points: Any  # :class:`footfall.engine.others.AllPoints`
+    contacts: Any  # :class:`footfall.solve.contacts.Contacts`
+    scratch: Any  # :class:`footfall.engine.world.Scratch`
+    conditions: Any
+    laws: Any  # :class:`Laws`, or :class:`footfall.engine.events.EventLaws`
+    tape: Any  # :class:`footfall.engine.tape.Tape`
+    outcome: Any  # described in :mod:`footfall.engine.tape`
+
+
 @inlined
 def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
@@ -175,26 +188,29 @@ def runaway(world, outcome):
 
 
 @inlined
-def evaluate(world, points, contacts, scratch, conditions, laws, step, act, outcome):
+def evaluate(loop, step, act):
     """Everything that follows from the state: contacts, controls (if ``act``), forces, ``qacc``. Gives how it ended."""
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    conditions, outcome = loop.conditions, loop.outcome
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
-    outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained)
+    outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
     if points.others.counters[LOST] > 0:
         outcome[STATUS] = max(1, outcome[STATUS])
     return runaway(world, outcome)
 
 
 def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Parts of the loop that the compiler comes to late, with the types that they take, from those of the loop."""
+    """Parts of the loop that the compiler comes to late, with the types that they take, from those of :class:`Loop`."""
     return {forces_and_acceleration: (*kinds[:6], types.boolean)}
 
 
 @kernel
-def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
+def take_steps(loop, first, last):
     """The loop of ``advance``."""
-    plan = conditions.plan
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    plan, tape, outcome = loop.conditions.plan, loop.tape, loop.outcome
     dt = plan.dt
     nq, nv = world.qpos.size, world.qvel.size
     kept, held = scratch.runge_kutta, scratch.held
@@ -210,7 +226,7 @@ def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, 
         # The stages of Runge-Kutta 4, of which the first alone is semi-implicit Euler.
         for stage in range(plan.stages):
             points.others.counters[MAY_GROW] = 1 if stage == 0 else 0
-            end = evaluate(world, points, contacts, scratch, conditions, laws, step, act and stage == 0, outcome)
+            end = evaluate(loop, step, act and stage == 0)
             if stage == 0:
                 hold_forces(points, contacts, held)
                 status = outcome[STATUS]
@@ -266,16 +282,17 @@ def take_steps(world, points, contacts, scratch, conditions, laws, tape, first, 
 
 
 @kernel
-def advance(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome):
+def advance(loop, first, last):
     """Take the steps ``first`` to ``last`` (exclusive), or as many as ``scratch.clock`` allows.
 
-    Step number ``plan.total`` is the end: only evaluated. ``outcome`` is described in :mod:`footfall.engine.tape`.
+    Step number ``plan.total`` is the end: only evaluated.
     """
-    key = scratch.back.key[0]
+    back = loop.scratch.back
+    key = back.key[0]
     before = pthread_getspecific(key)
-    pthread_setspecific(key, address_of(scratch.back.place))
-    if mark_return(scratch.back.place) == 0:
-        take_steps(world, points, contacts, scratch, conditions, laws, tape, first, last, outcome)
+    pthread_setspecific(key, address_of(back.place))
+    if mark_return(back.place) == 0:
+        take_steps(loop, first, last)
     else:
-        outcome[END] = MUJOCO_ERROR
+        loop.outcome[END] = MUJOCO_ERROR
     pthread_setspecific(key, before)

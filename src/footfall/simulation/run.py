@@ -14,7 +14,6 @@ import numba
 import numpy as np
 
 from footfall.compiled import ByReference, waited_for_code
-from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
@@ -77,7 +76,8 @@ class Run:
     ) -> None:
         sim = self.simulation = simulation
         robot, law, dt = sim.robot, sim.law, sim.dt
-        helper = start_helper(*((events.advance, "events") if law.event_driven else (step.advance, "step")))
+        self._engine: Any = events if law.event_driven else step
+        helper = start_helper(self._engine.advance, "events" if law.event_driven else "step")
         model = self.model = sim.scene.model
         steps = step_count(duration, dt)
         self.first = 0 if start is None else start.step
@@ -112,17 +112,17 @@ class Run:
             record_every=self.record_every,
         )
         own_pushes = make_pushes(model, self.pushes, dt, self.total)
-        self._place = space.for_run(plan, own_pushes, self.controls.control, signals)
+        self._parts = space.for_run(plan, own_pushes, self.controls.control, signals)
         self.conditions, self.scratch = space.conditions, space.scratch
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)
-        self.set_tape(make_tape(model, samples, robot.point_count, signals))
         self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
+        self.set_tape(make_tape(model, samples, robot.point_count, signals))
         self.step = 0
         self._loop: Any = None
         if helper is not None:
-            share_work(helper, law.kernels(), step.last_parts([numba.typeof(part) for part in self._place]))
+            share_work(helper, law.kernels(), self._engine.last_parts([numba.typeof(part) for part in self._parts]))
         if start is not None:
             set_state(self, start)
 
@@ -131,6 +131,16 @@ class Run:
         self.tape, self._tape = tape, ByReference(tape)
         if self.workspace.size > 0:
             self.resize(self.workspace.size)
+        else:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Put together what the loop takes beside the steps."""
+        world, points, contacts, scratch, conditions, laws, flow = self._parts
+        loop = ByReference(
+            step.Loop(world, points, contacts, scratch, conditions, laws, self._tape, self.outcome),
+        )
+        self._laid_out = (loop,) if flow is None else (loop, flow)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
@@ -140,11 +150,11 @@ class Run:
         set_limit(self.scratch.clock, seconds)
         loop = self._loop
         if loop is None:
-            loop = events.advance if isinstance(self.simulation.law, EventLaw) else step.advance
+            loop = self._engine.advance
             if self.step > 0:  # not the first time: a run comes here once, a world with every step
                 loop = self._loop = self._direct(loop)
         while True:
-            loop(*self._place, self._tape, self.step, last, self.outcome)
+            loop(*self._laid_out, self.step, last)
             self.step = int(self.outcome[NEXT])
             if self.outcome[END] != step.TOO_SMALL:
                 return self.step <= self.total and bool(self.outcome[END] == step.DONE)
@@ -155,13 +165,13 @@ class Run:
         """The machine code of a loop for the types of this run: to find it anew costs as much as a step."""
         if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
             return loop
-        return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._place, self._tape, 0, 0, self.outcome)))
+        return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._laid_out, 0, 0)))
 
     def resize(self, size: int) -> None:
         """Give the run room for points beside the feet, as ``SIZES[size]`` of :mod:`footfall.engine.others` has it."""
         space = self.workspace
         try:
-            self._place = space.resize(self.simulation, size, len(self.tape.time))
+            self._parts = space.resize(self.simulation, size, len(self.tape.time))
         except MemoryError as cause:
             raise SimulationError(
                 "there is no memory to record bodies beside the feet that touch the ground: use a larger record_dt, or "
@@ -170,6 +180,7 @@ class Run:
             ) from cause
         self.points, self.contacts, self.flow = space.points, space.contacts, space.flow
         self.conditions, self.scratch = space.conditions, space.scratch
+        self._lay_out()
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""

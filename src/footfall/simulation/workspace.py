@@ -22,7 +22,7 @@ from footfall.contact.base import CoupledLaw, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
 from footfall.contact.trial import is_foreign, try_out
-from footfall.engine import step
+from footfall.engine import events, step
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, own_copy, with_tape
 from footfall.engine.shared_rows import most_shared_rows
@@ -60,8 +60,7 @@ class Prepared(NamedTuple):
     guard: Guard
     plan: step.Plan  # its numbers of steps are those of no run
     ground: step.Surface
-    laws: step.Laws
-    rough: step.Laws | None  # of time steps, where an event-driven law needs one
+    laws: step.Laws | events.EventLaws
     longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
     law_signals: int
     sample_bytes: int  # that a sample without signals takes
@@ -87,7 +86,7 @@ def prepared(sim: Setup) -> Prepared:
 def _prepare(sim: Setup) -> Prepared:
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
-    values, longest, rough = np.zeros(1), None, None
+    values, longest = np.zeros(1), None
     point, coupled = idle_point_law(), idle_coupled_law()
     if isinstance(law, PointLaw):
         point = law.pointer()
@@ -100,10 +99,12 @@ def _prepare(sim: Setup) -> Prepared:
             try_out(law.kernel, law.name, law.memory_size, resolved)
         if euler:
             longest = longest_stable_step(law, sim.setting)
+    laws: Any = step.Laws(point, coupled, values)
     if isinstance(law, EventLaw):
-        in_steps = law.in_steps()
-        numbers = np.array([float(v) for v in in_steps.resolve(sim.setting)])
-        rough = step.Laws(idle_point_law(), in_steps.pointer(), numbers)
+        rough = law.in_steps()
+        numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
+        in_steps = step.Laws(idle_point_law(), rough.pointer(), numbers)
+        laws = events.EventLaws(laws, law.impact_pointer(), in_steps)
     rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
     plan = step.Plan(
         dt=sim.dt,
@@ -133,8 +134,7 @@ def _prepare(sim: Setup) -> Prepared:
         guard=guard,
         plan=plan,
         ground=step.Surface(*ground.compiled(), ground.compiled_friction),
-        laws=step.Laws(point, coupled, values),
-        rough=rough,
+        laws=laws,
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
@@ -152,7 +152,7 @@ class Workspace:
         self.world = make_world(model, self.data)
         self._all_points = own_copy(shared.points)
         self._all_contacts = make_contacts(self._all_points, ground.static_friction, ground.dynamic_friction)
-        self._laws, self._rough = shared.laws, shared.rough
+        self._laws = shared.laws
         self.conditions = step.Conditions(
             plan=shared.plan,
             guard=shared.guard,
@@ -184,15 +184,13 @@ class Workspace:
             constraints = with_slots(self.conditions.constraints, slots)
             self.conditions = self.conditions._replace(constraints=constraints)
         self.scratch: Scratch = scratch
-        last: tuple[Any, ...] = ()
         if isinstance(law, EventLaw):
             flat, margin = sim.ground.flat, law.in_steps().margin
             self.flow = make_flow(self.model, count, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)
-            last = ByReference(self._rough), ByReference(self.flow), law.impact_pointer()
         parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self._laws)
-        self._parts = (*map(ByReference, parts), *last)
+        self._parts: tuple[Any, ...] = (*map(ByReference, parts), None if self.flow is None else ByReference(self.flow))
 
     def sizes(self) -> list[int]:
         """How many places for points beside the feet there are in each size."""
@@ -227,14 +225,14 @@ class Workspace:
             array[...] = value
 
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> tuple[Any, ...]:
-        """What the loop takes, for a run with this plan and so many signals."""
-        world, points, contacts, scratch, conditions, *others = self._parts
+        """The parts of the loop for a run with this plan and so many signals, and the flow, if driven by events."""
+        world, points, contacts, scratch, conditions, laws, flow = self._parts
         if signals != len(self.scratch.signals):
             self.scratch = self.scratch._replace(signals=np.zeros(signals))
             scratch = scratch.replace(signals=self.scratch.signals)
         conditions = conditions.replace(plan=plan, pushes=pushes, control=control)
         self.conditions = self.conditions._replace(plan=plan, pushes=pushes, control=control)
-        self._parts = (world, points, contacts, scratch, conditions, *others)
+        self._parts = (world, points, contacts, scratch, conditions, laws, flow)
         return self._parts
 
 

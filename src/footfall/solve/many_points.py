@@ -53,11 +53,22 @@ def blocks(W: np.ndarray) -> Blocks:
     return Blocks(np.searchsorted(row, np.arange(points + 1)), column, np.ascontiguousarray(cells[row, :, column]))
 
 
+class Iterate(NamedTuple):
+    """Impulses of all points, and the velocities under them."""
+
+    impulse: np.ndarray  # (P, 3)
+    velocity: np.ndarray  # (P, 3)
+
+
 @kernel
-def sweep(begin, column, value, target, friction, impulse, velocity, before, velocity_before, sweeps, tolerance, local):
-    """Gauss-Seidel with momentum, in place, from impulses and their velocities (P, 3). Gives the last relative change
-    and the sweeps taken; see :func:`footfall.solve.gauss_seidel.gauss_seidel`.
+def sweep(matrix, target, friction, iterate, last_iterate, local, sweeps, tolerance):
+    """Gauss-Seidel with momentum on ``iterate``, in place; ``last_iterate`` and ``local`` (3, 3) are scratch.
+
+    Gives the last relative change and the sweeps taken; see :func:`footfall.solve.gauss_seidel.gauss_seidel`.
     """
+    begin, column, value = matrix
+    impulse, velocity = iterate
+    before, velocity_before = last_iterate
     points = friction.size
     for p in range(points):
         for k in range(3):
@@ -117,11 +128,8 @@ def sweep_to(
 ) -> tuple[float, int]:
     """Improve impulses (P, 3) in place by Gauss-Seidel: the last relative change and the sweeps taken."""
     velocity = free + (W @ impulse.ravel()).reshape(impulse.shape)
-    before, velocity_before = np.empty_like(impulse), np.empty_like(impulse)
-    part = blocks(W)
-    return sweep(
-        *part, target, friction, impulse, velocity, before, velocity_before, sweeps, tolerance, np.zeros((3, 3))
-    )
+    last = Iterate(np.empty_like(impulse), np.empty_like(impulse))
+    return sweep(blocks(W), target, friction, Iterate(impulse, velocity), last, np.zeros((3, 3)), sweeps, tolerance)
 
 
 class Equations:

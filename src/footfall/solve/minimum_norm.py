@@ -17,7 +17,11 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from footfall.compiled import kernel
+from typing import NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
 
@@ -25,6 +29,48 @@ from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_no
 TOLERANCE = 1e-10
 #: Rows of scratch space: so many for each of the contact bodies' six motions, and these.
 BLOCKS, SCRATCH_ROWS = 6, 24
+
+
+class Space(NamedTuple):
+    """Scratch of the general case, for K feet whose points feel R motions of n = 6K."""
+
+    reduced: np.ndarray  # (n, n) C^T L C or C^T L A, first (R, R)
+    factor: np.ndarray  # (n, n)
+    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
+    felt: np.ndarray  # (n, n) C of each foot, the same way
+    acting: np.ndarray  # (n, n) A of each foot, the same way
+    spare: np.ndarray  # (n, n)
+    solution: np.ndarray  # (n,) y, first R
+    half: np.ndarray  # (n,)
+    row: np.ndarray  # (6,) of W
+    pull: np.ndarray  # (6,) of one foot
+    start: np.ndarray  # (K + 1,) where the motions of each foot begin among the R
+    gram: np.ndarray  # (6, 6) of one foot
+    roots: np.ndarray  # (6, 6) C of one foot
+    small: np.ndarray  # (6, 6) of one foot
+
+
+@inlined
+def lay_out(contacts, work):
+    """The scratch space by name."""
+    n = contacts.mobility.shape[0]
+    rest = work[BLOCKS * n :]
+    return Space(
+        work[0:n],
+        work[n : 2 * n],
+        work[3 * n : 4 * n],
+        work[2 * n : 3 * n],
+        work[4 * n : 5 * n],
+        work[5 * n : 6 * n],
+        rest[0],
+        rest[1],
+        rest[2],
+        rest[3],
+        rest[4],
+        rest[5:11],
+        rest[11:17],
+        rest[17:23],
+    )
 
 
 @kernel
@@ -155,32 +201,29 @@ def spread_over_rows(contacts, kind, friction, braked, force, work):
     If ``braked``, sliding points bring their friction with them, along the unit vectors ``friction`` (P, 3 or more,
     world frame); it is not part of the forces that are written.
     """
-    n = contacts.mobility.shape[0]
-    reduced, factor, square = work[0:n], work[n : 2 * n], work[2 * n : 3 * n]
-    bases, acting = work[3 * n : 4 * n], work[4 * n : 5 * n]  # T and A of each foot, 6 x rank
-    spare, rest = work[5 * n : 6 * n], work[6 * n :]
-    x, half, w, pull, start = rest[0], rest[1], rest[2], rest[3], rest[4]
-    gram, roots, small = rest[5:11], rest[11:17], rest[17:23]
+    space = lay_out(contacts, work)
+    felt, acting, bases, start = space.felt, space.acting, space.bases, space.start
+    x, w, pull, gram, roots = space.solution, space.row, space.pull, space.gram, space.roots
     feet = contacts.near.size - 1
     columns = 0
     for b in range(feet):
         start[b] = columns
         rank = feel(contacts, kind, b, force, gram, roots, w, pull)
         t = bases[6 * b : 6 * b + 6]
-        # T = C (C^T C)^-1, a row at a time; C is kept in `square` for C^T L C below.
+        # T = C (C^T C)^-1, a row at a time; C is kept for C^T L C below.
         for k in range(rank):
             for m in range(k + 1):
                 value = 0.0
                 for j in range(6):
                     value += roots[j, k] * roots[j, m]
                 gram[k, m] = value
-        cholesky(gram, rank, 0.0, small)
+        cholesky(gram, rank, 0.0, space.small)
         for j in range(6):
             for k in range(rank):
-                square[6 * b + j, k] = roots[j, k]
+                felt[6 * b + j, k] = roots[j, k]
                 acting[6 * b + j, k] = roots[j, k]
                 t[j, k] = roots[j, k]
-            cholesky_solve(small, rank, t[j])
+            cholesky_solve(space.small, rank, t[j])
         if braked:
             add_braking(contacts, kind, b, friction, rank, t, w, acting[6 * b : 6 * b + 6])
         for k in range(rank):
@@ -191,9 +234,9 @@ def spread_over_rows(contacts, kind, friction, braked, force, work):
         columns += rank
     start[feet] = columns
     if not braked:
-        write_reduced(contacts, square, square, start, w, reduced)
-        minimum_norm_solve(reduced, columns, TOLERANCE, x, factor, square, half)
-    elif not solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, half):
+        write_reduced(contacts, felt, felt, start, w, space.reduced)
+        minimum_norm_solve(space.reduced, columns, TOLERANCE, x, space.factor, felt, space.half)
+    elif not solve_braked(contacts, work):
         return False
     for b in range(feet):
         first, last = int(start[b]), int(start[b + 1])
@@ -287,10 +330,13 @@ def write_reduced(contacts, left, right, start, w, out):
 
 
 @kernel
-def solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, half):
-    """Replace x by y of ``C^T L A y = x``; False if there is none."""
+def solve_braked(contacts, work):
+    """Replace ``solution`` x by y of ``C^T L A y = x``; False if there is none."""
+    space = lay_out(contacts, work)
+    felt, acting, start, w = space.felt, space.acting, space.start, space.row
+    reduced, factor, spare, x, half = space.reduced, space.factor, space.spare, space.solution, space.half
     columns = int(start[contacts.near.size - 1])
-    write_reduced(contacts, square, acting, start, w, reduced)
+    write_reduced(contacts, felt, acting, start, w, reduced)
     for k in range(columns):
         half[k] = x[k]
     if eliminate(reduced, columns, TOLERANCE, half):
@@ -298,9 +344,9 @@ def solve_braked(contacts, square, acting, start, w, reduced, factor, spare, x, 
             x[k] = half[k]
         return True
     # Some motions no force produces: y is sought among the columns F of C^T L C = F F^T.
-    write_reduced(contacts, square, square, start, w, spare)
+    write_reduced(contacts, felt, felt, start, w, spare)
     rank = pivoted_cholesky(spare, columns, TOLERANCE, factor)
-    write_reduced(contacts, square, acting, start, w, reduced)
+    write_reduced(contacts, felt, acting, start, w, reduced)
     for i in range(columns):
         for k in range(rank):
             value = 0.0

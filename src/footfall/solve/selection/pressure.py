@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from footfall.compiled import inlined, kernel
 
 #: Rounds in which vertices may be taken out of the load and put back.
 ROUNDS = 12
 
 
+class Outline(NamedTuple):
+    """A foot's polygon: the points ``ring[begin:end]``, counter-clockwise, at ``place[:, :2]`` (m)."""
+
+    ring: np.ndarray
+    begin: int
+    end: int
+    place: np.ndarray
+
+
+class Load(NamedTuple):
+    """A foot's normal force and where it acts."""
+
+    force: float  # N
+    x: float  # m
+    y: float  # m
+
+
 @inlined
-def beyond(ring, begin, end, place, x, y):
+def beyond(outline, x, y):
     """How far (m) a point lies beyond the outline's worst edge, negative inside, and which edge that is."""
+    ring, begin, end, place = outline
     worst, which = -1e300, begin
     for j in range(begin, end):
         a = place[ring[j]]
@@ -23,11 +45,13 @@ def beyond(ring, begin, end, place, x, y):
 
 
 @inlined
-def affine_load(ring, begin, end, place, force, x, y, push):
-    """Loads of least norm for a normal force at (x, y), negative ones allowed. Gives the least; None is lost.
+def affine_load(outline, load, push):
+    """Shares ``push[:, 2]`` (N) of a load, of least norm, negative ones allowed: an affine function of the place.
 
-    They are an affine function of the place. False in the second if the vertices lie on a line.
+    Gives the least of them, and whether there are any: not if the vertices lie on a line.
     """
+    ring, begin, end, place = outline
+    force, x, y = load
     n = end - begin
     cx, cy = 0.0, 0.0
     for j in range(begin, end):
@@ -48,31 +72,33 @@ def affine_load(ring, begin, end, place, force, x, y, push):
     least = 1e300
     for j in range(begin, end):
         p = ring[j]
-        load = force / n + gx * (place[p, 0] - cx) + gy * (place[p, 1] - cy)
-        push[p, 2] = load
-        least = min(least, load)
+        share = force / n + gx * (place[p, 0] - cx) + gy * (place[p, 1] - cy)
+        push[p, 2] = share
+        least = min(least, share)
     return least, True
 
 
 @inlined
-def spread_load(ring, begin, end, place, force, x, y, push):
-    """Loads ``push[:, 2]`` >= 0 of least norm for a normal force (N) at (x, y) inside the outline.
+def spread_load(outline, load, push):
+    """Shares ``push[:, 2]`` >= 0 (N) of a load inside the outline, of least norm.
 
-    Where the affine load would pull, the load is an affine function that is cut off at zero, as under a sole that
-    cannot be glued; at the rim, and where that is not found, three vertices around the place carry it.
+    Where the affine function would pull, it is cut off at zero, as under a sole that cannot be glued; at the rim, and
+    where that is not found, three vertices around the place carry the load.
     """
-    if force <= 0.0:
-        for j in range(begin, end):
-            push[ring[j], 2] = 0.0
+    if load.force <= 0.0:
+        for j in range(outline.begin, outline.end):
+            push[outline.ring[j], 2] = 0.0
         return
-    least, plane = affine_load(ring, begin, end, place, force, x, y, push)
+    least, plane = affine_load(outline, load, push)
     if not (plane and least >= 0.0):
-        cut_load(ring, begin, end, place, force, x, y, plane, push)
+        cut_load(outline, load, plane, push)
 
 
 @kernel
-def cut_load(ring, begin, end, place, force, x, y, plane, push):
-    """The rest of :func:`spread_load`, where the affine load pulls."""
+def cut_load(outline, load, plane, push):
+    """The rest of :func:`spread_load`, where the affine function pulls; not ``plane`` if the vertices lie on a line."""
+    ring, begin, end, place = outline
+    force, x, y = load
     if plane:
         for _ in range(ROUNDS):
             n, sx, sy, sxx, syy, sxy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -98,27 +124,29 @@ def cut_load(ring, begin, end, place, force, x, y, plane, push):
             changed = False
             for j in range(begin, end):
                 p = ring[j]
-                load = a + gx * (place[p, 0] - x) + gy * (place[p, 1] - y)
-                if (load > 0.0) != (push[p, 2] > 0.0):
+                share = a + gx * (place[p, 0] - x) + gy * (place[p, 1] - y)
+                if (share > 0.0) != (push[p, 2] > 0.0):
                     changed = True
-                push[p, 2] = load
+                push[p, 2] = share
             if not changed:
                 for j in range(begin, end):
                     push[ring[j], 2] = max(0.0, push[ring[j], 2])
                 return
-    on_three(ring, begin, end, place, force, x, y, push)
+    on_three(outline, load, push)
 
 
 @inlined
-def on_three(ring, begin, end, place, force, x, y, push):
-    """Put the load on the triangle of the outline's fan that holds the place, or comes nearest to it."""
+def on_three(outline, load, push):
+    """Put the load on the triangle of the outline's fan that holds its place, or comes nearest to it."""
+    ring, begin, end, place = outline
+    force, x, y = load
     for j in range(begin, end):
         push[ring[j], 2] = 0.0
     if end - begin == 1:
         push[ring[begin], 2] = force
         return
     if end - begin == 2:
-        on_two(place, ring[begin], ring[begin + 1], force, x, y, push)
+        on_two(place, ring[begin], ring[begin + 1], load, push)
         return
     a = place[ring[begin]]
     best, which = -1e300, begin + 1
@@ -138,8 +166,9 @@ def on_three(ring, begin, end, place, force, x, y, push):
 
 
 @inlined
-def on_two(place, p, q, force, x, y, push):
+def on_two(place, p, q, load, push):
     """Put the load on two vertices; a place beyond them counts as the nearer one."""
+    force, x, y = load
     a, b = place[p], place[q]
     u, v = b[0] - a[0], b[1] - a[1]
     share = min(1.0, max(0.0, (u * (x - a[0]) + v * (y - a[1])) / (u * u + v * v)))

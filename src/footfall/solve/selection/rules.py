@@ -36,6 +36,7 @@ from footfall.solve.selection.states import (
     least_load,
     load_vertices,
     move_feet,
+    outline,
     read_joint,
     solve_rows,
     vertex,
@@ -135,7 +136,7 @@ def judge_clamped(contacts, memory, desk, b, rules, pull):
         if rules.cop_rule == 0.0 and least_load(desk, b) < -max(pull, rules.pull):
             desk.fault[b] = PULL
             rank += PULL_UNIT
-        out, edge = beyond(desk.ring, desk.begin[b], desk.begin[b + 1], desk.place, found[1], found[2])
+        out, edge = beyond(outline(desk, b), found[1], found[2])
         desk.worst[b] = edge - desk.begin[b]
         if rules.pull > 0.0:
             out = 0.0  # the thresholded model knows forces of vertices, and no centre of pressure

@@ -23,6 +23,14 @@ STRAIGHT = 1e-9
 LEASH = 1e-4
 
 
+class Stabilisation(NamedTuple):
+    """Baumgarte's: what of an error of clamped vertices the next step keeps and corrects."""
+
+    keep: float  # share of a velocity
+    rate: float  # 1/s, of an error of position
+    fastest: float  # m/s, the fastest correction
+
+
 class Desk(NamedTuple):
     """Scratch of one step: K feet, P points, R = 6K rows of constraints, Q places in the queue."""
 
@@ -129,7 +137,7 @@ desk_rows_compiled = inlined(desk_rows)
 
 
 @inlined
-def look(contacts, dt, keep, rate, fastest, memory, desk):
+def look(contacts, dt, stabilisation, memory, desk):
     """Describe every foot on its ground; False where the ground under one is not a plane."""
     count = 0
     for b in range(contacts.near.size - 1):
@@ -139,7 +147,7 @@ def look(contacts, dt, keep, rate, fastest, memory, desk):
             continue
         if not on_a_plane(contacts, first, last):
             return False
-        put_in_place(contacts, dt, keep, rate, fastest, memory, first, last, desk.place)
+        put_in_place(contacts, dt, stabilisation, memory, first, last, desk.place)
         free_motion(contacts, dt, first, last, desk.place, desk.system, desk.factor, desk.motion[b])
         if in_order(contacts, first, last, desk.place):
             for i in range(first, last):
@@ -168,14 +176,14 @@ def on_a_plane(contacts, first, last):
 
 
 @inlined
-def put_in_place(contacts, dt, keep, rate, fastest, memory, first, last, place):
+def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
     """Places of a foot's near points in its contact frame, and the velocities wanted of them if they are clamped.
 
     A point above the ground is to arrive there, one inside it to come out and one away from its anchor to go back, at
-    the rate (1/s) of Baumgarte's stabilisation and not faster than ``fastest``. Where a foot is inside, the ground
-    counts as that low and rises at this rate, for what is wanted of a rigid sole must be a plane. What was clamped may
-    ``keep`` a share of its velocity.
+    the rate of the stabilisation. Where a foot is inside, the ground counts as that low and rises at this rate, for
+    what is wanted of a rigid sole must be a plane. What was clamped may keep a share of its velocity.
     """
+    keep, rate, fastest = stabilisation
     ground = 0.0
     for i in range(first, last):
         ground = min(ground, contacts.gap[contacts.points[i]])

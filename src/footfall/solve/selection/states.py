@@ -11,7 +11,7 @@ from footfall.solve.contact_guess import MEMORY_SIZE as OF_POINTS
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.solve.dense import minimum_norm_solve
-from footfall.solve.selection.pressure import affine_load, on_two, spread_load
+from footfall.solve.selection.pressure import Load, Outline, affine_load, on_two, spread_load
 
 NONE, VERTEX, EDGE, FACE = 0, 1, 2, 3
 SLIDING = 4  # added to a state
@@ -40,6 +40,12 @@ def vertex(desk, b, code, j):
     begin, n = desk.begin[b], desk.begin[b + 1] - desk.begin[b]
     k = (code >> INDEX) + j
     return desk.ring[begin + (k if k < n else k - n)]
+
+
+@inlined
+def outline(desk, b):
+    """The polygon of a foot."""
+    return Outline(desk.ring, desk.begin[b], desk.begin[b + 1], desk.place)
 
 
 @inlined
@@ -221,9 +227,9 @@ def load_vertices(desk, b):
         desk.push[vertex(desk, b, code, 0), 2] = max(0.0, found[0])
     elif kind == EDGE:
         p, q = vertex(desk, b, code, 0), vertex(desk, b, code, 1)
-        on_two(desk.place, p, q, max(0.0, found[0]), found[1], found[2], desk.push)
+        on_two(desk.place, p, q, Load(max(0.0, found[0]), found[1], found[2]), desk.push)
     elif kind == FACE:
-        spread_load(desk.ring, desk.begin[b], desk.begin[b + 1], desk.place, found[0], found[1], found[2], desk.push)
+        spread_load(outline(desk, b), Load(found[0], found[1], found[2]), desk.push)
 
 
 @inlined
@@ -299,6 +305,6 @@ def hold(contacts, desk, b, memory):
 @inlined
 def least_load(desk, b):
     """The least load of a foot's vertices if they were spread as an affine function, the paper's negative forces."""
-    found, begin, end = desk.pressure[b], desk.begin[b], desk.begin[b + 1]
-    least, plane = affine_load(desk.ring, begin, end, desk.place, found[0], found[1], found[2], desk.push)
+    found = desk.pressure[b]
+    least, plane = affine_load(outline(desk, b), Load(found[0], found[1], found[2]), desk.push)
     return least if plane else 0.0
