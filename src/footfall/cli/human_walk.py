@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
 from footfall.cli.output import print_facts, print_json, say
+from footfall.cli.usage import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """Make the table of a walk from a recording: stances and strides are found in the forces.
 
-    footfall human-walk recording/ --out walk.json
+    footfall human-walk walk.trc --forces walk_grf.mot --out walk.json
 
     HumanWalk(data="walk.json"), on the command line --controller.data walk.json, walks as the table says.
 
-    The folder holds joints.csv (time_s, and R_hip_x_m, R_hip_z_m, ... of hip, knee, ankle, heel and mt, R and L) and
-    grf.csv (time_s, foot, plate, fx_N, fy_N, fz_N, copx_m, one row per sample of each stance); motion.csv with segment
-    angles, and subject.json with mass, lengths, source and licence, if there are. Whose data it is travels with it.
+    The recording is a .c3d file with markers and force plates; a .trc file with a file of forces (.mot, .forces or
+    .csv, each plate with its pressure centre); or a folder that holds one of these, or tables. Markers are known by the
+    names of Plug-in Gait, OpenSim, Cortex and ISB; --marker names others. Which foot stands on which plate, the
+    direction of walking and a treadmill's speed are found in the data.
+
+    Tables are joints.csv (time_s, and R_hip_x_m, R_hip_z_m, ... of hip, knee, ankle, heel and mt, R and L) and grf.csv
+    (time_s, foot, plate, fx_N, fy_N, fz_N, copx_m, one row per sample of each stance); motion.csv with segment angles,
+    and subject.json with mass, lengths, source and licence, if there are. Whose data it is travels with it.
     """
 
-    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
-    """the recording"""
+    recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
+    """a .c3d or .trc file, or a folder"""
+    forces: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
+    """the forces of a .trc file, where they have another name"""
+    marker: Annotated[tuple[str, ...], tyro.conf.arg(metavar="R_knee=NAME...", help_behavior_hint="")] = ()
+    """markers that are not known by their names: of R and L, hip, knee, ankle, heel, mt; NAME+NAME is their middle"""
+    up: Annotated[Literal["y", "z"] | None, tyro.conf.arg(metavar="y|z", help_behavior_hint="")] = None
+    """the axis that is up, where markers and forces do not show it"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="FILE.json", help_behavior_hint="")] = None
     """write the table here"""
     attribution: Annotated[str | None, tyro.conf.arg(metavar="TEXT", help_behavior_hint="")] = None
@@ -36,7 +48,12 @@ class Command:
     def run(self) -> int:
         from footfall.gait.human.data import as_text, derive
 
-        walk = derive(self.folder, self.attribution)
+        pairs = [pair.partition("=") for pair in self.marker]
+        wrong = [joint for joint, _, name in pairs if not (joint and name)]
+        if wrong:
+            raise UsageError(f"'{wrong[0]}' names no marker: --marker R_knee=NAME")
+        names = {joint: name for joint, _, name in pairs}
+        walk = derive(self.recording, self.attribution, forces=self.forces, markers=names, up=self.up)
         if self.out is not None:
             self.out.write_text(as_text(walk), encoding="utf-8")
             say(f"wrote {self.out}")

@@ -76,13 +76,15 @@ def load_forces(
     up: str | None = None,
     rate: float | None = None,
     units: Mapping[str, str] | None = None,
+    pressure: bool = False,
 ) -> Measured:
     """Read ground reaction forces: a vector ``NAME.force`` (N, z up, of the ground on the foot) for each foot or plate.
 
     ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. Left out, all
     vectors in N are taken by their own names. The plates of a .c3d file keep their own rate. Vectors without a unit
     that are named as forces are taken to be in N. Unless ``up`` says it, the axis that carries the load is up. Forces
-    that press down are those of the foot on the plate, and are reversed; ``done`` tells all this.
+    that press down are those of the foot on the plate, and are reversed; ``done`` tells all this. With ``pressure`` the
+    centre of pressure is there too where the file has it: ``NAME.cop``, m.
     """
     source = Path(path).expanduser()
     if source.suffix.lower() == ".c3d":
@@ -99,7 +101,20 @@ def load_forces(
         vectors = {foot: -vector for foot, vector in vectors.items()}
         done = (*done, "reversed: the file has the forces of the feet on the ground")
     channels = {f"{foot}.force.{axis}": own[:, k] for foot, own in vectors.items() for k, axis in enumerate("xyz")}
-    return Measured(found.time, channels, dict.fromkeys(channels, "N"), "z", found.source, done)
+    of_unit = dict.fromkeys(channels, "N")
+    for foot, name in chosen.items() if pressure else ():
+        centre = next((one for one in _centres(name) if one in found.vectors and found.vector_unit(one) == "m"), None)
+        for k, axis in enumerate("xyz" if centre else ""):
+            channels[f"{foot}.cop.{axis}"], of_unit[f"{foot}.cop.{axis}"] = found.vector(centre or "")[:, k], "m"
+    return Measured(found.time, channels, of_unit, "z", found.source, done)
+
+
+def _centres(force: str) -> list[str]:
+    """How the pressure centre may be named that belongs to a force: plate1.cop, ground_force_1_p, C1, COP1, or 1."""
+    found = [force.replace("force", "cop"), f"{force}.cop", re.sub(r"v$", "p", force)]
+    for other in ("COP", "CoP", "cop", "C", "P", "p", ""):
+        found += [re.sub(word, other, force) for word in (r"(?i)grf", r"(?i)force", r"F(?=[^a-z]|$)", r"f(?=[^a-z]|$)")]
+    return [one.strip("._ ") for one in found if one != force]
 
 
 def _read(source: Path, readers: Mapping[str, Callable[[Path], Measured]], up: str | None) -> Measured:

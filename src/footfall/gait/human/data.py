@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -33,6 +33,7 @@ from footfall.gait.human.events import (
     measure_subject,
     segment_angles,
 )
+from footfall.gait.human.raw import MARKERS, raw_files, read_walk
 from footfall.gait.human.series import evaluate, fit
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
@@ -109,7 +110,7 @@ def load_walk(path: Path | str) -> MeasuredWalk:
 @lru_cache(maxsize=8)
 def _loaded(source: Path, changed: tuple[int, ...]) -> MeasuredWalk:
     """One object for one state of the files, so that what is fitted to it is fitted once."""
-    if source.is_dir():
+    if source.is_dir() or source.suffix.lower() in MARKERS:
         return derive(source)
     try:
         return from_dict(json.loads(source.read_text(encoding="utf-8")))
@@ -121,25 +122,57 @@ def _loaded(source: Path, changed: tuple[int, ...]) -> MeasuredWalk:
         ) from error
 
 
-def derive(folder: Path | str, attribution: str | None = None) -> MeasuredWalk:
-    """The table from a recorded walk: ``joints.csv`` and ``grf.csv``, and what else is known of it.
+def derive(
+    source: Path | str,
+    attribution: str | None = None,
+    *,
+    forces: Path | str | None = None,
+    markers: Mapping[str, str] | None = None,
+    up: str | None = None,
+) -> MeasuredWalk:
+    """The table from a recorded walk: the files of a laboratory, or tables of joints and forces.
 
-    ``joints.csv`` has time_s and, for the sides R and L, the places in the sagittal plane of hip, knee, ankle, heel and
-    mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m``; ``grf.csv`` time_s, foot (R or L), plate, the force of the ground
-    fx_N, fy_N, fz_N and the pressure centre copx_m, one row per sample of each stance, and clean (0 or 1) if there is.
+    ``source`` is a .c3d file with markers and force plates; a .trc file, with a file of ``forces`` (.mot, .forces or
+    .csv, see ``footfall.load_forces``) of the same name beside it or given; or a folder that holds one of these.
+    ``markers`` names those that are not known by their names, ``{"R_knee": "NAME"}``; ``up`` the axis that is up, where
+    markers and forces do not show it. See ``footfall.gait.human.raw`` for what is done.
+
+    Or a folder with ``joints.csv`` and ``grf.csv``. ``joints.csv`` has time_s and, for the sides R and L, the places in
+    the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m``; ``grf.csv``
+    time_s, foot (R or L), plate, the force of the ground fx_N, fy_N, fz_N and the pressure centre copx_m, one row per
+    sample of each stance, and clean (0 or 1) if there is.
+
     Stances and strides are found in the forces. ``motion.csv`` with segment angles, and ``subject.json`` with mass,
     lengths, source and licence are used where they are there; mass and lengths are measured otherwise.
     """
-    folder = Path(folder).expanduser()
+    source = Path(source).expanduser()
+    folder = source if source.is_dir() else source.parent
+    tables = source.is_dir() and (source / "joints.csv").is_file()
+    raw = None if tables else raw_files(source, None if forces is None else Path(forces).expanduser())
     try:
-        joints, forces = (_read(folder / f"{name}.csv") for name in ("joints", "grf"))
-        motion = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
         known = folder / "subject.json"
         subject = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}
+        if raw is not None:
+            joints, loads, stances = read_walk(*raw, markers, up)
+            return _walk_of(joints, loads, stances, None, subject, attribution)
+        joints, loads = (_read(folder / f"{name}.csv") for name in ("joints", "grf"))
+        motion = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
     except (OSError, ValueError) as error:
         raise FootfallError(f"cannot derive the walk: {error}") from error
-    check_columns(folder, joints, forces)
-    stances = find_stances(forces, float(joints["time_s"][-1]))
+    check_columns(folder, joints, loads)
+    stances = find_stances(loads, float(joints["time_s"][-1]))
+    return _walk_of(joints, loads, stances, motion, subject, attribution)
+
+
+def _walk_of(
+    joints: dict[str, np.ndarray],
+    forces: dict[str, np.ndarray],
+    stances: list[Stance],
+    motion: dict[str, np.ndarray] | None,
+    subject: dict[str, Any],
+    attribution: str | None,
+) -> MeasuredWalk:
+    """The mean walk of tables of joints and forces."""
     strides = find_strides(stances, joints["time_s"])
     motion = segment_angles(joints, stances) if motion is None else motion
     body = measure_subject(joints, forces, stances, strides) | {k: v for k, v in subject.items() if k in BODY}
