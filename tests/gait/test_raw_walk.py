@@ -9,6 +9,8 @@ import pytest
 
 from footfall.cli import main
 from footfall.errors import FootfallError
+from footfall.files.c3d import C3D
+from footfall.files.c3d_writer import write_c3d
 from footfall.gait import measured_walk
 from footfall.gait.human.data import derive, load_walk
 from footfall.gait.human.series import evaluate
@@ -115,6 +117,39 @@ def test_a_walk_is_found_again_in_markers_and_plates(way, tmp_path):
     check(own)
     assert "not stated" in own.attribution
     assert load_walk(tmp_path / "walk.trc").mass == own.mass
+
+
+def write_c3d_walk(path, time, fine, joints):
+    """Markers in mm and two plates, one for each foot, whose axes point forward, right and into the floor."""
+    per_frame = round(PLATE_RATE / MARKER_RATE)
+    labels = tuple(f"S7:{side}{name}" for side in "RL" for name in PLUG_IN.values())
+    points = 1e3 * np.stack([joints[f"{side}_{joint}"] for side in "RL" for joint in PLUG_IN], axis=1)
+    signals, corners = [], []
+    for side in "RL":
+        middle = np.array([1.5, joints[f"{side}_cop"][0, 1], 0.0])
+        force = joints[f"{side}_force"] * [1, -1, -1]
+        arm = (joints[f"{side}_cop"] - middle) * [1, -1, -1]
+        signals += [force, 1e3 * np.cross(arm, force)]
+        reach = np.array([[2, -1, 0], [-2, -1, 0], [-2, 1, 0], [2, 1, 0]]) * [1.0, 0.05, 0.0]
+        corners.append(1e3 * (middle + reach).T)
+    analog = np.hstack(signals)[: len(time) * per_frame]
+    platform = {
+        "USED": np.array(2, np.int16),
+        "TYPE": np.full(2, 2, np.int16),
+        "ZERO": np.array([1, 0], np.int16),
+        "CORNERS": np.stack(corners, axis=2),
+        "ORIGIN": np.zeros((3, 2)),
+        "CHANNEL": np.arange(1, 13, dtype=np.int16).reshape(6, 2, order="F"),
+    }
+    names = tuple(f"{kind}{axis}{i}" for i in (1, 2) for kind in "FM" for axis in "xyz")
+    units = ("N", "N", "N", "Nmm", "Nmm", "Nmm") * 2
+    write_c3d(path, C3D(MARKER_RATE, labels, points, "mm", names, units, analog, {"FORCE_PLATFORM": platform}))
+
+
+def test_a_c3d_file_holds_the_whole_walk(tmp_path):
+    time, fine, joints = walker()
+    write_c3d_walk(tmp_path / "trial 7.c3d", time, fine, joints)
+    check(derive(tmp_path / "trial 7.c3d"))
 
 
 def test_sides_that_are_interchanged_are_swapped_and_it_is_said(tmp_path):
