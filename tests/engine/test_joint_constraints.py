@@ -334,3 +334,49 @@ def test_a_law_that_finds_no_solution_is_not_asked_over_and_over():
     run = reference.evaluated(ff.Simulation(robot, law=NeverSolved()), robot.home, np.zeros(robot.model.nv))
     assert run.outcome[3] == 1
     assert 1 < run.scratch.signals[0] <= EFFORT / round_cost(robot.model.nv, 0, 1) + 2
+
+
+# Straight legs, as many models have at home: the knees rest at the end of their range, without any force there.
+STRAIGHT = """
+<mujoco model="straight">
+  <compiler autolimits="true"/>
+  <worldbody>
+    <body name="trunk" pos="0 0 1.3">
+      <joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+      <joint name="pitch" axis="0 1 0"/>
+      <geom type="capsule" size=".07 .3"/>
+      {legs}
+    </body>
+  </worldbody>
+  <actuator>{servos}</actuator>
+</mujoco>
+"""
+STRAIGHT_LEG = """
+<body name="{side}_thigh" pos="0 {y} -.3">
+  <joint name="{side}_hip" armature=".05" axis="0 -1 0" range="-20 100"/>
+  <geom type="capsule" pos="0 0 -.225" size=".05 .225"/>
+  <body name="{side}_shank" pos="0 0 -.7">
+    <joint name="{side}_knee" armature=".05" pos="0 0 .25" axis="0 -1 0" range="-150 0"/>
+    <geom type="capsule" size=".04 .25"/>
+    <body name="{side}_foot" pos=".06 0 -.25">
+      <joint name="{side}_ankle" armature=".05" pos="-.06 0 0" axis="0 -1 0" range="-45 45"/>
+      <geom type="capsule" zaxis="1 0 0" size=".05 .1"/>
+    </body>
+  </body>
+</body>
+"""
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_a_joint_that_rests_at_its_limit_is_solved_in_every_step(law):
+    """Its row is left with the rounding of forces that cancel, which says nothing of whether it holds."""
+    legs = "".join(STRAIGHT_LEG.format(side=side, y=y) for side, y in (("left", 0.05), ("right", -0.05)))
+    joints = [f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle")]
+    servos = "".join(f'<position joint="{joint}" kp="1000" kv="20"/>' for joint in joints)
+    robot = ff.load_robot(mujoco.MjSpec.from_string(STRAIGHT.format(legs=legs, servos=servos)))
+    rec = ff.Simulation(robot, law=law, dt=1e-3).run(3.0)
+    assert np.count_nonzero(rec.status) == 0
+    late = rec.slice(2.5)
+    # The weight, to what laws with springs still swing after 2.5 s.
+    assert late.total_force[:, 2].mean() == pytest.approx(robot.weight, rel=1e-3)
+    assert ff.audit(rec).passed

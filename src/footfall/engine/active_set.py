@@ -9,6 +9,8 @@ has it (its manual, Computation, "Newton"), with the contact law inside; the sea
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import inlined
 
 # States: no force; D (a_ref - J a); the largest friction along the row, and against it.
@@ -19,6 +21,9 @@ EQUALITY, FRICTION, LIMIT = 0, 1, 3
 ROUNDS = 100
 #: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
+#: How much less of that is allowed of the force that would stop what all forces but those of contacts accelerate: at
+#: rest they cancel, and a row at its bound is left with their rounding alone.
+CANCELLED = 1e-2
 #: Rounds after which a law starts from its last answer, and share of a line below which the search along it stalls.
 FEW, STALLED = 3, 1e-6
 #: Halvings in the search for the least cost along a line.
@@ -59,3 +64,16 @@ def bounded(kind, value, loss):
     if kind >= LIMIT:
         return max(0.0, value)
     return min(max(value, -loss), loss)
+
+
+@inlined
+def strongest_pull(world):
+    """The largest of all smooth forces in the metric of the inverse inertia, sqrt(1/D_j) |tau_j|, (m/s2) sqrt(kg).
+
+    By Cauchy and Schwarz no coordinate with the mobility w (1/kg or 1/(kg m2)) is accelerated by one of them alone by
+    more than sqrt(w) times this.
+    """
+    strongest = 0.0
+    for j in range(world.qfrc_smooth.size):
+        strongest = max(strongest, abs(world.qfrc_smooth[j]) * math.sqrt(world.qLDiagInv[j]))
+    return strongest

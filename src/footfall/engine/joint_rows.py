@@ -9,6 +9,7 @@ guessed from the last step and corrected in :mod:`footfall.engine.active_set`.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import mujoco
@@ -16,6 +17,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.active_set import (
+    CANCELLED,
     EQUALITY,
     FRICTION,
     HOLDS,
@@ -25,6 +27,7 @@ from footfall.engine.active_set import (
     SLIPS_UP,
     bounded,
     state_for,
+    strongest_pull,
     violates,
 )
 
@@ -148,21 +151,23 @@ def largest_friction(rows, i):
 
 
 @inlined
-def check_joint_rows(rows, qacc, tolerance):
-    """Forces of all rows at an acceleration, by their states. Gives how many should have another state."""
-    wrong = 0
+def check_joint_rows(rows, world, tolerance):
+    """Forces of all rows at the acceleration found, by their states. Gives how many should have another state."""
+    wrong, qacc, pull = 0, world.qacc, -1.0
     for i in range(rows.kind.size):
         rows.force[i] = 0.0
         if rows.inertia[i] == 0.0:
             continue
-        value, loss, state = joint_value(rows, i, qacc), largest_friction(rows, i), rows.state[i]
+        kind, value, loss, state = rows.kind[i], joint_value(rows, i, qacc), largest_friction(rows, i), rows.state[i]
         if state == HOLDS:
             rows.force[i] = value
         elif state != OPEN:
             rows.force[i] = loss if state == SLIPS_UP else -loss
         scale = rows.inertia[i] * (abs(rows.reference[i]) + abs(qacc[rows.dof[i]]))
-        if violates(rows.kind[i], state, value, loss, tolerance * scale):
-            wrong += 1
+        if violates(kind, state, value, loss, tolerance * scale):
+            pull = strongest_pull(world) if pull < 0.0 else pull
+            scale += CANCELLED * rows.inertia[i] * math.sqrt(rows.weight[i]) * pull
+            wrong += 1 if violates(kind, state, value, loss, tolerance * scale) else 0
     return wrong
 
 

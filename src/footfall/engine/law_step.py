@@ -135,9 +135,9 @@ def rows_agree(world, constraints, turn, alone):
     """Whether the states of all rows are those of the acceleration found; if not they are corrected."""
     joints, shared = constraints.joints, constraints.shared
     tolerance = EXACT if turn < SOME else ENOUGH
-    wrong = check_joint_rows(joints, world.qacc, tolerance)
+    wrong = check_joint_rows(joints, world, tolerance)
     if shared.number[0] > 0:
-        wrong += check_shared_rows(shared, world.qacc, tolerance)
+        wrong += check_shared_rows(shared, world, tolerance)
     row_forces(constraints, world.qfrc_constraint)
     if wrong == 0:
         return True

@@ -9,6 +9,7 @@ feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the fe
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import mujoco
@@ -16,7 +17,18 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import EQUALITY, HOLDS, LIMIT, OPEN, SLIPS_UP, bounded, state_for, violates
+from footfall.engine.active_set import (
+    CANCELLED,
+    EQUALITY,
+    HOLDS,
+    LIMIT,
+    OPEN,
+    SLIPS_UP,
+    bounded,
+    state_for,
+    strongest_pull,
+    violates,
+)
 from footfall.engine.bridge import counter, doubles_at, integers_at
 from footfall.solve.dense import cholesky, cholesky_solve
 
@@ -248,17 +260,29 @@ def along(row, x):
     return value
 
 
+@inlined
+def mobile(world, row):
+    """Sum of |J_j| sqrt(1/D_j) of a row: what :func:`strongest_pull` is multiplied by for its acceleration."""
+    value = 0.0
+    for j in range(row.size):
+        value += abs(row[j]) * math.sqrt(world.qLDiagInv[j])
+    return value
+
+
 @cold(types.int64)
-def check_shared_rows(rows, qacc, tolerance):
-    """How many rows should have another state at an acceleration."""
-    wrong = 0
+def check_shared_rows(rows, world, tolerance):
+    """How many rows should have another state at the acceleration of ``world``."""
+    wrong, pull = 0, -1.0
     for i in range(rows.number[0]):
         if rows.kind[i] != EQUALITY:
-            acceleration = along(rows.jacobian[i], qacc)
-            value = rows.inertia[i] * (rows.reference[i] - acceleration)
-            scale = rows.inertia[i] * (abs(rows.reference[i]) + abs(acceleration))
-            if violates(rows.kind[i], rows.state[i], value, rows.loss[i], tolerance * scale):
-                wrong += 1
+            kind, state, loss, inertia = rows.kind[i], rows.state[i], rows.loss[i], rows.inertia[i]
+            acceleration = along(rows.jacobian[i], world.qacc)
+            value = inertia * (rows.reference[i] - acceleration)
+            scale = inertia * (abs(rows.reference[i]) + abs(acceleration))
+            if violates(kind, state, value, loss, tolerance * scale):
+                pull = strongest_pull(world) if pull < 0.0 else pull
+                scale += CANCELLED * inertia * mobile(world, rows.jacobian[i]) * pull
+                wrong += 1 if violates(kind, state, value, loss, tolerance * scale) else 0
     return wrong
 
 

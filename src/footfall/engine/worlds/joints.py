@@ -55,7 +55,7 @@ def constrained_step(one, dt):
 def joint_rows_agree(one, turn, dt):
     """Whether the constraints' states are those of the acceleration found; if not, they are corrected."""
     tolerance = EXACT if turn < SOME else ENOUGH
-    if check_joint_rows(one.joints, one.world.qacc, tolerance) == 0:
+    if check_joint_rows(one.joints, one.world, tolerance) == 0:
         return True
     correct_states(one, turn, dt)
     return False
