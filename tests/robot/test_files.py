@@ -276,3 +276,29 @@ def test_a_missing_mesh_is_named(tmp_path):
     )
     with pytest.raises(RobotError, match=r"gone\.stl"):
         load_robot(tmp_path / "a.xml")
+
+
+def test_bodies_of_a_urdf_that_overlap_where_it_stands_no_longer_collide(tmp_path):
+    """A URDF cannot name pairs that shall not collide; MuJoCo leaves out parents and children alone."""
+    motor = (
+        '<link name="motor"><inertial><mass value="0.5"/>'
+        '<inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '<collision><origin xyz="0 -0.2 0.6"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>'
+        '<joint name="toe" type="revolute"><parent link="left_foot_link"/><child link="motor"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="5"/></joint>'
+    )
+    with pytest.warns(FootfallWarning, match="two bodies overlap where it stands.*: pelvis and motor by"):
+        robot = load_robot(write_urdf(tmp_path, extra=motor))
+    assert [tuple(sorted((robot.model.body(s >> 16).name, robot.model.body(s & 0xFFFF).name)))
+            for s in robot.model.exclude_signature] == [("motor", "pelvis")]  # fmt: skip
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(robot.model, data)
+    assert data.ncon == 0
+    assert robot == robot.from_dict(robot.to_dict())
+
+
+def test_bodies_of_a_urdf_that_do_not_overlap_still_collide(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FootfallWarning)
+        assert load_robot(write_urdf(tmp_path)).model.nexclude == 0

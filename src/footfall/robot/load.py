@@ -15,6 +15,7 @@ from footfall.robot.built_in import build, parameters_of
 from footfall.robot.feet import find_feet, named_feet
 from footfall.robot.files import gather_assets, is_path, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, written
+from footfall.robot.overlap import overlapping, part
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose
 from footfall.robot.robot import Robot
@@ -104,6 +105,12 @@ def load_robot(
         model = compiled(mjcf, assets, name)
 
     home, ctrl = standing_pose(model, pose, str(name))
+    if spec is not None and path is not None and path.suffix.lower() == ".urdf":
+        overlaps = overlapping(model, home)
+        if overlaps:
+            part(spec, str(name), overlaps)
+            mjcf = written(spec, str(name))
+            model = compiled(mjcf, assets, str(name))
     data = posed(model, home)
     feet = sole if feet is None else feet
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
