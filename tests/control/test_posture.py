@@ -103,3 +103,33 @@ def test_an_actuator_that_is_neither_motor_nor_servo_is_refused():
     spec.actuators[0].dynprm[0] = 0.1
     with pytest.raises(ControllerError, match="actuator 'hip' of hopper is neither a motor nor a servo on a joint"):
         ff.Simulation(ff.load_robot(spec)).run(0.1, controller="posture")
+
+
+def test_light_joints_that_move_each_other_are_held_still():
+    """Each joint alone is slow enough for the step; three of one axis together are three times as fast."""
+    wrist = (
+        '<body name="w{0}"><joint name="w{0}" axis="0 0 1"/><inertial pos="0 0 0" mass=".2" diaginertia="{1} {1} {1}"/>'
+    )
+    spec = mujoco.MjSpec.from_string(
+        "<mujoco><worldbody><body name='box' pos='0 0 .1'><freejoint/>"
+        "<geom type='box' size='.2 .2 .1' mass='20'/><body name='arm' pos='0 0 .2'>"
+        + "".join(wrist.format(i, inertia) for i, inertia in enumerate([1e-4] * 4))
+        + "</body>" * 6
+        + "</worldbody><actuator>"
+        + "".join(f"<motor joint='w{i}'/>" for i in range(4))
+        + "</actuator></mujoco>"
+    )
+    robot = ff.load_robot(spec)
+    rows = Posture().gains(robot, ff.Ground.plane(), 1e-3).reshape(-1, 7)
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(robot.model, data)
+    inertia = np.zeros((robot.model.nv, robot.model.nv))
+    mujoco.mj_fullM(robot.model, data, inertia)
+    mobility = np.linalg.inv(inertia)[6:, 6:]
+    stiff, damped = (np.linalg.eigvals(gain * rows[:, k] * mobility).real.max() for gain, k in ((1e-6, 3), (1e-3, 4)))
+    assert stiff + 2.0 * damped < 4.0  # where Euler's steps are stable
+    qvel = np.zeros(robot.model.nv)
+    qvel[6:] = 0.1
+    rec = ff.Simulation(robot, law="time-stepping", dt=1e-3).run(1.0, qvel=qvel, controller=Posture())
+    assert np.abs(rec.qvel[-1]).max() < 1e-6

@@ -20,8 +20,13 @@ from footfall.standing import lowest_places
 
 #: Largest proportional gain, in inertias over the square of the step: half of what an explicit step still damps.
 FASTEST = 0.5
+#: Largest eigenvalues of the gains over the inertia of all joints together, times the step, and its square: joints of
+#: like axes move each other, and an explicit step is stable while that of kp and twice that of kd come to less than 4.
+TOGETHER_DAMPED, TOGETHER_STIFF = 1.4, 0.8
 #: How stiff a stance is to be, in rates g/h at which an inverted pendulum falls, and below which share it just turns.
 STIFF, NEUTRAL = 2.0, 1e-3
+#: Times that gains are made smaller at most.
+SLOWINGS = 500
 
 
 def _posture(time, qpos, qvel, ctrl, gains):
@@ -78,14 +83,18 @@ class Posture:
         data = mujoco.MjData(model)
         data.qpos[:] = target
         mujoco.mj_forward(model, data)
-        inertia = joint_inertias(model, data)
+        dof = model.jnt_dofadr[joint]
+        mobility = _mobility(model, data)
+        inertia = 1.0 / np.diag(mobility)
         kp = self.kp
         if kp is None:
             height = max(0.05, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
-            kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[model.jnt_dofadr[joint]]
+            kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
+            kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
         kd = self.kd
         if kd is None:
-            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia[model.jnt_dofadr[joint]] / dt)
+            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia[dof] / dt)
+            kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
         rows = np.zeros((model.nu, 7))
         rows[:, 0] = model.jnt_qposadr[joint]
@@ -121,9 +130,29 @@ def _settled_stance(robot: Robot, ground: Ground) -> np.ndarray:
 
 def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     """(nv,) what each coordinate alone would have to accelerate, the others free, kg or kg m2."""
+    return 1.0 / np.diag(_mobility(model, data))
+
+
+def _mobility(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """(nv, nv) inverse of the inertia matrix."""
     identity, solved = np.eye(model.nv), np.zeros((model.nv, model.nv))
     mujoco.mj_solveM(model, data, solved, identity)
-    return 1.0 / np.diag(solved)
+    return solved
+
+
+def _slow_enough(gains: np.ndarray, mobility: np.ndarray, most: float) -> np.ndarray:
+    """Gains (n,) with less where needed for the eigenvalues of gains times mobility (n, n) to stay below ``most``.
+
+    What is too fast is slowed by the joints that take part in it, each by its share.
+    """
+    gains = np.array(gains, dtype=float)
+    for _ in range(SLOWINGS):
+        root = np.sqrt(gains)
+        rates, shapes = np.linalg.eigh(root[:, None] * mobility * root)
+        if not rates.size or rates[-1] <= most:
+            break
+        gains *= 1.0 - shapes[:, -1] ** 2 * (1.0 - 0.99 * most / rates[-1])
+    return gains
 
 
 def lowest_point(robot: Robot, data: mujoco.MjData) -> float:
