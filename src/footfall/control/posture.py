@@ -86,12 +86,12 @@ class Posture:
         dof = model.jnt_dofadr[joint]
         mobility = _mobility(model, data)
         inertia = 1.0 / np.diag(mobility)
-        kp = self.kp
+        kp: Any = self.kp
         if kp is None:
             height = max(0.05, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
             kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
             kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
-        kd = self.kd
+        kd: Any = self.kd
         if kd is None:
             kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia[dof] / dt)
             kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
