@@ -74,6 +74,57 @@ def test_joint_limits_and_joint_friction_are_those_of_the_single_run(law):
     assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
 
 
+@pytest.mark.parametrize("law", OFFERED)
+def test_what_is_no_foot_meets_the_ground_as_in_a_single_run(law):
+    sim = ff.Simulation("brick", law=law)
+    upside_down = np.array([0.0, 0.0, 0.12, 0.0, 1.0, 0.0, 0.0])
+    single = sim.run(0.6, qpos=upside_down)
+    worlds = ff.Worlds(sim, 3, qpos=[sim.place(), upside_down, sim.place()], fall=0.0)
+    found = worlds.run(0.6, record=[0, 1])
+    rec = found[1]
+    np.testing.assert_array_equal(rec.other_points, single.other_points)
+    assert len(rec.other_points) > 0 and len(found[0].other_points) == 0
+    assert np.abs(rec.qpos - single.qpos).max() < 0.8 * SAME
+    assert (rec.mode != single.mode).sum() == 0
+    weight = sim.robot.mass * 9.81
+    impulse = sim.dt * rec.force[:-1].sum(axis=(0, 1))  # of the ground: that of the weight, and what changed the motion
+    assert impulse[2] == pytest.approx(0.6 * weight + sim.robot.mass * rec.qvel[-1, 2], rel=1e-9)
+    np.testing.assert_allclose(worlds.impulse[1], impulse, atol=1e-9 * impulse[2])
+    np.testing.assert_allclose(worlds.body_force[1], rec.force[-2].sum(axis=0), atol=1e-9 * weight)
+    np.testing.assert_array_equal(worlds.body_force[0], 0.0)
+    assert rec.info["body_contacts"] and rec.audit().passed
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_a_heap_on_the_ground_is_the_same_step_by_step_and_by_any_number_of_threads(law):
+    sim = ff.Simulation("quadruped", law=law)
+    qpos = np.repeat(sim.place()[None], 6, axis=0)
+    qpos[:, 3:7] = [np.cos(0.7), np.sin(0.7), 0.0, 0.0]
+    qpos[:, 2] = 0.5 + 0.01 * np.arange(6)
+    ends = []
+    for threads, steps in ((1, 1), (2, 250), (3, 50)):
+        worlds = ff.Worlds(sim, 6, qpos=qpos, threads=threads, fall=0.0)
+        for _ in range(750 // steps):
+            worlds.step(np.zeros(12), n=steps)
+        ends.append((worlds.qpos.copy(), worlds.qvel.copy(), worlds.body_force.copy()))
+    for other in ends[1:]:
+        for a, b in zip(ends[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert (np.abs(ends[0][2]).max(axis=1) > 0).any()
+
+
+def test_feet_of_ellipsoids_are_those_of_the_single_run():
+    xml = """<mujoco><worldbody><body name="egg" pos="0 0 0.3"><freejoint/>
+    <geom name="egg" type="ellipsoid" size="0.1 0.06 0.05" mass="1"/></body></worldbody></mujoco>"""
+    sim = ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(xml), feet=["egg"]), law="time-stepping")
+    assert sim.robot.point_axes.any()
+    qpos = np.array([0.0, 0.0, 0.2, 0.9, 0.3, 0.1, 0.0])
+    qpos[3:] /= np.linalg.norm(qpos[3:])
+    single = sim.run(0.5, qpos=qpos)
+    found = ff.Worlds(sim, 2, qpos=qpos, fall=0.0).run(0.5, record=[1])[1]
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
+
+
 def test_the_number_of_threads_changes_no_bit():
     sim = ff.Simulation("spatial-biped", law="time-stepping")
     rng = np.random.default_rng(1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 
+import mujoco
 import pytest
 
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.largest_push import bisect_together, largest_push, largest_pushes
-from footfall.study.together import feet_alone_until
+from footfall.study.together import apart_until
 
 
 @pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])
@@ -46,10 +47,12 @@ def test_what_is_no_direction_is_refused():
         largest_push("torque-biped", ff.Push("trunk", (1.0, 0.0, 0.0)), within=0.0)
 
 
-@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
-def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law):
+@pytest.mark.parametrize(
+    ("law", "controller"), [("spring-damper", "posture"), ("time-stepping", "posture"), ("time-stepping", "balance")]
+)
+def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law, controller):
     pushes = [ff.Push("trunk", force, start=0.05, duration=0.1) for force in ((40.0, 0.0, 0.0), (0.0, 40.0, 0.0))]
-    options = {"laws": law, "controller": "posture", "wait": 0.8, "within": 0.2}
+    options = {"laws": law, "controller": controller, "wait": 0.8, "within": 0.2}
     together = largest_pushes("spatial-biped", pushes, **options)
     alone = [largest_push("spatial-biped", push, **options) for push in pushes]
     for (one,), (other,) in zip(together, alone, strict=True):
@@ -57,19 +60,18 @@ def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law):
         assert one.in_worlds > 0 and other.in_worlds == 0
 
 
-def test_what_touches_beside_the_feet_is_noticed():
-    sim = ff.Simulation("brick", law="spring-damper")
-    assert feet_alone_until(sim, sim.run(0.1)) == math.inf
-    size = sim.robot.model.geom_size[0]
-    upside_down = sim.run(0.4, qpos=[0.0, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0])
-    landing = math.sqrt(2.0 * (0.4 - size[2]) / 9.81)  # on its upper side, where the feet have no points
-    assert landing <= feet_alone_until(sim, upside_down) <= landing + 0.006  # looked for every 5 ms, with steps of 1 ms
-    biped = ff.Simulation("spatial-biped", law="spring-damper")
+def test_bodies_that_touch_each_other_are_noticed():
+    xml = """<mujoco><worldbody><body pos="0 0 0.1"><freejoint/><geom name="low" type="box" size="0.1 0.1 0.1"/>
+    <body><joint axis="0 0 1"/><inertial pos="0 0 0" mass="0.1" diaginertia="1e-3 1e-3 1e-3"/>
+    <body pos="0 0 0.5"><joint type="slide" axis="0 0 1"/><geom type="sphere" size="0.1"/></body>
+    </body></body></worldbody></mujoco>"""
+    sim = ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(xml), feet=["low"]), law="spring-damper")
+    strikes = math.sqrt(2.0 * 0.3 / 9.81)  # the ball falls by 0.3 m onto the box
+    assert strikes <= apart_until(sim, sim.run(0.4)) <= strikes + 0.006  # looked for every 5 ms, with steps of 1 ms
+    assert apart_until(sim, sim.run(0.2)) == math.inf
+    apart = ff.Simulation("spatial-biped", law="spring-damper")
     push = ff.Push("trunk", (300.0, 0.0, 0.0), start=0.05, duration=0.1)
-    down = biped.run(1.5, controller="posture", pushes=[push])
-    assert down.summary()["fell_at_s"] < feet_alone_until(biped, down) < 1.4  # its base sinks before its trunk lands
-    alone = ff.Simulation("spatial-biped", law="spring-damper", body_contacts=False)
-    assert feet_alone_until(alone, down) == math.inf
+    assert apart_until(apart, apart.run(1.5, controller="posture", pushes=[push])) == math.inf
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ class Points(NamedTuple):
 
 
 @inlined
-def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
+def locate(world, points, contacts, surface, shape, table, margin):
     """Positions, gaps, normals and, for points nearer than ``margin``, contact frames.
 
     Gives a point whose gap is NaN, or -1.
@@ -45,7 +45,7 @@ def locate(xpos, xmat, points, contacts, surface, shape, table, margin):
     for k in range(points.body.size):
         contacts.near[k] = count
         b = points.body[k]
-        x, r = xpos[b], xmat[b]
+        x, r = world.xpos[b], world.xmat[b]
         for p in range(points.begin[k], points.begin[k + 1]):
             u = points.local[p]
             at = points.position[p]
@@ -213,19 +213,19 @@ def roll_anchors(cvel, points, contacts, dt):
 
 
 @inlined
-def keep_memory(points, scratch):
-    """Set aside what the points remember, while trial states are evaluated."""
+def keep_memory(points, scratch, count):
+    """Set aside what the first ``count`` points remember, while trial states are evaluated."""
     m = points.memory.shape[1]
-    for p in range(points.mode.size):
+    for p in range(count):
         copy(scratch.memory[p, :m], points.memory[p])
         copy(scratch.memory[p, m:], points.anchor[p])
         scratch.mode[p] = points.mode[p]
 
 
 @inlined
-def restore_memory(points, scratch):
+def restore_memory(points, scratch, count):
     m = points.memory.shape[1]
-    for p in range(points.mode.size):
+    for p in range(count):
         copy(points.memory[p], scratch.memory[p, :m])
         copy(points.anchor[p], scratch.memory[p, m:])
         points.mode[p] = scratch.mode[p]

@@ -196,7 +196,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
         if rows > 0:
-            keep_memory(points, scratch)
+            keep_memory(points, scratch, points.mode.size)
     status, bodies = 0, contacts.near.size - 1
     contacts.effort[0] = effort
     for turn in range(ROUNDS):
@@ -209,7 +209,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
             eliminate_rows(world, shared, world.qacc)
         if asked:
             if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
-                restore_memory(points, scratch)
+                restore_memory(points, scratch, points.mode.size)
             status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):

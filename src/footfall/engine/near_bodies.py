@@ -251,7 +251,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
     others.counters[LOST] = 0
     if others.curved == 1:
         turn_feet(world, points, surface, shape, table)
-    bad = locate(world.xpos, world.xmat, points, contacts, surface, shape, table, margin)
+    bad = locate(world, points, contacts, surface, shape, table, margin)
     if bad >= 0:
         return bad
     count, a, bodies = contacts.number[0], 0, 0
@@ -364,6 +364,19 @@ def free_places(points, contacts):
         else:
             live = p + 1
     others.counters[LIVE] = live
+
+
+@inlined
+def free_far_places(points, contacts):
+    """The same, where any point has a place."""
+    if live(points) > points.others.first:
+        free_places(points, contacts)
+
+
+@inlined
+def lacks_room(points):
+    """Whether a point is about to touch that has no place or slot."""
+    return points.others.counters[LOST] > 0
 
 
 @inlined

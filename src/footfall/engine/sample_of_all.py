@@ -6,8 +6,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.near_bodies import body_of, free_places, live
-from footfall.engine.others import LACKING, LOST
+from footfall.engine.near_bodies import body_of, free_places, lacks_room, live
+from footfall.engine.others import LACKING
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.solve.contacts import OPEN
 
@@ -25,7 +25,7 @@ def begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome):
 def add_step_of_all(world, points, contacts, held, tape, status, outcome):
     """Add the forces of a step to the sample that is under way, those on other bodies than feet included."""
     add_step(points, contacts, held, tape, status, outcome)
-    if points.others.counters[LOST] > 0:
+    if lacks_room(points):
         points.others.counters[LACKING] += 1
     if live(points) > points.others.first:
         add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])

@@ -22,8 +22,8 @@ from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
-from footfall.engine.near_bodies import locate_all, roll_all_anchors, too_small
-from footfall.engine.others import LOST, MAY_GROW
+from footfall.engine.near_bodies import lacks_room, locate_all, roll_all_anchors, too_small
+from footfall.engine.others import MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
 from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
@@ -196,7 +196,7 @@ def evaluate(loop, step, act):
     if end != DONE:
         return end
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
-    if points.others.counters[LOST] > 0:
+    if lacks_room(points):
         outcome[STATUS] = max(1, outcome[STATUS])
     return runaway(world, outcome)
 
@@ -252,13 +252,13 @@ def take_steps(loop, first, last):
                 weigh_forces(points, contacts, held, weight / 6.0)
             ahead = dt if stage == 2 else 0.5 * dt
             if stage == 0:
-                keep_memory(points, scratch)
+                keep_memory(points, scratch, points.mode.size)
                 copy(kept[0, :nq], world.qpos)
                 copy(kept[1, :nv], world.qvel)
                 kept[2, :nv] = 0.0
                 kept[3, :nv] = 0.0
             else:
-                restore_memory(points, scratch)
+                restore_memory(points, scratch, points.mode.size)
             for j in range(nv):
                 kept[2, j] += weight / 6.0 * world.qvel[j]
                 kept[3, j] += weight / 6.0 * world.qacc[j]

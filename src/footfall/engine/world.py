@@ -277,6 +277,16 @@ def with_slots(constraints: Constraints, slots: int) -> Constraints:
     return constraints._replace(shared=shared._replace(answer=answer))
 
 
+def may_touch(model: mujoco.MjModel) -> bool:
+    """Whether two bodies of the robot may touch each other, by their kinds or as a pair that the model names."""
+    collides = (model.geom_contype | model.geom_conaffinity).astype(bool)
+    solids = np.flatnonzero(collides & (model.body_weldid[model.geom_bodyid] != 0))
+    among = (model.geom_contype[solids][:, None] & model.geom_conaffinity[solids][None, :]) != 0
+    body = model.body_weldid[model.geom_bodyid[solids]]
+    among &= body[:, None] != body[None, :]
+    return bool(model.npair or among.any())
+
+
 def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
     """Find out what constraints MuJoCo can make in a model, and when."""
     free_or_ball = model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
@@ -285,19 +295,14 @@ def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
     collides = (model.geom_contype | model.geom_conaffinity).astype(bool)
     moving = model.body_weldid[model.geom_bodyid] != 0
     solids = np.flatnonzero(collides & moving)
-    # Robot links that can touch each other, or a model with pairs of its own, need collision detection every step.
-    among = (model.geom_contype[solids][:, None] & model.geom_conaffinity[solids][None, :]) != 0
-    body = model.body_weldid[model.geom_bodyid[solids]]
-    among &= body[:, None] != body[None, :]
     always = bool(
         model.eq_active0.any()
         or model.tendon_limited.any()
         or (model.tendon_frictionloss > 0).any()
         or model.nflex
-        or model.npair
         or (model.dof_frictionloss > 0).any()
         or free_or_ball.any()
-        or among.any()
+        or may_touch(model)  # which takes collision detection in every step
     )
     return Guard(
         always=int(always),

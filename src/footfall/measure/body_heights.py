@@ -160,39 +160,6 @@ def _watched(robot: Robot) -> list[_Geom]:
     return found
 
 
-class Corners(NamedTuple):
-    """What of a robot's feet may touch beside their contact points: N corners, in the frames of their bodies."""
-
-    body: np.ndarray  # (N,)
-    centre: np.ndarray  # (N, 3) m
-    radius: np.ndarray  # (N,) m
-
-
-@once
-def corners_beside_soles(robot: Robot) -> Corners:
-    """Corners of feet, and of what hangs on them, that lie above the soles."""
-    model, data = robot.model, _at_home(robot)
-    watched = _watched_ids(robot)
-    soles = data.xpos[robot.point_body] + np.einsum(
-        "pij,pj->pi", data.xmat[robot.point_body].reshape(-1, 3, 3), robot.point_position
-    )
-    lowest = float((soles[:, 2] - robot.point_radius).min())
-    bodies, centres, radii = [], [], []
-    for geom in range(model.ngeom):
-        body = int(model.geom_bodyid[geom])
-        collides = (model.geom_contype[geom] or model.geom_conaffinity[geom]) and model.geom_type[geom] in SOLID
-        if geom in watched or not collides or model.body_weldid[body] == 0:
-            continue
-        own = soles[robot.point_body == body]
-        size = float(np.ptp(own[:, :2], axis=0).max()) if len(own) else 0.0
-        centre, radius = _whole(model, data, geom)
-        above = centre[:, 2] - radius > lowest + max(AT_THE_FEET, OF_A_SOLE * size)
-        bodies += [body] * int(above.sum())
-        centres += list((centre[above] - data.xpos[body]) @ data.xmat[body].reshape(3, 3))
-        radii += list(radius[above])
-    return Corners(np.array(bodies, dtype=np.int64), np.array(centres).reshape(-1, 3), np.array(radii))
-
-
 def _whole(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
     """Corners of a geom whichever side it may fall on: those that ``corners`` leaves out for a standing robot too."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]

@@ -85,7 +85,7 @@ def compile_seldom() -> None:
 
 def compile_worlds() -> None:
     """The loop of many worlds on a CPU, which is the same for all laws that they have."""
-    Worlds(Simulation("ball", law="spring-damper"), 1).run(0.0)
+    Worlds(Simulation("ball", law="spring-damper"), 1).step()
 
 
 def compile_controllers() -> None:

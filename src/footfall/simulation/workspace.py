@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -40,6 +40,7 @@ from footfall.engine.world import (
     with_size,
     with_slots,
 )
+from footfall.ground import Ground
 from footfall.simulation.controls import no_control
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
@@ -121,16 +122,8 @@ def _prepare(sim: Setup) -> Prepared:
         record_every=1,
     )
     guard = make_guard(model, ground.highest)
-    around = Around(
-        dt=sim.dt,
-        flat=bool(ground.flat),
-        lipschitz=1.0 if ground.flat else STEEP,
-        highest=ground.highest,
-        patient=law.event_driven,
-        wanted=sim.body_contacts,
-    )
     return Prepared(
-        points=make_points(model, robot, law.memory_size, around),
+        points=make_points(model, robot, law.memory_size, around(sim, [ground])),
         guard=guard,
         plan=plan,
         ground=step.Surface(*ground.compiled(), ground.compiled_friction),
@@ -140,6 +133,19 @@ def _prepare(sim: Setup) -> Prepared:
         sample_bytes=sample_bytes(model, robot.point_count),
         shared_rows=most_shared_rows(model, contacts=bool(guard.collides)),
         spare=deque(),
+    )
+
+
+def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
+    """What points of other bodies than feet need to know of runs on these grounds."""
+    flat = all(ground.flat for ground in grounds)
+    return Around(
+        dt=sim.dt,
+        flat=flat,
+        lipschitz=1.0 if flat else STEEP,
+        highest=max(ground.highest for ground in grounds),
+        patient=sim.law.event_driven,
+        wanted=sim.body_contacts,
     )
 
 

@@ -23,7 +23,7 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.study.together import Variant, feet_alone_until, refusal, run_together
+from footfall.study.together import Variant, apart_until, refusal, run_together
 
 if TYPE_CHECKING:
     from footfall.simulation.controls import Controller
@@ -170,7 +170,7 @@ class _Tries:
         return found
 
     def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
-        """The outcomes that worlds can tell, by number: all but those of bodies that met before a fall."""
+        """The outcomes that worlds can tell, by number: all but those of robots whose bodies touched before a fall."""
         sim, found = self.sim, {}
         by_duration: dict[float, list[int]] = {}
         for k, push in enumerate(pushes):
@@ -179,7 +179,7 @@ class _Tries:
             variants = [Variant(sim.ground, self.controller, [pushes[k]]) for k in some]
             recordings = run_together(sim, variants, duration, record_dt=_every(sim.dt))
             for k, rec in zip(some, recordings, strict=True):
-                until, fallen = feet_alone_until(sim, rec), fall(rec)
+                until, fallen = apart_until(sim, rec), fall(rec)
                 if rec.failure is None and (until == math.inf or (fallen is not None and fallen.time <= until)):
                     found[k] = _judged(rec, duration)
         return found

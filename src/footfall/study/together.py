@@ -1,7 +1,7 @@
 """Runs that differ in numbers alone, computed as worlds side by side, each what the single run gives.
 
-Worlds have the feet on the ground and nothing else. So what was computed is looked through for bodies that would have
-met the ground or each other: up to there it is the single run.
+In worlds bodies meet the ground, but not each other. So what was computed is looked through for bodies that would have
+touched: up to there it is the single run.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import mujoco
 import numpy as np
 
 from footfall.control import named_controller
-from footfall.control.base import CompiledController
+from footfall.control.base import CompiledController, StatefulController
+from footfall.control.inside import Inside
 from footfall.engine.tape import sample_bytes
+from footfall.engine.world import may_touch
 from footfall.errors import FootfallError
 from footfall.ground import Ground
-from footfall.measure.body_heights import EVERY, corners_beside_soles, first_body_down
+from footfall.measure.body_heights import EVERY
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
@@ -34,7 +36,7 @@ class Variant(NamedTuple):
     """What one of many runs is given; controllers of one kind."""
 
     ground: Ground
-    controller: Any  # compiled, or None
+    controller: Any  # compiled, or None; one with a memory is the same for all
     pushes: Sequence[Push]
 
 
@@ -46,9 +48,17 @@ def refusal(sim: Simulation, controller: Any) -> str:
         return str(error)
     if isinstance(controller, str):
         controller = named_controller(controller)
-    if controller is not None and not isinstance(controller, CompiledController):
-        return f"many worlds take a compiled controller, not {type(controller).__name__}"
-    return ""
+    if controller is None or isinstance(controller, CompiledController):
+        return ""
+    if isinstance(controller, StatefulController):
+        step = sim.dt * own_rate(controller, sim.dt)
+        try:
+            compiled = isinstance(controller.start(sim.robot, sim.ground, step), Inside)
+        except FootfallError as error:
+            return str(error)
+        if compiled:
+            return ""
+    return f"many worlds take a compiled controller, not {type(controller).__name__}"
 
 
 def run_together(
@@ -99,7 +109,7 @@ def _portion(
         threads=threads,
     )
     gains = None
-    if controller is not None:
+    if isinstance(controller, CompiledController):
         step = sim.dt * own_rate(controller, sim.dt)
         gains = np.array([one.controller.gains(sim.robot, one.ground, step) for one in variants])
     found = worlds.run(duration, controller=controller, gains=gains, record=range(len(variants)), record_dt=record_dt)
@@ -114,30 +124,17 @@ def _start(sim: Simulation, one: Variant) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(qpos), np.zeros(sim.scene.model.nv) if qvel is None else np.asarray(qvel)
 
 
-def feet_alone_until(sim: Simulation, rec: Recording) -> float:
-    """s, up to when nothing but contact points of feet touched: inf where it stays so to the end."""
-    if not sim.body_contacts or not len(rec):
+def apart_until(sim: Simulation, rec: Recording) -> float:
+    """s, up to when no two bodies of the robot touched each other: inf where it stays so to the end."""
+    model = sim.scene.model
+    if not may_touch(model):
         return np.inf
-    down = first_body_down(rec)
-    until = np.inf if down is None else float(rec.time[down.sample])
-    model, beside = sim.scene.model, corners_beside_soles(sim.robot)
     data = mujoco.MjData(model)
     apart = float(rec.time[1] - rec.time[0]) if len(rec) > 1 else EVERY
-    samples = range(0, len(rec), max(1, round(EVERY / max(apart, 1e-9))))
-    places = []
-    for k in samples:
-        if rec.time[k] >= until:
-            break
+    for k in range(0, len(rec), max(1, round(EVERY / max(apart, 1e-9)))):
         data.qpos[:] = rec.qpos[k]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_collision(model, data)
         if data.ncon:
-            until = float(rec.time[k])
-            break
-        turn = data.xmat[beside.body].reshape(-1, 3, 3)
-        places.append(data.xpos[beside.body] + np.einsum("nij,nj->ni", turn, beside.centre))
-    if places and len(beside.body):
-        touching = (rec.ground.gap(np.array(places))[0] < beside.radius).any(axis=1)
-        if touching.any():
-            until = float(rec.time[samples[int(np.argmax(touching))]])
-    return until
+            return float(rec.time[k])
+    return np.inf

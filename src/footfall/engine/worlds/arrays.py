@@ -15,6 +15,7 @@ import numpy as np
 from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
 from footfall.engine.kinematics import Points
+from footfall.engine.others import AllPoints
 from footfall.engine.tape import OUTCOME_SIZE
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
@@ -73,7 +74,8 @@ class State(NamedTuple):
     outcome: Any  # (4,) how it ended, at which step, dof or point or code, the law's status in the last step
     unsolved: Any  # (1,) steps in which the law found no solution
     tally: Any  # (TALLIES,) measures, see above
-    push: Any  # (P, 3) N, contact forces of the last step, world frame
+    push: Any  # (P, 3) N, contact forces of the last step on points of feet, world frame
+    beside: Any  # (3,) N, all others together
     row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.active_set`
     row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
 
@@ -141,8 +143,8 @@ INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near"}
 Shapes = dict[str, tuple[int, ...]]
 
 
-def state_shapes(model: mujoco.MjModel, points: int, memory: int, rows: int) -> Shapes:
-    """The shapes of the arrays of :class:`State`, of one world."""
+def state_shapes(model: mujoco.MjModel, points: int, of_feet: int, memory: int, rows: int) -> Shapes:
+    """The shapes of the arrays of :class:`State`, of one world; ``of_feet`` are the first of its points."""
     return dict(
         qpos=(model.nq,),
         qvel=(model.nv,),
@@ -155,7 +157,8 @@ def state_shapes(model: mujoco.MjModel, points: int, memory: int, rows: int) -> 
         outcome=(OUTCOME_SIZE,),
         unsolved=(1,),
         tally=(TALLIES,),
-        push=(points, 3),
+        push=(of_feet, 3),
+        beside=(3,),
         row_state=(rows,),
         row_inertia=(rows,),
     )
@@ -171,7 +174,7 @@ class Needs(NamedTuple):
     joint_rows: int  # constraints of single joints
 
 
-def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points, needs: Needs) -> Shapes:
+def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points | AllPoints, needs: Needs) -> Shapes:
     """The shapes of the arrays of :class:`Space`, of one computing thread."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     bodies = bodies_shapes(model, tree_count(tree))

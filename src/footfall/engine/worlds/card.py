@@ -6,9 +6,9 @@ only. The world is the last index of every array, so that neighbouring lanes rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -20,15 +20,9 @@ from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds import together
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
 from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.step import (
-    Functions,
-    Plan,
-    advance_world,
-    law_step,
-    motion_step,
-    point_step,
-)
+from footfall.engine.worlds.step import Functions, Plan, Span, law_step, motion_step, point_step
 from footfall.engine.worlds.together import advance_together
 from footfall.errors import SimulationError
 from footfall.solve import newton_together
@@ -93,7 +87,7 @@ def build(law: Any, surface: Any, control: Any, *, single: bool, points: int, fe
 @cache
 def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
     """The kernel for laws that solve a contact problem, of at most so many unknowns; see :mod:`.together`."""
-    device = Device(replaced=LEAN)
+    device = Device(replaced=STAND_INS | LEAN)
     advance, coupled = device.function(advance_together), device.function(law.adapter())
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
@@ -129,7 +123,7 @@ def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
         for begin in range(owner - lane, chosen.size, lanes):
             w = min(begin + lane, chosen.size - 1)
             row = chosen[w]
-            takes_part = has_space and begin + lane < chosen.size and not (row < 0 and span[1] == 1)
+            takes_part = has_space and begin + lane < chosen.size and not (row < 0 and span.look == 1)
             advance(
                 lane,
                 owner,
@@ -155,8 +149,8 @@ def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
 def build_apart(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
     """The kernel for the others: a lane for each world, on its own."""
     own_step = motion_step if law.coupled else point_step
-    device = Device(single=single, replaced={law_step: own_step, **LEAN})
-    advance = device.function(advance_world)
+    device = Device(single=single, replaced=STAND_INS | LEAN | {law_step: own_step})
+    advance = device.function(advance_on_feet)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = device.function(law.adapter() if issubclass(law, CoupledLaw) else idle_coupled)
     ground, controller = device.function(surface), device.function(control)
@@ -172,7 +166,7 @@ def build_apart(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
         own = space_of(space, lane)
         for w in range(lane, chosen.size, lanes):
             row = chosen[w]
-            if row < 0 and span[1] == 1:
+            if row < 0 and span.look == 1:
                 continue
             tape_row = tape_of(tape, max(row, 0))
             advance(robot, given_of(given, w), state_of(state, w), own, tape_row, row >= 0, plan, functions, span)
@@ -191,6 +185,14 @@ def build_setter() -> Any:
                 target[i, w] = source[i, min(w, source.shape[1] - 1)]
 
     return set_rows
+
+
+class Tapes(NamedTuple):
+    """Recordings of chosen worlds, on the device."""
+
+    feet: Any  # Tape, the world last
+    chosen: Any  # (W,) row of each world, -1 if it is not recorded
+    number: int
 
 
 class Card:
@@ -216,7 +218,6 @@ class Card:
         self.space = Space(**self._zeros(shapes[1], self.lanes))
         self.given: Any = None
         self.prepared: list[Any] = []  # kernels
-        self.nobody = self.cuda.to_device(np.full(count, -1))
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
 
@@ -301,37 +302,38 @@ class Card:
             raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
         self._set(self.state.ctrl, source, self.everybody)
 
-    def make_tape(self, model: mujoco.MjModel, worlds: int, samples: int, points: int, signals: int) -> Tape:
-        """Room for the recordings of ``worlds`` worlds."""
-        one = make_tape(model, samples if worlds else 1, points, max(1, signals))
-        rooms = (np.zeros((*array.shape, max(1, worlds)), dtype=array.dtype) for array in one)
-        return Tape(*(self.cuda.to_device(self._cast(array)) for array in rooms))
+    def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
+        """Room for the recordings of these worlds."""
+        one = make_tape(model, samples if recorded else 1, len(self.robot.soles.local), max(1, signals))
+        rooms = (np.zeros((*array.shape, max(1, len(recorded))), dtype=array.dtype) for array in one)
+        rows = np.full(self.count, -1)
+        rows[list(recorded)] = np.arange(len(recorded))
+        tape = Tape(*(self.cuda.to_device(self._cast(array)) for array in rooms))
+        return Tapes(tape, self.cuda.to_device(rows), len(recorded))
 
-    def host_tape(self, tape: Tape) -> Tape:
-        return Tape(*(np.moveaxis(array.copy_to_host(), -1, 0) for array in tape))  # type: ignore[attr-defined]
+    def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, None]]:
+        """What was recorded of each of these worlds; of points beside the feet there is nothing."""
+        whole = [array.copy_to_host() for array in tapes.feet]
+        for row in range(tapes.number):
+            yield Tape(*(array[..., row] for array in whole)), None
 
-    def advance(self, plan: Plan, controller: Any, steps: int, tape: Tape, recorded: Sequence[int]) -> None:
+    def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
         control = idle_control if controller is None else controller.pointer()
         kind: Any = type(self.law)  # whose options are numbers, not code
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
         entry, block = build(kind, self.surface, control, single=self.single, points=points, feet=feet)
-        chosen = self.nobody
-        if recorded:
-            rows = np.full(self.count, -1)
-            rows[list(recorded)] = np.arange(len(recorded))
-            chosen = self.cuda.to_device(rows)
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
-        arrays = (self.robot, self.given, self.state, self.space, tape, chosen, own)
+        arrays = (self.robot, self.given, self.state, self.space, tapes.feet, tapes.chosen, own)
         if entry not in self.prepared:
-            prepare(entry, (*arrays, (steps, 0, 0)))
+            prepare(entry, (*arrays, Span(steps, 0, 0)))
             self.prepared.append(entry)
         launch = entry[-(-self.lanes // block), block]
-        launch(*arrays, (steps, 0, 0))
-        if recorded:
+        launch(*arrays, Span(steps, 0, 0))
+        if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
-            launch(*arrays, (0, 1, steps))
+            launch(*arrays, Span(0, 1, steps))
             going = kept[State._fields.index("outcome")][0] == DONE
             for array, before in zip(self.state, kept, strict=True):
                 after = array.copy_to_host()

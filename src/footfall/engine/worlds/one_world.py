@@ -24,6 +24,8 @@ class World(NamedTuple):
     cdof_dot: Any
     cvel: Any
     subtree_com: Any
+    xpos: Any
+    xmat: Any
     M_rowadr: Any
     M_rownnz: Any
     M_colind: Any
@@ -118,6 +120,8 @@ def world_of(tree, bodies):
         bodies.cdof_dot,
         bodies.cvel,
         bodies.subtree_com,
+        bodies.xpos,
+        bodies.xmat,
         tree.M_rowadr,
         tree.M_rownnz,
         tree.M_colind,
@@ -128,7 +132,7 @@ def world_of(tree, bodies):
 
 @inlined
 def points_of(soles, state, space):
-    """The contact points of one world: ``soles`` are those of all, constant."""
+    """The contact points of feet of one world: ``soles`` are those of all, constant."""
     return Points(
         soles.local,
         soles.radius,
@@ -147,17 +151,17 @@ def points_of(soles, state, space):
 
 
 @inlined
-def contacts_of(soles, given, state, space):
-    """What a coupled law sees of one world."""
+def contacts_of(owner, given, points, space):
+    """What a coupled law sees of one world; ``owner`` (P,) is the slot of each point."""
     for p in range(space.gap.size):
         space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
     return Contacts(
         space.number,
         space.points,
-        soles.foot,
+        owner,
         space.near,
         space.position,
-        state.anchor,
+        points.anchor,
         space.gap,
         space.frame,
         space.velocity,
@@ -211,17 +215,23 @@ def joints_of(rows, state, space):
 
 
 @inlined
-def one_world(robot, given, state, space):
-    """All that kernels take of one world."""
+def one_world(robot, given, state, space, points, owner):
+    """All that kernels take of one world, whose contact points are ``points``, each of the slot ``owner`` says."""
     bodies = bodies_of(given, state, space)
     return OneWorld(
         robot.tree,
         bodies,
         world_of(robot.tree, bodies),
-        points_of(robot.soles, state, space),
-        contacts_of(robot.soles, given, state, space),
+        points,
+        contacts_of(owner, given, points, space),
         scratch_of(space),
         joints_of(robot.joints, state, space),
         space.row_near,
         Line(space.row_acceleration, space.row_needed, space.row_direction),
     )
+
+
+@inlined
+def one_world_on_feet(robot, given, state, space):
+    """The same of a world in which feet alone meet the ground."""
+    return one_world(robot, given, state, space, points_of(robot.soles, state, space), robot.soles.foot)

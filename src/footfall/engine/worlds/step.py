@@ -11,23 +11,24 @@ from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
 from footfall.engine.joint_rows import evaluate_joint_rows
-from footfall.engine.kinematics import (
-    add_forces,
-    keep_memory,
-    locate,
-    point_forces,
-    release_far,
-    restore_memory,
-    roll_anchors,
-    velocities,
-)
+from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
-from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, runaway
-from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, add_step, begin_sample, hold_forces
+from footfall.engine.near_bodies import (
+    all_point_forces,
+    free_far_places,
+    lacks_room,
+    live,
+    locate_all,
+    release_all,
+    roll_all_anchors,
+    too_small,
+)
+from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
+from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, TOO_SMALL, runaway
+from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, hold_forces
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
-from footfall.engine.worlds.one_world import one_world
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
 from footfall.solve.effort import EFFORT
 
@@ -45,6 +46,14 @@ class Plan(NamedTuple):
     record_every: int  # steps
 
 
+class Span(NamedTuple):
+    """The steps that worlds take in one call."""
+
+    steps: int
+    look: int  # 1 to evaluate and record the instant after them
+    before: int  # steps of this recording that were taken before
+
+
 class Functions(NamedTuple):
     """What differs from simulation to simulation and is code."""
 
@@ -59,7 +68,7 @@ def point_step(one, functions, values, plan):
     """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
     velocities(world.cvel, world.subtree_com, points, contacts)
-    point_forces(points, contacts, functions.point, values, one.scratch.slip)
+    all_point_forces(points, contacts, functions.point, values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return constrained_step(one, plan.dt)
 
@@ -67,7 +76,7 @@ def point_step(one, functions, values, plan):
 @inlined
 def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
-    release_far(one.points, one.contacts)
+    release_all(one.points, one.contacts)
     status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
@@ -88,12 +97,12 @@ def begin_operator(one):
     """What such a law is asked with and that does not change from one time to the next."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
-    release_far(points, contacts)
+    release_all(points, contacts)
     contacts.effort[0] = EFFORT
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
-        keep_memory(points, scratch)
+        keep_memory(points, scratch, live(points))
 
 
 @inlined
@@ -104,7 +113,7 @@ def ask_operator(one, functions, values, plan, turn):
     if contacts.number[0] == 0:
         return 0
     if turn > 0:
-        restore_memory(points, scratch)
+        restore_memory(points, scratch, live(points))
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     return ask(functions.coupled, points, contacts, scratch, values, plan.dt)
@@ -137,6 +146,8 @@ def evaluate(one, given, state, plan, functions, weigh):
     if end != DONE:
         return end
     state.outcome[STATUS] = law_step(one, functions, given.values, plan)
+    if lacks_room(one.points):
+        state.outcome[STATUS] = max(1, state.outcome[STATUS])
     return runaway(one.world, state.outcome)
 
 
@@ -145,18 +156,18 @@ def sense(one, given, state, plan, functions, weigh):
     """The same, up to the law."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
-    bad = locate(
-        bodies.xpos, bodies.xmat, points, one.contacts, functions.surface, given.shape, given.table, plan.margin
-    )
+    bias(tree, bodies)
+    bad = locate_all(one.world, points, one.contacts, functions.surface, given.shape, given.table, plan.margin)
     if bad >= 0:
         outcome[CONCERNED] = bad
         return NO_GROUND
+    if too_small(points):
+        return TOO_SMALL
     if plan.fall > 0.0:
         com = bodies.subtree_com[points.root[0]]
         height, _, _, _ = functions.surface(com[0], com[1], com[2], given.shape, given.table)
         if height < plan.fall:
             return FALLEN
-    bias(tree, bodies)
     if plan.control == 1 and step % plan.control_every == 0:
         failed = functions.control(step * plan.dt, state.qpos, state.qvel, state.ctrl, given.gains)
         if failed != 0:
@@ -176,20 +187,22 @@ def sense(one, given, state, plan, functions, weigh):
 
 
 @inlined
-def advance_world(robot, given, state, space, tape, recorded, plan, functions, span):
-    """Take steps with one world, if it has not ended; record it if ``recorded``.
+def advance_world(one, given, state, tape, recorded, plan, functions, span):
+    """Take steps with one world, if it has not ended; record it if ``recorded``. Gives how many it took.
 
-    ``span`` is (steps, 1 to evaluate and record the instant after them, steps of this recording before them). The
-    instant that is looked at changes what the law remembers: whoever asks for it sets that back.
+    These are fewer than asked for if it ends, or if it needs more room for points beside the feet. The instant that is
+    looked at changes what the law remembers: whoever asks for it sets that back.
     """
-    steps, look, before = span
-    one = one_world(robot, given, state, space)
+    steps, look, before = span.steps, span.look, span.before
     for i in range(steps + look):
         if state.outcome[END] != DONE:
-            return
+            return i
         state.outcome[STEP] = state.step[0]
         end = evaluate(one, given, state, plan, functions, i == steps - 1)
+        if end == TOO_SMALL:
+            return i
         finish_step(one, state, tape, recorded, plan, end, before + i, steps - i)
+    return steps + look
 
 
 @inlined
@@ -203,17 +216,18 @@ def finish_step(one, state, tape, recorded, plan, end, sample, left):
             outcome[SAMPLES] = 0
         hold_forces(points, contacts, one.scratch.held)
         if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
-            begin_sample(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
+            begin_sample_of_all(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
     if end != DONE or left == 0:
         return
     if recorded:
-        add_step(points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
+        add_step_of_all(one.world, points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
     state.unsolved[0] += outcome[STATUS]
     tally_contacts(points, contacts, dt, state.tally)
     if left == 1:
-        show_forces(points, contacts, state.push)
+        show_forces(points, contacts, state.push, state.beside)
     for j in range(bodies.qvel.size):
         bodies.qvel[j] += dt * bodies.qacc[j]
     integrate_positions(one.tree, bodies.qpos, bodies.qvel, dt)
-    roll_anchors(bodies.cvel, points, contacts, dt)
+    roll_all_anchors(bodies.cvel, points, contacts, dt)
+    free_far_places(points, contacts)
     state.step[0] = step + 1

@@ -37,16 +37,21 @@ def tally_contacts(points, contacts, dt, tally):
 
 
 @inlined
-def show_forces(points, contacts, out):
-    """Contact forces (P, 3) in the world frame."""
-    for p in range(out.shape[0]):
-        for k in range(3):
-            out[p, k] = 0.0
+def show_forces(points, contacts, feet, beside):
+    """Contact forces of the points of feet (P, 3), and all others together (3,), in the world frame."""
+    for k in range(3):
+        beside[k] = 0.0
+        for p in range(feet.shape[0]):
+            feet[p, k] = 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f, frame = points.force[p], contacts.frame[p]
         for k in range(3):
-            out[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+            force = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+            if p < feet.shape[0]:
+                feet[p, k] = force
+            else:
+                beside[k] += force
 
 
 @inlined

@@ -7,19 +7,33 @@ what comes out does not depend on how many threads there are.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from numba import types
 
-from footfall.compiled import kernel
+from footfall.compiled import ByReference, cold, kernel
+from footfall.engine.other_tape import OtherTape
+from footfall.engine.others import LIVE, AllPoints
 from footfall.engine.step import DONE
-from footfall.engine.tape import Tape, make_tape
+from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, picker, room
-from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.step import Functions, Plan, advance_world
+from footfall.engine.worlds.beside import (
+    Beside,
+    Kept,
+    Laid,
+    all_points_of,
+    first_kept,
+    lay_out,
+    make_beside,
+    make_other_tapes,
+    turn_to,
+)
+from footfall.engine.worlds.one_world import Robot, one_world
+from footfall.engine.worlds.step import Functions, Plan, Span, advance_world
 from footfall.errors import SimulationError
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
@@ -29,31 +43,67 @@ pick_given = picker(Given, world_last=False)
 pick_state = picker(State, world_last=False)
 pick_space = picker(Space, world_last=False)
 pick_tape = picker(Tape, world_last=False)
+pick_kept = picker(Kept, world_last=False)
+pick_laid = picker(Laid, world_last=False)
+pick_other_tape = picker(OtherTape, world_last=False)
+
+
+class Rooms(NamedTuple):
+    """What a thread computes in, the thread first."""
+
+    beside: Beside
+    space: Space
+    laid: Laid
+
+
+class Memory(NamedTuple):
+    """All arrays of the worlds, the world first, and what they are computed in."""
+
+    given: Given
+    state: State
+    kept: Kept
+    small: Rooms  # without places for points beside the feet
+    large: Rooms
+
+
+class Tapes(NamedTuple):
+    """Recordings of chosen worlds, the world first."""
+
+    feet: Tape
+    others: OtherTape
+    chosen: np.ndarray  # (W,) row of each world, -1 if it is not recorded
+
+
+@cold(types.int64)
+def advance_by_reference(one, given, state, tape, recorded, plan, functions, span):
+    """As :func:`advance_world`, of tuples that are laid out in memory once for a world."""
+    return advance_world(one, given, state, tape, recorded, plan, functions, span)
 
 
 @kernel
-def advance_worlds(robot, given, state, space, tape, chosen, plan, functions, who, span):
+def advance_worlds(robot, memory, tapes, plan, functions, who, span):
     """Take the steps of some worlds with one thread: ``who`` is (thread, first world, last), ``span`` the steps.
 
-    A last instant to look at is only for worlds that are recorded: those with a row >= 0 in ``chosen`` (W,).
+    A last instant to look at is only for worlds that are recorded.
     """
     thread, first, last = who
-    own = pick_space(space, thread)
     for w in range(first, last):
-        row = chosen[w]
-        if row < 0 and span[1] == 1:
+        row = tapes.chosen[w]
+        if row < 0 and span.look == 1:
             continue
-        advance_world(
-            robot,
-            pick_given(given, w),
-            pick_state(state, w),
-            own,
-            pick_tape(tape, max(row, 0)),
-            row >= 0,
-            plan,
-            functions,
-            span,
-        )
+        given, state, kept = pick_given(memory.given, w), pick_state(memory.state, w), pick_kept(memory.kept, w)
+        tape, other_tape = pick_tape(tapes.feet, max(row, 0)), pick_other_tape(tapes.others, max(row, 0))
+        large = kept.counters[LIVE] > memory.small.beside.others.first
+        done = 0
+        while done < span.steps + span.look and state.outcome[END] == DONE:
+            rooms = memory.large if large else memory.small
+            space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
+            points = all_points_of(rooms.beside, kept, laid, other_tape, state, space)
+            turn_to(points)
+            one = one_world(robot, given, state, space, points, laid.owner)
+            left = Span(span.steps - done, span.look, span.before + done)
+            done += advance_by_reference(one, given, state, tape, row >= 0, plan, functions, left)
+            large = True
 
 
 def cores() -> int:
@@ -91,7 +141,8 @@ class Cores:
     def __init__(
         self,
         robot: Robot,
-        shapes: tuple[Shapes, Shapes],
+        points: tuple[AllPoints, AllPoints],
+        shapes: tuple[Shapes, Shapes, Shapes],
         count: int,
         functions: Functions,
         threads: int | None,
@@ -99,16 +150,26 @@ class Cores:
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise SimulationError(f"threads = {threads!r}, but it must be a whole number > 0")
         self.team = Team(min(count, threads or cores()))
-        self.robot, self.count = robot, count
+        self.robot, self.count, self.functions, self.constant = robot, count, functions, ByReference(robot)
+        self.first_kept = first_kept(points[1])
         self.state = State(**room(shapes[0], count, world_last=False))
-        self.space = Space(**room(shapes[1], self.team.size, world_last=False))
-        self.given: Given | None = None
-        self.functions = functions
+        self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
+        self.small, self.large = (self._rooms(*one) for one in zip(points, shapes[1:], strict=True))
+        self.memory: ByReference | None = None
+        self.last: tuple[Any, ...] = (None, None, None)
+        self.last_laid_out: list[ByReference] = []
         self.nobody = np.full(count, -1)
+
+    def _rooms(self, points: AllPoints, shapes: Shapes) -> Rooms:
+        """What threads compute worlds in, with as many places for points beside the feet as these have."""
+        tree, threads = self.robot.tree, self.team.size
+        owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
+        space = Space(**room(shapes, threads, world_last=False))
+        return Rooms(make_beside(points, tree), space, lay_out(points, tree, owner, threads))
 
     def give(self, given: Given) -> None:
         """Set what the worlds are given."""
-        self.given = given
+        self.memory = ByReference(Memory(given, self.state, self.kept, self.small, self.large))
 
     def array(self, name: str) -> np.ndarray:
         """An array of the state, live."""
@@ -122,6 +183,8 @@ class Cores:
             array[which] = 0
             if name in start:
                 array[which] = np.broadcast_to(start[name], array.shape)[which]
+        for name, array in self.kept._asdict().items():
+            array[which] = self.first_kept[name]
 
     def set_controls(self, ctrl: Any, count: int, width: int) -> None:
         """Set the controls, (nu,) or (W, nu)."""
@@ -130,31 +193,41 @@ class Cores:
             raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
         self.state.ctrl[:] = given
 
-    def make_tape(self, model: mujoco.MjModel, worlds: int, samples: int, points: int, signals: int) -> Tape:
-        """Room for the recordings of ``worlds`` worlds."""
-        one = make_tape(model, samples if worlds else 1, points, max(1, signals))
-        return Tape(*(np.zeros((max(1, worlds), *array.shape), dtype=array.dtype) for array in one))
+    def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
+        """Room for the recordings of these worlds."""
+        worlds, samples = max(1, len(recorded)), samples if recorded else 1
+        one = make_tape(model, samples, len(self.robot.soles.local), max(1, signals))
+        feet = Tape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
+        chosen = self.nobody.copy()
+        chosen[list(recorded)] = np.arange(len(recorded))
+        return Tapes(feet, make_other_tapes(worlds, self.first_kept["who"].size, samples), chosen)
 
-    def host_tape(self, tape: Tape) -> Tape:
-        return tape
+    def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, OtherTape | None]]:
+        """What was recorded of each of these worlds."""
+        for row in range(np.count_nonzero(tapes.chosen >= 0)):
+            yield Tape(*(array[row] for array in tapes.feet)), OtherTape(*(array[row] for array in tapes.others))
 
-    def advance(self, plan: Plan, controller: Any, steps: int, tape: Tape, recorded: Sequence[int]) -> None:
+    def _laid_out(self, *tuples: Any) -> list[ByReference]:
+        """Tuples as compiled code takes them, laid out anew if they are not those of the last call."""
+        if any(one is not before for one, before in zip(tuples, self.last, strict=True)):
+            self.last, self.last_laid_out = tuples, [ByReference(one) for one in tuples]
+        return self.last_laid_out
+
+    def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
         """Take ``steps`` steps with all worlds that have not ended."""
-        functions, chosen = self.functions, self.nobody
+        functions = self.functions
         if controller is not None:
             functions = functions._replace(control=controller.pointer())
-        if recorded:
-            chosen = chosen.copy()
-            chosen[list(recorded)] = np.arange(len(recorded))
-        arrays = (self.robot, self.given, self.state, self.space, tape, chosen, plan, functions)
+        arrays = (self.constant, self.memory, *self._laid_out(tapes, plan, functions))
 
         def work(thread: int, first: int, last: int) -> None:
-            advance_worlds(*arrays, (thread, first, last), (steps, 0, 0))
+            advance_worlds(*arrays, (thread, first, last), Span(steps, 0, 0))
 
         self.team.share(self.count, steps, work)
-        if recorded:
-            kept = [array[list(recorded)] for array in self.state]
-            going = kept[State._fields.index("outcome")][:, 0] == DONE
-            advance_worlds(*arrays, (0, 0, self.count), (0, 1, steps))
-            for array, before in zip(self.state, kept, strict=True):
-                array[np.asarray(recorded)[going]] = before[going]
+        rows = np.flatnonzero(tapes.chosen >= 0)
+        if rows.size:
+            before = [array[rows] for array in (*self.state, *self.kept)]
+            going = self.state.outcome[rows, 0] == DONE
+            advance_worlds(*arrays, (0, 0, self.count), Span(0, 1, steps))
+            for array, old in zip((*self.state, *self.kept), before, strict=True):
+                array[rows[going]] = old[going]

@@ -13,7 +13,7 @@ from footfall.compiled import inlined
 from footfall.engine.active_set import ROUNDS
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.one_world import one_world
+from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
 from footfall.solve.contact_lean import (
     DEFERRED,
@@ -121,8 +121,8 @@ def advance_together(
     lane, owner, work, robot, given, state, space, tape, recorded, takes_part, plan, functions, span, desk, flags
 ):
     """As :func:`footfall.engine.worlds.step.advance_world`; a lane whose world does not take part helps the others."""
-    steps, look, before = span
-    one = one_world(robot, given, state, space)
+    steps, look, before = span.steps, span.look, span.before
+    one = one_world_on_feet(robot, given, state, space)
     outcome = state.outcome
     for i in range(steps + look):
         going, end, status = takes_part and outcome[END] == DONE, DONE, 0

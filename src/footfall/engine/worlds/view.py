@@ -65,7 +65,7 @@ def look(view, qpos, qvel):
     copy(world.qvel, qvel)
     position_stage(world, 0)
     add_damping(world, view.dt)
-    locate(world.xpos, world.xmat, view.points, view.contacts, view.surface, view.shape, view.table, view.margin)
+    locate(world, view.points, view.contacts, view.surface, view.shape, view.table, view.margin)
     mj_com_vel(world.model, world.data)
     mj_passive(world.model, world.data)
     mj_rne(world.model, world.data, 0, pointer_to(world.qfrc_bias))

@@ -146,9 +146,8 @@ def offered(setup: Setup, device: str, precision: str) -> None:
         "many worlds have one friction each: friction that varies from place to place is not offered": (
             ground.friction_field is not None
         ),
-        "many worlds have feet of points and balls: those of ellipsoids are not offered": bool(
-            setup.robot.point_axes.any()
-        ),
+        "on a GPU feet have points and balls: those of ellipsoids are not offered, use device='cpu'": gpu
+        and bool(setup.robot.point_axes.any()),
         "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
         f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
         "constraint-selection is not offered on a GPU, which cannot compile its search in time: use device='cpu'": (

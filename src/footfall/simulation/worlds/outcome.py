@@ -12,11 +12,13 @@ import mujoco
 import numba
 import numpy as np
 
+from footfall.engine.other_tape import OtherTape
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
+from footfall.simulation.columns import add_other_columns
 from footfall.simulation.setup import Setup
 from footfall.version import __version__
 
@@ -44,18 +46,25 @@ def recording_of(
     setup: Setup,
     ground: Ground,
     pushes: tuple[Push, ...],
-    tape: Tape,
+    tapes: tuple[Tape, OtherTape | None],
     outcome: np.ndarray,
     span: tuple[int, int],
     notes: Mapping[str, Any],
 ) -> Recording:
-    """What was recorded of a world; ``span`` is its step at the beginning, and the steps from sample to sample."""
+    """What was recorded of a world, of its feet and of other bodies if they meet the ground.
+
+    ``span`` is its step at the beginning, and the steps from sample to sample.
+    """
     first, every = span
+    tape, other_tape = tapes
     law, failure = setup.law, failure_of(setup, outcome)
     taken = int(outcome[1]) - first
     samples = taken // every + 1 if failure is None else int(outcome[SAMPLES])
     arrays = {name: array[:samples] for name, array in tape._asdict().items()}
     flat = arrays.pop("signals")
+    other_points = np.zeros(0, dtype=int)
+    if other_tape is not None:
+        other_points = add_other_columns(arrays, other_tape, setup.robot, ground)
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
     shapes |= dict.fromkeys(law.foot_signals, (len(setup.robot.feet),))
     signals, begin = {}, 0
@@ -65,7 +74,7 @@ def recording_of(
         begin = end
     info = {
         "integrator": setup.integrator,
-        "body_contacts": False,
+        "body_contacts": setup.body_contacts and other_tape is not None,
         "seed": None,
         "record_dt": setup.dt * every,
         "signals": {**law.signals, **law.foot_signals},
@@ -90,5 +99,6 @@ def recording_of(
         failure=failure,
         info=info,
         signals=signals,
+        other_points=other_points,
         **arrays,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,10 +14,9 @@ from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
-from footfall.engine.others import of_feet
+from footfall.engine.others import AllPoints, of_feet
 from footfall.engine.step import DONE
-from footfall.engine.tape import Tape
-from footfall.engine.world import make_points
+from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import (
     COP,
     ENERGY,
@@ -27,6 +27,7 @@ from footfall.engine.worlds.arrays import (
     WORK,
     Given,
     Needs,
+    Shapes,
     make_soles,
     space_shapes,
     state_shapes,
@@ -41,7 +42,7 @@ from footfall.recording import Recording
 from footfall.simulation.checks import multiple
 from footfall.simulation.controls import no_control, own_rate
 from footfall.simulation.setup import Setup
-from footfall.simulation.workspace import idle_coupled_law, idle_point_law
+from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
@@ -68,8 +69,9 @@ class Worlds:
     and inertias) and ``pushes`` are the same for all worlds, or given one for each. Options that are left to the law
     are derived for the robot as it is, not for its scaled masses.
 
-    Only contact points of feet meet the ground here. A world whose centre of mass comes lower than ``fall`` times its
-    height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
+    On a CPU every body meets the ground, unless the simulation has ``body_contacts=False``; on a GPU feet do, and
+    nothing else. A world whose centre of mass comes lower than ``fall`` times its height in the home pose is *down*: it
+    stops there until it is reset; ``fall=0`` lets all go on.
 
     ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
     GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads. Loops, tendons and contacts
@@ -102,11 +104,12 @@ class Worlds:
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         sim, law, model = simulation, simulation.law, simulation.scene.model
         tree, joints = make_tree(model), sim.scene.joints
-        points = of_feet(make_points(model, sim.robot, law.memory_size))
         own_friction = friction_rows(friction, sim.ground, count)
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
+        every = make_points(model, sim.robot, law.memory_size, around(sim, self._grounds))
+        feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
         self._given = Given(mass, inertia, own_friction, values, np.zeros((1, 1)), shape, table, body, time, wrench)
@@ -117,39 +120,36 @@ class Worlds:
             "row_state": joints.state[None].copy(),
             "row_inertia": joints.inertia[None].copy(),
         }
-        feet, contact_points = len(sim.robot.feet), sim.robot.point_count
-        signals = len(law.signals) + feet * len(law.foot_signals)
-        coupled = isinstance(law, CoupledLaw)
-        needs = Needs(
-            rows=law.work_rows(contact_points, feet, lean=device != "cpu") if isinstance(law, CoupledLaw) else 0,
-            marks=law.marks_size(contact_points, feet) if isinstance(law, CoupledLaw) else 0,
-            signals=signals,
-            memory=law.memory_size,
-            joint_rows=len(joints.kind),
-        )
+        signals = len(law.signals) + len(sim.robot.feet) * len(law.foot_signals)
         self._signals = signals
         self._plan = Plan(
             dt=sim.dt,
             margin=float(law.margin),
             operator=int(isinstance(law, CoupledLaw) and law.operator),
-            coupled=int(coupled),
+            coupled=int(law.coupled),
             fall=float(fall) * _home_height(sim),
             control=0,
             control_every=1,
             record_every=1,
         )
-        states = state_shapes(model, contact_points, law.memory_size, len(joints.kind))
-        shapes = states, space_shapes(model, tree, points, needs)
-        robot = Robot(tree, make_soles(points, tree), joints)
+        robot = Robot(tree, make_soles(of_feet(feet), tree), joints)
+
+        def state(points: AllPoints) -> Shapes:
+            return state_shapes(model, len(points.local), len(feet.local), law.memory_size, len(joints.kind))
+
+        def space(points: AllPoints) -> Shapes:
+            return space_shapes(model, tree, points, _needs(law, points, signals, len(joints.kind), device))
+
         if device == "cpu":
             from footfall.engine.worlds.threads import Cores
 
-            self._engine: Any = Cores(robot, shapes, count, _functions(law, surface), threads)
+            shapes = state(every), space(feet), space(every)
+            self._engine: Any = Cores(robot, (feet, every), shapes, count, _functions(law, surface), threads)
         else:
             from footfall.engine.worlds.card import Card
 
-            self._engine = Card(robot, shapes, count, law, surface, single=precision == "single")
-        self._no_tape = self._engine.make_tape(model, 0, 1, contact_points, signals)
+            self._engine = Card(robot, (state(feet), space(feet)), count, law, surface, single=precision == "single")
+        self._no_tape = self._engine.make_tape(model, [], 1, signals)
         self._engine.give(self._given)
         self.reset()
 
@@ -182,13 +182,18 @@ class Worlds:
 
     @property
     def force(self) -> Any:
-        """(W, P, 3) N, contact forces of the last step, world frame."""
+        """(W, P, 3) N, contact forces of the last step on the points of the feet, world frame."""
         return self._engine.array("push")
 
     @property
+    def body_force(self) -> Any:
+        """(W, 3) N, contact forces of the last step on all that is no foot, together, world frame."""
+        return self._engine.array("beside")
+
+    @property
     def mode(self) -> Any:
-        """(W, P) of the last step: 0 open, 1 stick, 2 slide."""
-        return self._engine.array("mode")
+        """(W, P) of the points of the feet in the last step: 0 open, 1 stick, 2 slide."""
+        return self._engine.array("mode")[:, : self.simulation.robot.point_count]
 
     @property
     def time(self) -> np.ndarray:
@@ -246,6 +251,12 @@ class Worlds:
         outcome = self._engine.host("outcome")
         return [failure_of(self.simulation, row) for row in outcome]
 
+    def _ground_of(self, world: int) -> Ground:
+        """The ground of a world, with its friction."""
+        static, dynamic = (float(one) for one in self._given.friction[min(world, len(self._given.friction) - 1)])
+        ground = self._grounds[min(world, len(self._grounds) - 1)]
+        return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
+
     def _tally(self, column: int) -> np.ndarray:
         return self._engine.host("tally")[:, column]
 
@@ -279,7 +290,7 @@ class Worlds:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
         if ctrl is not None:
             self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
-        self._engine.advance(self._plan, None, n, self._no_tape, [])
+        self._engine.advance(self._plan, None, n, self._no_tape)
 
     def run(
         self,
@@ -311,7 +322,8 @@ class Worlds:
             controller = named_controller(controller)
         if isinstance(controller, StatefulController) and self.device == "cpu":
             rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
-            felt = Felt(self._engine.array("mode"), self._engine.array("force"))
+            count = sim.robot.point_count
+            felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])
             friction = self._given.friction
             controller = InWorlds(sim, controller, self._grounds, felt, friction, sim.dt * rate)
             self._engine.give(self._given._replace(gains=controller.gains))
@@ -329,22 +341,29 @@ class Worlds:
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
             self._engine.give(self._given._replace(gains=numbers))
             plan = plan._replace(control=1, control_every=rate)
-        points = sim.robot.point_count
-        tape = self._engine.make_tape(sim.scene.model, len(which), steps // every + 2, points, self._signals)
+        tapes = self._engine.make_tape(sim.scene.model, which, steps // every + 2, self._signals)
         begin = self._engine.host("step")[which, 0].copy()
-        self._engine.advance(plan._replace(record_every=every), controller, steps, tape, which)
-        outcome, whole = self._engine.host("outcome").copy(), self._engine.host_tape(tape)
+        self._engine.advance(plan._replace(record_every=every), controller, steps, tapes)
+        outcome = self._engine.host("outcome").copy()
         going = outcome[:, 0] == DONE
         outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
         found = {}
-        for row, (w, first) in enumerate(zip(which, begin, strict=True)):
-            samples = Tape(*(array[row] for array in whole))
+        for w, first, samples in zip(which, begin, self._engine.recordings(tapes), strict=True):
             pushes = self._pushes[min(w, len(self._pushes) - 1)]
             notes = {"controller": name, "world": w}
             if isinstance(controller, InWorlds):
                 notes["warnings"] = controller.warnings(w)
-            found[w] = recording_of(sim, self._ground, pushes, samples, outcome[w], (int(first), every), notes)
+            found[w] = recording_of(sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes)
         return found
+
+
+def _needs(law: Law, points: AllPoints, signals: int, joint_rows: int, device: str) -> Needs:
+    """What a law needs of space for so many points."""
+    rows, marks, slots = 0, 0, len(points.body)
+    if isinstance(law, CoupledLaw):
+        rows = law.work_rows(len(points.local), slots, lean=device != "cpu")
+        marks = law.marks_size(len(points.local), slots)
+    return Needs(rows=rows, marks=marks, signals=signals, memory=law.memory_size, joint_rows=joint_rows)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.control.base import StatefulController
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
-from footfall.study.together import Variant, feet_alone_until, refusal, run_together
+from footfall.study.together import Variant, apart_until, refusal, run_together
 
 #: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
 MANY = 100
 
-MET = "a body that is no foot met the ground or another body"
+MET = "two bodies of the robot touched"
 ENDED = "the run ended early"
 
 
@@ -61,7 +62,7 @@ def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Non
     full = put_in(settings, inputs)
     sim = simulation_of(full)
     if not refusal(sim, run_options(full)["controller"]):
-        Worlds(sim, 1, threads=1).run(0.0)
+        Worlds(sim, 1, threads=1).step()
 
 
 def _company(full: Mapping[str, Any]) -> str:
@@ -88,6 +89,10 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     grounds = _made(fulls, "ground", ground_of)
     if any(ground.friction_field is not None for ground in grounds):
         return dict.fromkeys(company, Computed(alone="many worlds have one friction each"))
+    if isinstance(controller, StatefulController) and any(
+        full["controller"] != fulls[0]["controller"] for full in fulls
+    ):
+        return dict.fromkeys(company, Computed(alone=f"{type(controller).__name__} differs from case to case"))
     if any(one["duration"] != duration for one in options):
         return dict.fromkeys(company, Computed(alone="the cases last different times"))
     varied = [name for name, value in fulls[0]["law"].items() if isinstance(value, float)]
@@ -105,7 +110,7 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     for case, rec, ground, law in zip(company, recordings, grounds, laws, strict=True):
         start = time.perf_counter()
         own = replace(rec, ground=ground, law=law)
-        alone = ENDED if own.failure is not None else MET if feet_alone_until(sim, own) < np.inf else ""
+        alone = ENDED if own.failure is not None else MET if apart_until(sim, own) < np.inf else ""
         took = each + time.perf_counter() - start
         found[case] = Computed(None if alone else own, took, alone)
     return found

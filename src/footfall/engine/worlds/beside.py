@@ -1,0 +1,145 @@
+"""Points beside the feet in worlds on a CPU: what each world keeps of them, and what a thread lays out for its world.
+
+As in a single run (:mod:`footfall.engine.others`), but with all places there from the start. A world keeps who has a
+place; where its points are on their bodies, and which bodies have a slot, a thread writes down anew when it turns to
+the world, so that this is needed once for each thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from footfall.compiled import cold, generated, inlined
+from footfall.engine.dynamics.tree import Tree
+from footfall.engine.near_bodies import live
+from footfall.engine.other_tape import OtherTape, make_other_tape
+from footfall.engine.others import AllPoints, Others
+
+
+class Beside(NamedTuple):
+    """What is the same for all worlds and never changes; see :class:`AllPoints`."""
+
+    others: Others
+    begin: np.ndarray
+    centre: np.ndarray
+
+
+class Kept(NamedTuple):
+    """What a world keeps of points beside the feet from step to step; see :class:`Others`."""
+
+    place: Any  # (Q,)
+    who: Any  # (S,)
+    seated: Any  # (B,)
+    counters: Any  # (4,)
+
+
+class Laid(NamedTuple):
+    """What a thread lays out for the world that it computes; see :class:`AllPoints`."""
+
+    local: Any  # (P, 3) m
+    radius: Any  # (P,) m
+    body: Any  # (K,)
+    root: Any  # (K,) row of the body's tree in ``subtree_com``
+    chain: Any  # (K, nv)
+    chain_length: Any  # (K,)
+    shared: Any  # (K, K)
+    geom: Any  # (K,)
+    axes: Any  # (P, 3, 3) m
+    smooth: Any  # (P,)
+    roll: Any  # (P + 1, 3, 3) m
+    listed: Any  # (P,)
+    owner: Any  # (P,) the slot of each point
+    slot: Any  # (A,)
+
+
+def make_beside(points: AllPoints, tree: Tree) -> Beside:
+    """The constant part of a robot's contact points; trees are counted as :mod:`footfall.engine.dynamics` does."""
+    return Beside(points.others._replace(root=tree.body_tree[points.others.body]), points.begin, points.centre)
+
+
+def first_kept(points: AllPoints) -> dict[str, np.ndarray]:
+    """What a world keeps at its start: nobody has a place."""
+    return {name: getattr(points.others, name)[None] for name in Kept._fields}
+
+
+def lay_out(points: AllPoints, tree: Tree, owner: np.ndarray, threads: int) -> Laid:
+    """Room for each thread, with the feet in it."""
+    own = {name: getattr(points, name) for name in Laid._fields if name not in ("owner", "slot", "root")}
+    own |= {"owner": owner, "slot": points.others.slot, "root": tree.body_tree[points.body]}
+    return Laid(**{name: np.repeat(own[name][None], threads, axis=0) for name in Laid._fields})
+
+
+def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
+    """Room for what is recorded of points beside the feet, the world first."""
+    one = make_other_tape(places, samples)
+    return OtherTape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
+
+
+def _others_of_one() -> Any:
+    """A kernel that gives :class:`Others` with what one world keeps, one thread's slots and one world's tape."""
+    where = {name: f"beside.others.{name}" for name in Others._fields}
+    where |= {name: f"kept.{name}" for name in Kept._fields}
+    where |= {"who": "kept.who[: beside.others.who.size]", "slot": "laid.slot", "tape": "tape"}
+    values = ", ".join(where[name] for name in Others._fields)
+    source = f"def others_of(beside, kept, laid, tape):\n    return Others({values})\n"
+    return inlined(generated(source, "others_of", {"Others": Others}, make_beside))  # type: ignore[arg-type]
+
+
+others_of = _others_of_one()
+
+
+@inlined
+def all_points_of(beside, kept, laid, tape, state, space):
+    """The contact points of one world, of feet and as many others as there are places for."""
+    count = laid.radius.size
+    return AllPoints(
+        laid.local,
+        laid.radius,
+        beside.begin,
+        laid.body,
+        laid.root,
+        laid.chain,
+        laid.chain_length,
+        laid.shared,
+        space.position,
+        state.anchor[:count],
+        state.force[:count],
+        state.mode[:count],
+        state.memory[:count],
+        laid.geom,
+        beside.centre,
+        laid.axes,
+        laid.smooth,
+        laid.roll,
+        laid.listed,
+        others_of(beside, kept, laid, tape),
+    )
+
+
+@inlined
+def turn_to(points):
+    """Begin with a world, after another one: nobody has a slot, and its points are back in their places."""
+    others = points.others
+    for a in range(others.slot.size):
+        others.slot[a] = -1
+    if live(points) > others.first:
+        take_places_again(points)
+
+
+@cold(types.none)
+def take_places_again(points):
+    """Write down where the points that have a place are on their bodies."""
+    others = points.others
+    for s in range(live(points) - others.first):
+        q, p = others.who[s], others.first + s
+        if q < 0:
+            continue
+        points.radius[p] = others.radius[q]
+        points.smooth[p] = others.smooth[q]
+        for c in range(3):
+            points.local[p, c] = others.local[q, c]
+            for d in range(3):
+                points.axes[p, c, d] = others.axes[q, c, d]

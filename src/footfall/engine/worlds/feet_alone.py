@@ -1,0 +1,57 @@
+"""Worlds in which feet alone meet the ground, as on a GPU: what stands in for the functions that look for others."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+from footfall.engine.kinematics import locate, point_forces, release_far, roll_anchors
+from footfall.engine.near_bodies import (
+    all_point_forces,
+    free_far_places,
+    lacks_room,
+    live,
+    locate_all,
+    release_all,
+    roll_all_anchors,
+    too_small,
+)
+from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
+from footfall.engine.tape import add_step, begin_sample
+from footfall.engine.worlds.one_world import one_world_on_feet
+from footfall.engine.worlds.step import advance_world
+
+
+@inlined
+def advance_on_feet(robot, given, state, space, tape, recorded, plan, functions, span):
+    """As :func:`footfall.engine.worlds.step.advance_world`."""
+    advance_world(one_world_on_feet(robot, given, state, space), given, state, tape, recorded, plan, functions, span)
+
+
+@inlined
+def add_step_on_feet(world, points, contacts, held, tape, status, outcome):
+    add_step(points, contacts, held, tape, status, outcome)
+
+
+def all_of(points):
+    return points.mode.size
+
+
+def never(points):
+    return False
+
+
+def nothing(points, contacts):
+    return
+
+
+STAND_INS = {
+    locate_all: locate,
+    release_all: release_far,
+    all_point_forces: point_forces,
+    roll_all_anchors: roll_anchors,
+    begin_sample_of_all: begin_sample,
+    add_step_of_all: add_step_on_feet,
+    live: all_of,
+    lacks_room: never,
+    too_small: never,
+    free_far_places: nothing,
+}
