@@ -116,7 +116,7 @@ def test_the_kernels_run_as_plain_python_too():
     run.points.position[:], run.contacts.velocity[:] = 0.0, 0.0
     none = np.zeros(0)
     world = run.workspace.world
-    points.locate.py_func(world.xpos, world.xmat, run.points, run.contacts, surface, none, none, 0.0)
+    points.locate.py_func(world, run.points, run.contacts, surface, none, none, 0.0)
     points.velocities.py_func(world.cvel, world.subtree_com, run.points, run.contacts)
     np.testing.assert_allclose(run.points.position, position, atol=EXACT)
     np.testing.assert_allclose(run.contacts.velocity, velocity, atol=EXACT)

@@ -149,6 +149,7 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
         (sweep_work.squared, {"z": [1]}, "no 'z'"),
         (sweep_work.squared, {"y": [1]}, "needs 'x'"),
         ({"robot": "brick", "laww": "mujoco"}, {"dt": [1e-3]}, "no setting 'laww'"),
+        ({"robot": "brick", "controller": "posture"}, {"controller.kpp": [1.0]}, "posture has no option 'kpp'"),
         ({"law": "mujoco"}, {"dt": [1e-3]}, "name no robot"),
         ({"robot": "brick"}, {"controller.kp": [1.0]}, "not its name"),
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
@@ -250,22 +251,32 @@ def test_numbers_of_law_and_controller_differ_from_world_to_world():
 
 
 @pytest.mark.parametrize(
+    ("settings", "inputs", "falls"),
+    [
+        ({"push": {"body": "trunk", "duration": 0.2}, "duration": 1.0}, {"push.size": [10.0, 500.0]}, [False, True]),
+        ({"controller": "balance", "robot": "torque-biped"}, {"ground.friction": [0.6, 0.7]}, [False, False]),
+    ],
+)
+def test_falls_and_controllers_with_a_memory_are_worlds_too(settings, inputs, falls):
+    whole = {"robot": "spatial-biped", "law": "spring-damper", "controller": "posture", "duration": 0.02, **settings}
+    ways = [ff.sweep(whole, grid=inputs, workers=1, worlds=way) for way in (True, False)]
+    assert ways[0].in_worlds == 2 and not ways[0].alone
+    assert close(*ways, ways[0].outputs) and ways[0].failed == 0
+    assert list(ways[0]["fell"]) == falls
+
+
+@pytest.mark.parametrize(
     ("settings", "inputs", "why"),
     [
-        ({"push": {"body": "trunk", "duration": 0.2}}, {"push.size": [10.0, 500.0]}, "no foot met the ground"),
-        ({"controller": "balance", "robot": "torque-biped"}, {"ground.friction": [0.6, 0.7]}, "compiled controller"),
+        ({"controller": "balance"}, {"controller.damping_h": [0.7, 0.8]}, "Balance differs from case to case"),
         ({"law": "mujoco"}, {"ground.friction": [0.6, 0.7]}, "MuJoCo's own solver"),
     ],
 )
 def test_cases_that_worlds_do_not_compute_run_one_by_one(settings, inputs, why):
-    whole = {"robot": "spatial-biped", "law": "spring-damper", "controller": "posture", "duration": 1.0, **settings}
-    if "push" not in settings:
-        whole["duration"] = 0.02
+    whole = {"robot": "torque-biped", "law": "spring-damper", "controller": "posture", "duration": 0.02, **settings}
     ways = [ff.sweep(whole, grid=inputs, workers=1, worlds=way) for way in (True, False)]
-    ((reason, count),) = ways[0].alone.items()
-    assert why in reason and count == 2 - ways[0].in_worlds == (1 if "push" in settings else 2)
+    assert {why in reason: count for reason, count in ways[0].alone.items()} == {True: 2}
     assert close(*ways, ways[0].outputs) and ways[0].failed == 0
-    assert list(ways[0]["fell"]) == [False, "push" in settings]
 
 
 def test_studies_of_many_cases_choose_worlds_and_the_command_says_so(tmp_path, capsys):

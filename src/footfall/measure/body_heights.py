@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 EVERY = 5e-3
 #: m over the ground at home, below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
-#: Share of a sole's size: a corner of a foot that is no higher above it belongs to it.
-OF_A_SOLE = 0.05
 
 
 class BodyDown(NamedTuple):

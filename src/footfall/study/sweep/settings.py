@@ -10,6 +10,7 @@ An input names a setting by its path: ``law`` (the name), ``law.k``, ``ground.fr
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import math
 from collections.abc import Mapping
@@ -67,9 +68,7 @@ def simulation_of(full: Mapping[str, Any]) -> Simulation:
 
 def run_options(full: Mapping[str, Any]) -> dict[str, Any]:
     """What its run is given."""
-    controller = full.get("controller")
-    if controller is not None:
-        controller = controller_class(controller["name"])(**_without(controller, "name"))
+    controller = controller_of(full) if full.get("controller") is not None else None
     options: dict[str, Any] = {"controller": controller, "pushes": [_push(one) for one in _pushes(full)]}
     options["duration"] = float(full.get("duration", getattr(controller, "duration", DURATION)))
     if "record_dt" in full:
@@ -87,6 +86,16 @@ def _simulation(text: str) -> Simulation:
 
 def law_of(full: Mapping[str, Any]) -> Law:
     return make_law(full["law"]["name"], **_without(full["law"], "name"))
+
+
+def controller_of(full: Mapping[str, Any]) -> Any:
+    name, options = full["controller"]["name"], _without(full["controller"], "name")
+    kind = controller_class(name)
+    known = inspect.signature(kind).parameters
+    for option in options:
+        if option not in known:
+            raise StudyError(f"controller {name} has no option '{option}': {did_you_mean(option, known)}")
+    return kind(**options)
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:
