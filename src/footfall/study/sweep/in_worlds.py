@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from footfall.control import controller_class
 from footfall.control.base import StatefulController
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
@@ -69,7 +70,9 @@ def _company(full: Mapping[str, Any]) -> str:
     """What cases must have in common to be worlds of one simulation."""
     ground = {name: None if _number(value) else value for name, value in full["ground"].items()}
     law = {name: None if isinstance(value, float) else value for name, value in full["law"].items()}
-    controller = {name: None if _number(value) else value for name, value in full.get("controller", {}).items()}
+    controller = full.get("controller", {})
+    if controller and not issubclass(controller_class(controller["name"]), StatefulController):
+        controller = {name: None if _number(value) else value for name, value in controller.items()}
     same = {name: value for name, value in full.items() if name != "push"}
     return json.dumps({**same, "ground": ground, "law": law, "controller": controller}, sort_keys=True)
 
@@ -89,10 +92,6 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     grounds = _made(fulls, "ground", ground_of)
     if any(ground.friction_field is not None for ground in grounds):
         return dict.fromkeys(company, Computed(alone="many worlds have one friction each"))
-    if isinstance(controller, StatefulController) and any(
-        full["controller"] != fulls[0]["controller"] for full in fulls
-    ):
-        return dict.fromkeys(company, Computed(alone=f"{type(controller).__name__} differs from case to case"))
     if any(one["duration"] != duration for one in options):
         return dict.fromkeys(company, Computed(alone="the cases last different times"))
     varied = [name for name, value in fulls[0]["law"].items() if isinstance(value, float)]
