@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import hashlib
 import inspect
 import pickle
 import threading
@@ -154,9 +155,9 @@ class Separate(Apart):  # type: ignore[misc]
 class Cold(Apart):  # type: ignore[misc]
     """A kernel apart that is compiled for the types of each caller, when that first calls it."""
 
-    def __init__(self, function: FunctionType, returns: Any) -> None:
+    def __init__(self, function: FunctionType, returns: Any, soon: bool) -> None:
         super().__init__(function)
-        self.returns = returns
+        self.returns, self.soon = returns, soon
         self._linked: dict[bytes, Any] = {}
 
     def signature_for(self, arguments: tuple[Any, ...]) -> Any:
@@ -179,6 +180,10 @@ class Cold(Apart):  # type: ignore[misc]
         context.active_code_library._reload_init.add(note)
         return super()._call(context, builder, signature, values)
 
+    def note(self, kinds: tuple[Any, ...]) -> None:
+        """Remember that it will be called with arguments of these types."""
+        note_cold(self.symbol, self.written(self.signature_for(kinds)))
+
     def linked(self, written: bytes) -> Any:
         """Compile it for some types, or fetch it from the disk."""
         with self._lock:
@@ -195,13 +200,18 @@ def note_cold(symbol: str, written: bytes) -> None:
     _asked[symbol, written] = None
 
 
-def compile_cold() -> None:
-    """Compile all cold kernels that loaded code may call, with those that they call."""
+def compile_cold(claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False) -> None:
+    """Compile all cold kernels that loaded code may call, with those that they call, or those alone that it calls soon.
+
+    ``claim`` is asked, by a name, whether this process is the one to do it.
+    """
     done: set[Any] = set()
     while waiting := [one for one in _asked if one not in done]:
         for symbol, written in waiting:
             module, _, name = symbol.rpartition(".")
-            getattr(import_module(module), name).linked(written)
+            kernel = getattr(import_module(module), name)
+            if (kernel.soon or not soon) and claim(f"{symbol}-{hashlib.sha256(written).hexdigest()[:16]}"):
+                kernel.linked(written)
             done.add((symbol, written))
 
 
@@ -219,11 +229,14 @@ def separate(signature: Callable[[], Any], *, rare: bool = False) -> Callable[[C
     return put
 
 
-def cold(returns: Any) -> Callable[[Callable[..., Any]], Cold]:
-    """Put a seldom reached part of a loop apart, to be compiled when it is first called; ``returns`` is a type."""
+def cold(returns: Any, *, soon: bool = False) -> Callable[[Callable[..., Any]], Cold]:
+    """Put a seldom reached part of a loop apart, to be compiled when it is first called; ``returns`` is a type.
+
+    One that is called ``soon``, at the beginning of every run, is compiled as soon as it is known that it will be.
+    """
 
     def put(function: Any) -> Cold:
-        made = Cold(function, returns)
+        made = Cold(function, returns, soon)
         made._register()
         return made
 
@@ -231,11 +244,11 @@ def cold(returns: Any) -> Callable[[Callable[..., Any]], Cold]:
 
 
 def separate_kernels(function: Any) -> list[Separate]:
-    """The kernels of fixed types put apart that a function calls, directly or not."""
+    """The kernels of fixed types put apart that a function calls, and then those that they call."""
     found: list[Separate] = []
     waiting = [getattr(function, "py_func", function)]
-    while waiting:
-        for one in values_reached(waiting.pop()):
+    for caller in waiting:
+        for one in values_reached(caller):
             if isinstance(one, Separate) and one not in found:
                 found.append(one)
                 waiting.append(one.py_func)

@@ -37,6 +37,11 @@ class Reference(types.Type):
         made_of = hashlib.sha256(f"{tuple_type.instance_class.__module__} {tuple_type}".encode()).hexdigest()[:12]
         super().__init__(name=f"{tuple_type.instance_class.__name__}_at_{made_of}")
 
+    def field(self, name: str) -> Any:
+        """The type that a kernel reads a field as: of a tuple within the tuple a reference again."""
+        kind = self.tuple_type.types[self.tuple_type.fields.index(name)]
+        return Reference(kind) if isinstance(kind, BaseNamedTuple) else kind
+
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """A tuple by value becomes a reference where a function of fixed types takes one."""
         return Conversion.safe if other == self.tuple_type else None
@@ -55,21 +60,14 @@ class _Attributes(AttributeTemplate):
     key = Reference
 
     def generic_resolve(self, reference: Reference, attribute: str) -> Any:
-        """The type of a field; that of a tuple in the tuple is a reference again."""
-        if attribute not in reference.tuple_type.fields:
-            return None
-        kind = _field(reference, attribute)[1]
-        return Reference(kind) if isinstance(kind, BaseNamedTuple) else kind
-
-
-def _field(reference: Reference, attribute: str) -> tuple[int, Any]:
-    number = reference.tuple_type.fields.index(attribute)
-    return number, reference.tuple_type.types[number]
+        """The type of a field, if there is one of that name."""
+        return reference.field(attribute) if attribute in reference.tuple_type.fields else None
 
 
 @lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
-    number, kind = _field(reference, attribute)
+    number = reference.tuple_type.fields.index(attribute)
+    kind = reference.tuple_type.types[number]
     place = cgutils.gep_inbounds(builder, pointer, 0, number)
     if isinstance(kind, BaseNamedTuple):
         return place

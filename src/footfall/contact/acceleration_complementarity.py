@@ -16,7 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from footfall.compiled import inlined, kernel
+from numba import types
+
+from footfall.compiled import cold, inlined, kernel
 from footfall.contact.base import check_positive, check_range
 from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
 from footfall.contact.setting import Setting
@@ -104,7 +106,7 @@ def normal_problem(contacts, free, way, m, q):
             m[i, j] = value
 
 
-@kernel
+@cold(types.int64)
 def solve_sliding(problem, way, floats):
     """Forces in contact frames where every point in contact slides: (15), (16) by (17), (18). Gives a law's status."""
     contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end

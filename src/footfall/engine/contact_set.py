@@ -204,7 +204,7 @@ def add_impulses(points, contacts, flow):
             flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
-@cold(types.int64)
+@cold(types.int64, soon=True)
 def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
@@ -267,7 +267,7 @@ def rising(contacts, flow):
     return worst
 
 
-@cold(types.none)
+@cold(types.none, soon=True)
 def put_back(world, points, contacts, scratch, constraints, flow):
     """Project velocities and positions of points in contact to where they belong.
 

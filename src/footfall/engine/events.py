@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import Reference, inlined, kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
+from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
 from footfall.engine.contact_set import (
@@ -130,10 +131,16 @@ def forces_now(loop, flow, step, act):
     return runaway(world, outcome)
 
 
-def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Parts of the loop that the compiler comes to late, with the types that they take, from those of ``Loop``."""
-    between = Reference(kinds[5].tuple_type.types[0])
-    return {constrained_step: (*kinds[:5], between, types.float64)}
+def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """As :func:`footfall.engine.step.late_parts`."""
+    return time_steps.late_parts((*kinds[:5], kinds[5].field("between")))
+
+
+def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Cold kernels that the first step calls, with the types that they take, from those of ``Loop`` and the flow."""
+    world, points, contacts, scratch, conditions, laws, flow = kinds
+    place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
+    return {strike: (*place, laws, types.float64), put_back: place}
 
 
 @inlined

@@ -20,7 +20,7 @@ from footfall.engine.bridge import (
 from footfall.engine.clock import overdue
 from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
-from footfall.engine.law_step import forces_and_acceleration
+from footfall.engine.law_step import coupled_forces, forces_and_acceleration
 from footfall.engine.mujoco_solver import tell_mujoco
 from footfall.engine.near_bodies import lacks_room, locate_all, roll_all_anchors, too_small
 from footfall.engine.others import MAY_GROW
@@ -201,9 +201,17 @@ def evaluate(loop, step, act):
     return runaway(world, outcome)
 
 
-def last_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Parts of the loop that the compiler comes to late, with the types that they take, from those of :class:`Loop`."""
-    return {forces_and_acceleration: (*kinds[:6], types.boolean)}
+def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Parts of the loop that the compiler comes to late, with the types that they take, from those of :class:`Loop`.
+
+    Another process may compile them before: they are found on the disk then.
+    """
+    return {coupled_forces: (*kinds[:4], kinds[4].field("constraints").field("shared"), kinds[5], types.float64)}
+
+
+def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Cold kernels that the first step calls, with their types: none."""
+    return {}
 
 
 @kernel

@@ -1,45 +1,78 @@
 """The first start: the engine is compiled by a process of its own while this one compiles the law.
 
-Both put what they have compiled into the cache folder, where the other finds it. Where a second process is of no use
-(one core, nowhere to keep compiled code) or fails, this one compiles everything itself.
+Both put what they have compiled into the cache folder, where the other finds it. What either can compile belongs to the
+one that claims it first, by a file in a folder of their own. Where a second process is of no use (one core, nowhere to
+keep compiled code) or fails, this one compiles everything itself.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from footfall.cache_folder import cache_folder
-from footfall.compiled import separate_kernels
+from footfall.compiled import compile_cold, separate_kernels
 
-#: Set in processes that compile for another one: they start no further ones.
+#: Set in processes that compile for another one, to the folder of claims: they start no further ones.
 HELPER = "FOOTFALL_COMPILING_HELPER"
 _started: set[Any] = set()
 _lock = threading.Lock()
 
 
-def start_helper(loop: Any, job: str) -> subprocess.Popen[bytes] | None:
-    """A process that compiles the engine's ``loop``, unless that is on disk or no second process would help."""
+class Helper(NamedTuple):
+    """A process that compiles, and the folder of what it and this one have claimed."""
+
+    process: subprocess.Popen[bytes]
+    claims: Path
+
+    def claim(self, name: str) -> bool:
+        """Whether this process is the first to come to a kernel."""
+        return claim(self.claims, name)
+
+
+def claim(folder: Path, name: str) -> bool:
+    """Whether no other process has claimed a kernel; now it is claimed."""
+    try:
+        (folder / name).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:  # compiled twice, perhaps
+        return True
+    return True
+
+
+def start_helper(loop: Any, job: str, functions: list[Any]) -> Helper | None:
+    """A process that compiles the engine's ``loop``, unless that is on disk or no second process would help.
+
+    Afterwards it compiles what a law's ``functions`` call, as far as that has not been claimed.
+    """
     with _lock:
         if loop in _started or HELPER in os.environ:
             return None
         _started.add(loop)
     alone = (os.cpu_count() or 1) < 2 or not sys.executable or cache_folder("compiled") is None
-    return None if alone or loop.kept() else spawn([job])
+    if alone or loop.kept():
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
+    own = [one.symbol for one in called_by(functions) if one.symbol.startswith("footfall.")]
+    process = spawn([job, "soon", *own], folder)
+    return None if process is None else Helper(process, folder)
 
 
-def spawn(jobs: list[str]) -> subprocess.Popen[bytes] | None:
-    """A process that does some of the jobs of :mod:`footfall.simulation.warm`, or ``None`` if none can be started."""
+def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
+    """A process that does jobs of :mod:`footfall.simulation.warm`, or ``None`` if none can be started."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     try:
         return subprocess.Popen(
             [sys.executable, "-m", "footfall.simulation.warm", *jobs],
-            env=os.environ | {"PYTHONPATH": path, HELPER: "1"},
+            env=os.environ | {"PYTHONPATH": path, HELPER: str(claims)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -48,30 +81,37 @@ def spawn(jobs: list[str]) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def share_work(helper: subprocess.Popen[bytes], functions: list[Any], parts: dict[Any, tuple[Any, ...]]) -> None:
-    """While a helper compiles the engine: compile what the law calls, then those parts that it comes to last."""
-    for function in functions:
-        for kernel in separate_kernels(function):
-            if not kernel.rare:
-                kernel.link()
+def called_by(functions: list[Any]) -> list[Any]:
+    """The kernels put apart that functions call, directly or not, but for rare ones."""
+    return [one for function in functions for one in separate_kernels(function) if not one.rare]
+
+
+def share_work(helper: Helper, functions: list[Any], parts: dict[Any, tuple[Any, ...]]) -> None:
+    """While a helper compiles the engine: compile cold ``parts`` of the loop and what the law's functions call."""
     for part, kinds in parts.items():
-        if helper.poll() is None:
-            part.compile(kinds)
+        part.note(kinds)
+    compile_cold(helper.claim, soon=True)
+    for kernel in called_by(functions):
+        if helper.process.poll() is None and helper.claim(kernel.symbol):
+            kernel.link()
     _wait_for(helper)
 
 
-def _wait_for(helper: subprocess.Popen[bytes]) -> None:
+def _wait_for(helper: Helper) -> None:
     """Wait until a helper has done its work, and say so; it ends with this process."""
+    process = helper.process
     try:
-        while helper.poll() is None:
+        while process.poll() is None:
             if sys.stderr is not None and sys.stderr.isatty():
                 print("\r\033[Kfootfall: waiting for the engine to be compiled ", end="", file=sys.stderr, flush=True)
             try:
-                helper.wait(1.0)
+                process.wait(1.0)
             except subprocess.TimeoutExpired:
                 continue
         if sys.stderr is not None and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
     except BaseException:
-        helper.kill()
+        process.kill()
         raise
+    finally:
+        shutil.rmtree(helper.claims, ignore_errors=True)

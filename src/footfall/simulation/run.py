@@ -40,7 +40,7 @@ from footfall.simulation.perturbed import perturb
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state
-from footfall.simulation.workspace import prepared, take_workspace
+from footfall.simulation.workspace import loop_types, prepared, take_workspace
 from footfall.version import __version__
 
 #: Of what a recording depends on.
@@ -77,7 +77,11 @@ class Run:
         sim = self.simulation = simulation
         robot, law, dt = sim.robot, sim.law, sim.dt
         self._engine: Any = events if law.event_driven else step
-        helper = start_helper(self._engine.advance, "events" if law.event_driven else "step")
+        helper = start_helper(self._engine.advance, "events" if law.event_driven else "step", law.kernels())
+        types = [] if helper is None else loop_types(sim)
+        if helper is not None:
+            for part, kinds in self._engine.late_parts(types).items():
+                part.compile(kinds)
         model = self.model = sim.scene.model
         steps = step_count(duration, dt)
         self.first = 0 if start is None else start.step
@@ -122,7 +126,7 @@ class Run:
         self.step = 0
         self._loop: Any = None
         if helper is not None:
-            share_work(helper, law.kernels(), self._engine.last_parts([numba.typeof(part) for part in self._parts]))
+            share_work(helper, law.kernels(), self._engine.cold_parts(types))
         if start is not None:
             set_state(self, start)
 

@@ -1,16 +1,18 @@
 """Compile ahead: the engine, the laws, and the solvers that they call, each a job that any process can do.
 
-As a program it does the jobs named on its command line.
+As a program it does those of the jobs named on its command line that no other process has claimed.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from footfall.compiled import compile_cold, separate_kernels
@@ -19,7 +21,7 @@ from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
 from footfall.contact.setting import Setting
 from footfall.control import controllers
-from footfall.simulation.first_start import spawn
+from footfall.simulation.first_start import HELPER, claim, spawn
 from footfall.simulation.simulation import Simulation
 from footfall.simulation.worlds import Worlds
 
@@ -72,15 +74,10 @@ def compile_events() -> None:
     Simulation("ball", law=_IdleEvents()).run(0.0)
 
 
-def compile_seldom() -> None:
-    """What loops and laws call seldom."""
+def compile_loops() -> None:
+    """Both loops, one after the other: they have most of their parts in common."""
     compile_loop()
     compile_events()
-    for name in own_laws():
-        list(law_pointers(name))
-    for solver in own_solvers():
-        solver.link()
-    compile_cold()
 
 
 def compile_worlds() -> None:
@@ -117,7 +114,7 @@ def own_solvers() -> list[Any]:
 def jobs() -> list[str]:
     """All that can be compiled ahead, the longest first."""
     own, solvers = own_laws(), {one.symbol for one in own_solvers()}
-    return ["events", "worlds", "step", *sorted(solvers), *(f"law:{name}" for name in own), "controllers", "seldom"]
+    return ["loops", *sorted(solvers), "worlds", *(f"law-{name}" for name in own), "controllers"]
 
 
 def do(job: str) -> None:
@@ -125,14 +122,14 @@ def do(job: str) -> None:
     fixed = {
         "step": compile_loop,
         "events": compile_events,
+        "loops": compile_loops,
         "worlds": compile_worlds,
         "controllers": compile_controllers,
-        "seldom": compile_seldom,
     }
     if job in fixed:
         fixed[job]()
-    elif job.startswith("law:"):
-        for pointer in law_pointers(job.removeprefix("law:")):
+    elif job.startswith("law-"):
+        for pointer in law_pointers(job.removeprefix("law-")):
             assert pointer.address
     else:
         module, _, name = job.rpartition(".")
@@ -142,31 +139,36 @@ def do(job: str) -> None:
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:
     """Compile everything, in as many processes as there are cores; ``say`` hears how far it has come."""
     waiting = jobs()
-    total, done = len(waiting), 0
-    room = processes or os.cpu_count() or 1
-    running: dict[str, Any] = {}
-    while waiting or running:
-        while waiting and len(running) < room:
-            job = waiting.pop(0)
-            helper = spawn([job]) if room > 1 else None
-            if helper is None:
-                do(job)
-                done += 1
-                say(f"{done} of {total}: {job}")
-            else:
-                running[job] = helper
-        for job in [job for job, helper in running.items() if helper.poll() is not None]:
-            if running.pop(job).returncode:
-                do(job)  # once more here, where errors are seen
-            done += 1
-            say(f"{done} of {total}: {job}")
-        if running:
-            try:
-                next(iter(running.values())).wait(0.05)
-            except subprocess.TimeoutExpired:
-                continue
+    total = len(waiting)
+
+    def finished(job: str) -> None:
+        waiting.remove(job)
+        say(f"{total - len(waiting)} of {total}: {job}")
+
+    with tempfile.TemporaryDirectory(prefix="footfall-claims-") as folder:
+        claims, room = Path(folder), processes or os.cpu_count() or 1
+        helpers = [spawn([*waiting, "cold"], claims) for _ in range(room)] if room > 1 else []
+        running = [one for one in helpers if one is not None]
+        while running:
+            time.sleep(0.05)
+            running = [one for one in running if one.poll() is None]
+            for job in [job for job in waiting if (claims / f"{job} done").exists()]:
+                finished(job)
+        for job in waiting.copy():  # where a process could not be started or failed: here errors are seen
+            do(job)
+            finished(job)
+        compile_cold(lambda name: claim(claims, name))
+
+
+def work_through(jobs: list[str], claims: Path) -> None:
+    """Do those jobs that no other process has claimed; of cold kernels, ``soon`` or all, each is claimed by itself."""
+    for job in jobs:
+        if job in ("soon", "cold"):
+            compile_cold(lambda name: claim(claims, name), soon=job == "soon")
+        elif claim(claims, job):
+            do(job)
+            (claims / f"{job} done").touch()
 
 
 if __name__ == "__main__":
-    for job in sys.argv[1:]:
-        do(job)
+    work_through(sys.argv[1:], Path(os.environ[HELPER]))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import mujoco
+import numba
 import numpy as np
 
 from footfall.compiled import ByReference, function_pointer
@@ -51,7 +52,7 @@ STEEP = 2.0
 
 
 #: What a workspace lays out anew when it makes room for more points.
-LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "conditions", "flow", "_parts")
+LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "conditions", "flow", "parts")
 
 
 class Prepared(NamedTuple):
@@ -85,27 +86,52 @@ def prepared(sim: Setup) -> Prepared:
 
 
 def _prepare(sim: Setup) -> Prepared:
+    law, longest = sim.law, None
+    laws = _compiled_laws(sim)
+    if not (law.native or law.event_driven) and sim.integrator == "euler":
+        longest = longest_stable_step(law, sim.setting)
+    return _prepare_for(sim, laws, longest)
+
+
+def _compiled_laws(sim: Setup) -> step.Laws | events.EventLaws:
+    """What the loop takes of the law."""
+    law, laws = sim.law, idle_laws()
+    if isinstance(law, PointLaw):
+        laws = laws._replace(point=law.pointer())
+    elif isinstance(law, CoupledLaw):
+        laws = laws._replace(coupled=law.pointer())
+    if law.native:
+        return laws
+    resolved = law.resolve(sim.setting)
+    laws = laws._replace(values=_numbers(resolved))
+    if isinstance(law, PointLaw) and is_foreign(law.kernel):
+        try_out(law.kernel, law.name, law.memory_size, resolved)
+    if not isinstance(law, EventLaw):
+        return laws
+    rough = law.in_steps()
+    in_steps = idle_laws()._replace(coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)))
+    return events.EventLaws(laws, law.impact_pointer(), in_steps)
+
+
+def _numbers(resolved: Any) -> np.ndarray:
+    return np.array([float(value) for value in resolved])
+
+
+def idle_laws() -> step.Laws:
+    """A law without forces."""
+    return step.Laws(idle_point_law(), idle_coupled_law(), np.zeros(1))
+
+
+def loop_types(sim: Setup) -> list[Any]:
+    """The types of the parts of a loop: they are known before the law is compiled."""
+    idle = idle_laws()
+    laws = events.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
+    return [numba.typeof(part) for part in Workspace(sim, _prepare_for(sim, laws, None)).parts if part is not None]
+
+
+def _prepare_for(sim: Setup, laws: step.Laws | events.EventLaws, longest: float | None) -> Prepared:
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
-    values, longest = np.zeros(1), None
-    point, coupled = idle_point_law(), idle_coupled_law()
-    if isinstance(law, PointLaw):
-        point = law.pointer()
-    elif isinstance(law, CoupledLaw):
-        coupled = law.pointer()
-    if not law.native:
-        resolved = law.resolve(sim.setting)
-        values = np.array([float(v) for v in resolved])
-        if isinstance(law, PointLaw) and is_foreign(law.kernel):
-            try_out(law.kernel, law.name, law.memory_size, resolved)
-        if euler:
-            longest = longest_stable_step(law, sim.setting)
-    laws: Any = step.Laws(point, coupled, values)
-    if isinstance(law, EventLaw):
-        rough = law.in_steps()
-        numbers = np.array([float(v) for v in rough.resolve(sim.setting)])
-        in_steps = step.Laws(idle_point_law(), rough.pointer(), numbers)
-        laws = events.EventLaws(laws, law.impact_pointer(), in_steps)
     rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
     plan = step.Plan(
         dt=sim.dt,
@@ -196,7 +222,7 @@ class Workspace:
             if known is not None:
                 carry_over(known, self.flow)
         parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self._laws)
-        self._parts: tuple[Any, ...] = (*map(ByReference, parts), None if self.flow is None else ByReference(self.flow))
+        self.parts: tuple[Any, ...] = (*map(ByReference, parts), None if self.flow is None else ByReference(self.flow))
 
     def sizes(self) -> list[int]:
         """How many places for points beside the feet there are in each size."""
@@ -207,7 +233,7 @@ class Workspace:
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         self._lay_out(sim, size, self.scratch, 0)
-        return self._parts
+        return self.parts
 
     def _remembered(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and scratch space, which is small.
@@ -232,14 +258,14 @@ class Workspace:
 
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> tuple[Any, ...]:
         """The parts of the loop for a run with this plan and so many signals, and the flow, if driven by events."""
-        world, points, contacts, scratch, conditions, laws, flow = self._parts
+        world, points, contacts, scratch, conditions, laws, flow = self.parts
         if signals != len(self.scratch.signals):
             self.scratch = self.scratch._replace(signals=np.zeros(signals))
             scratch = scratch.replace(signals=self.scratch.signals)
         conditions = conditions.replace(plan=plan, pushes=pushes, control=control)
         self.conditions = self.conditions._replace(plan=plan, pushes=pushes, control=control)
-        self._parts = (world, points, contacts, scratch, conditions, laws, flow)
-        return self._parts
+        self.parts = (world, points, contacts, scratch, conditions, laws, flow)
+        return self.parts
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:

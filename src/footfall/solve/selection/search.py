@@ -69,7 +69,7 @@ def rest(contacts, dt, memory, desk, rules):
     return rank
 
 
-@cold(types.Tuple([types.int64, types.int64, types.boolean]))
+@cold(types.Tuple([types.int64, types.int64, types.boolean]), soon=True)
 def search_on(contacts, dt, memory, desk, rules, rank, agreed):
     """The search proper; the state in ``desk.code`` was tried and is of this ``rank``."""
     feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0
