@@ -19,10 +19,9 @@ from footfall.live import LiveView
 from footfall.live.desk import Desk, Drag, options_of
 from footfall.live.frame import at_rest, frame
 from footfall.live.view import _Pushable
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 
 PUSH = ff.Push("trunk", force=(0.0, 60.0, 0.0), start=0.05, duration=0.1)
-OPTIONS = dict.fromkeys(("qpos", "qvel", "control_dt", "record_dt", "seed", "start"))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,7 @@ def test_a_live_run_gives_the_recording_that_a_plain_run_gives(sim):
 
 
 def test_pushes_by_hand_are_on_record_and_a_plain_run_repeats_them(sim):
-    live = _Pushable(sim, 0.3, {**OPTIONS, "controller": "posture", "pushes": [PUSH]})
+    live = _Pushable(sim, 0.3, Task(controller="posture", pushes=[PUSH]))
     pulls = [
         None,
         Drag("trunk", (40.0, 0.0, 5.0)),
@@ -182,7 +181,7 @@ def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
 
 def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():
     sim = ff.Simulation("quadruped", law="spring-damper")
-    run = Run(sim, 1.2, controller=None, qpos=None, qvel=None, control_dt=None, record_dt=None, pushes=(), seed=None)
+    run = Run(sim, 1.2)
     rest = at_rest(sim, sim.robot.home)
     assert not any(frame(rest, [1], run, 0, None)["arrays"]["mode"])
     while run.advance(100):  # its legs give way, and it lies on its belly
@@ -197,7 +196,7 @@ def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():
 
 def test_the_zero_moment_point_of_the_row_before_is_drawn(sim):
     """While it is pushed, it is not the pressure centre."""
-    live = _Pushable(sim, 0.2, {**OPTIONS, "controller": "posture", "pushes": [PUSH]})
+    live = _Pushable(sim, 0.2, Task(controller="posture", pushes=[PUSH]))
     rest, shown = at_rest(sim, sim.robot.home), {}
     for _ in range(10):
         live.advance(15, None)

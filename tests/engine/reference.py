@@ -9,7 +9,7 @@ import numpy as np
 
 import footfall as ff
 from footfall.robot import Robot
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """
@@ -72,8 +72,7 @@ def random_state(robot: Robot, seed: int, size: float = 0.3) -> tuple[np.ndarray
 
 def evaluated(sim: ff.Simulation, qpos: np.ndarray, qvel: np.ndarray | None = None, **options) -> Run:
     """A run that stands at its first instant, everything evaluated there and nothing integrated."""
-    given = dict(controller=None, control_dt=None, record_dt=None, pushes=(), seed=None) | options
-    run = Run(sim, 0.0, qpos=qpos, qvel=qvel, **given)
+    run = Run(sim, 0.0, Task(qpos=qpos, qvel=qvel, **options))
     run.advance(1)
     return run
 

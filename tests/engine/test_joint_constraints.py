@@ -255,9 +255,7 @@ def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
     qpos = sim.place() - 2e-3 * (np.arange(robot.model.nq) == 2)
     qvel = np.zeros(robot.model.nv)
     qvel[2] = -0.3
-    run = reference.Run(
-        sim, 0.05, controller=None, qpos=qpos, qvel=qvel, control_dt=None, record_dt=None, pushes=(), seed=None
-    )
+    run = reference.Run(sim, 0.05, reference.Task(qpos=qpos, qvel=qvel))
     data = mujoco.MjData(run.model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
     loads = []

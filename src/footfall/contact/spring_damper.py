@@ -9,16 +9,13 @@ spring and damper hold the point to its anchor, so a resting point does not cree
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from footfall.contact.base import check_positive
 from footfall.contact.derived_gains import OnElasticLayer, check_derived, critical_damping, derived_damping
 from footfall.contact.friction import FrictionalLaw, tangential_force
 from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
-
-if TYPE_CHECKING:
-    pass
 
 
 class Parameters(NamedTuple):

@@ -20,7 +20,8 @@ from footfall.show.geometry import body_meshes
 from footfall.show.report import render_live
 from footfall.show.server import PageServer
 from footfall.simulation import Simulation
-from footfall.simulation.run import Run
+from footfall.simulation.checks import push_list
+from footfall.simulation.run import Run, Task
 
 #: Pictures a second that are sent to the browser.
 PACE = 40.0
@@ -75,19 +76,18 @@ class LiveView:
 
     def run(self, duration: float, **options: Any) -> Recording:
         """Run the simulation as ``Simulation.run`` does, with its options, and show it meanwhile."""
-        names = ("controller", "qpos", "qvel", "control_dt", "record_dt", "seed", "start")
-        given = dict.fromkeys(names) | {"pushes": ()} | options
-        progress = given.pop("progress", None)
-        controller = given["controller"]
-        self.desk.may_change_law = controller in MEMORYLESS or isinstance(controller, Posture | Balance)
+        progress = options.pop("progress", None)
+        task = Task(**options)
+        task = task._replace(pushes=push_list(task.pushes))
+        self.desk.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
         while True:
-            run = _Pushable(self.simulation, duration - self._offset, given)
+            run = _Pushable(self.simulation, duration - self._offset, task)
             self._run = run.run
             ended = self._show(run, progress)
             if ended or self.desk.law is None:
                 break
             self.recordings.append(run.run.recording())
-            given = self._other_law(run.run, given)
+            task = self._other_law(run.run, task)
         self.recordings.append(run.run.finish(progress))
         self._run = None
         failure = self.recordings[-1].failure
@@ -138,8 +138,8 @@ class LiveView:
         event = frame(self.rest, self._bodies, run.run, row, run.acting)
         self.server.send({"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event})
 
-    def _other_law(self, run: Run, given: dict[str, Any]) -> dict[str, Any]:
-        """Go on under another law from where the run is: what it is made with, as of now."""
+    def _other_law(self, run: Run, task: Task) -> Task:
+        """Go on under another law from where the run is: what is left to do."""
         old = self.simulation
         law, self.desk.law = self.desk.law, None
         passed = run.step * old.dt
@@ -153,9 +153,9 @@ class LiveView:
             self.server.send({"error": str(error)})
         self._offset += passed
         self.server.send({"law": _named(self.simulation)})
-        later = [p for p in given["pushes"] if p.start >= passed]
+        later = [p for p in push_list(task.pushes) if p.start >= passed]
         pushes = [Push(p.body, p.force, p.torque, p.start - passed, p.duration) for p in later]
-        return {**given, "qpos": run.data.qpos.copy(), "qvel": run.data.qvel.copy(), "start": None, "pushes": pushes}
+        return task._replace(qpos=run.data.qpos.copy(), qvel=run.data.qvel.copy(), start=None, pushes=pushes)
 
     def stop(self) -> None:
         """End the view."""
@@ -171,11 +171,11 @@ class LiveView:
 class _Pushable:
     """A run with room for one more push, which is set anew for each stretch of steps."""
 
-    def __init__(self, simulation: Simulation, duration: float, given: dict[str, Any]) -> None:
-        pushes = [given["pushes"]] if isinstance(given["pushes"], Push) else list(given["pushes"])
+    def __init__(self, simulation: Simulation, duration: float, task: Task) -> None:
+        pushes = push_list(task.pushes)
         root = simulation.robot.model.body(1).name
-        self.run = Run(simulation, duration, **{**given, "pushes": (*pushes, Push(root, duration=0.0))})
-        self.run.pushes = tuple(pushes)
+        self.run = Run(simulation, duration, task._replace(pushes=(*pushes, Push(root, duration=0.0))))
+        self.run.pushes = pushes
         self.dt = simulation.dt
         self.acting: Push | None = None
 

@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numba
@@ -55,6 +55,19 @@ VERSIONS = {
 GLANCE = 0.05
 
 
+class Task(NamedTuple):
+    """What a run is to do, see :meth:`footfall.Simulation.run`."""
+
+    controller: Controller | str | None = None
+    qpos: Sequence[float] | np.ndarray | None = None
+    qvel: Sequence[float] | np.ndarray | None = None
+    control_dt: float | None = None  # s
+    record_dt: float | None = None  # s
+    pushes: Push | Iterable[Push] = ()
+    seed: int | None = None
+    start: State | None = None
+
+
 class Run:
     """A run under way. Its ``data`` is MuJoCo's own, live."""
 
@@ -62,19 +75,13 @@ class Run:
         self,
         simulation: Setup,
         duration: float,
+        task: Task = Task(),  # noqa: B008 - a value
         *,
-        controller: Controller | str | None,
-        qpos: Sequence[float] | np.ndarray | None,
-        qvel: Sequence[float] | np.ndarray | None,
-        control_dt: float | None,
-        record_dt: float | None,
-        pushes: Push | Iterable[Push],
-        seed: int | None,
-        start: State | None = None,
         endless: bool = False,
         recorded: bool = True,
     ) -> None:
         sim = self.simulation = simulation
+        qpos, qvel, start = task.qpos, task.qvel, task.start
         robot, law, dt = sim.robot, sim.law, sim.dt
         self._engine: Any = events if law.event_driven else step
         helper = start_helper(self._engine.advance, "events" if law.event_driven else "step", law.kernels())
@@ -86,10 +93,11 @@ class Run:
         steps = step_count(duration, dt)
         self.first = 0 if start is None else start.step
         self.total = MOST_STEPS if endless else self.first + steps
-        name, controller = find_controller(controller)
-        control_every = own_rate(controller, dt) if control_dt is None else multiple("control_dt", control_dt, dt)
-        self.record_every = multiple("record_dt", record_dt, dt) if recorded else MOST_STEPS
-        self.pushes, self.seed = push_list(pushes), seed
+        name, controller = find_controller(task.controller)
+        given = task.control_dt
+        control_every = own_rate(controller, dt) if given is None else multiple("control_dt", given, dt)
+        self.record_every = multiple("record_dt", task.record_dt, dt) if recorded else MOST_STEPS
+        self.pushes, self.seed = push_list(task.pushes), task.seed
 
         if qpos is None and qvel is None:
             qpos, qvel = initial_state(controller, robot, sim.ground)

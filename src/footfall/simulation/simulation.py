@@ -12,7 +12,7 @@ from footfall.record import Push, Record
 from footfall.recording import Recording
 from footfall.simulation.checks import step_count
 from footfall.simulation.controls import Controller
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
 from footfall.simulation.workspace import give_back
@@ -59,19 +59,9 @@ class Simulation(Setup):
         Ctrl-C an :class:`Interrupted`, which is a ``KeyboardInterrupt``: each carries the recording, at a prompt as
         ``sys.last_value.recording``.
         """
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed, start)
         try:
-            run = Run(
-                self,
-                duration,
-                controller=controller,
-                qpos=qpos,
-                qvel=qvel,
-                control_dt=control_dt,
-                record_dt=record_dt,
-                pushes=pushes,
-                seed=seed,
-                start=start,
-            )
+            run = Run(self, duration, task)
         except mujoco.FatalError as error:
             raise SimulationError(f"MuJoCo gave up before the first step: {' '.join(str(error).split())}") from error
         recording = run.finish(progress)
@@ -90,18 +80,14 @@ class Simulation(Setup):
         controller: Controller | str | None = None,
         control_dt: float | None = None,
     ) -> World:
-        """One world to be stepped from Python: ``world.step(ctrl, n)``, ``world.state()``, ``world.record()``."""
-        return World(
-            self,
-            qpos=qpos,
-            qvel=qvel,
-            pushes=pushes,
-            record_dt=record_dt,
-            recorded=recorded,
-            seed=seed,
-            controller=controller,
-            control_dt=control_dt,
-        )
+        """One world to be stepped from Python: ``world.step(ctrl, n)``, ``world.state()``, ``world.record()``.
+
+        A ``controller`` sets the controls, every ``control_dt`` (s); without one they are what ``step`` is given.
+        ``record_dt`` (s) is the time between samples of the record, every step if left out; with ``recorded=False``
+        nothing is kept.
+        """
+        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed)
+        return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
     def state(self, recording: Record, time: float) -> State:
         """The state at ``time`` (s) of a recording of this simulation, with what law and joints remember.

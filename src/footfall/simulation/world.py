@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ import numpy as np
 from footfall.engine import step
 from footfall.engine.tape import END, SAMPLES, make_tape
 from footfall.errors import SimulationError
-from footfall.record import Failure, Push
+from footfall.record import Failure
 from footfall.recording import Recording
 from footfall.simulation.checks import vector
-from footfall.simulation.controls import Controller
 from footfall.simulation.endings import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
@@ -25,30 +23,11 @@ SAMPLES_AT_FIRST = 64
 
 
 class World:
-    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`.
+    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`."""
 
-    A ``controller`` sets the controls, every ``control_dt`` (s); without one they are what :meth:`step` is given.
-
-    ``record_dt`` (s) is the time between samples of :meth:`record`, every step if left out; with ``recorded=False``
-    nothing is kept.
-    """
-
-    def __init__(
-        self,
-        simulation: Setup,
-        *,
-        qpos: Sequence[float] | np.ndarray | None = None,
-        qvel: Sequence[float] | np.ndarray | None = None,
-        pushes: Push | Iterable[Push] = (),
-        record_dt: float | None = None,
-        recorded: bool = True,
-        seed: int | None = None,
-        controller: Controller | str | None = None,
-        control_dt: float | None = None,
-    ) -> None:
-        given = dict(controller=controller, control_dt=control_dt, record_dt=record_dt, pushes=pushes, seed=seed)
-        self._run = Run(simulation, 0.0, qpos=qpos, qvel=qvel, endless=True, recorded=recorded, **given)  # type: ignore[arg-type]
-        self.simulation = simulation
+    def __init__(self, run: Run, *, recorded: bool) -> None:
+        self._run = run
+        self.simulation: Setup = run.simulation
         self._recorded = recorded
         self._failure: Failure | None = None
         self._make_room(SAMPLES_AT_FIRST)

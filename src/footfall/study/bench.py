@@ -32,7 +32,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.controls import Controller
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
@@ -233,17 +233,8 @@ def begun(
     controller: Controller | None = None,
 ) -> Run:
     """A run that is ready to take so many steps."""
-    return Run(
-        sim,
-        (steps + 1) * DT,
-        controller=controller,
-        qpos=qpos,
-        qvel=qvel,
-        control_dt=DT,
-        record_dt=1.0,
-        pushes=(),
-        seed=None,
-    )
+    task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=DT, record_dt=1.0)
+    return Run(sim, (steps + 1) * DT, task)
 
 
 def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dict[Key, float]:

@@ -25,7 +25,7 @@ from footfall.measure.common import contact_bodies
 from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 from footfall.standing import other_places, point_gaps
 
 DT = 1e-3  # s
@@ -167,17 +167,7 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
 
 def begun(sim: Simulation, start: Start, steps: int) -> Run:
     """A run from a state that is ready to take so many steps."""
-    return Run(
-        sim,
-        steps * sim.dt,
-        controller=None,
-        qpos=start.qpos,
-        qvel=start.qvel,
-        control_dt=None,
-        record_dt=None,
-        pushes=(),
-        seed=None,
-    )
+    return Run(sim, steps * sim.dt, Task(qpos=start.qpos, qvel=start.qvel))
 
 
 def _timed(run: Run, steps: int) -> float:

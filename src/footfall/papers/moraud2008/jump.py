@@ -14,7 +14,7 @@ from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.perturbed import perturbed_starts
-from footfall.simulation.run import Run
+from footfall.simulation.run import Run, Task
 
 DT = 1e-3  # s
 COLD = "exact, without the last state"
@@ -58,17 +58,7 @@ def run_jump() -> Jumps:
         for mode in MODES:
             for count, robot in robots.items():
                 sim = Simulation(robot, law=ConstraintSelection(**MODES[mode]), dt=DT)
-                run = Run(
-                    sim,
-                    DURATION,
-                    controller=jumping(robot),
-                    qpos=None,
-                    qvel=None,
-                    control_dt=None,
-                    record_dt=None,
-                    pushes=(),
-                    seed=None,
-                )
+                run = Run(sim, DURATION, Task(controller=jumping(robot)))
                 run.advance(1)
                 taken = []
                 for _ in range(round(DURATION / DT) // CHUNK - 1):
