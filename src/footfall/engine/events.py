@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from footfall.compiled import inlined, kernel
-from footfall.contact.event_law import DOES, INCONSISTENT, engine_columns
+from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
@@ -60,12 +60,12 @@ from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
 from footfall.engine.near_bodies import live
 from footfall.engine.others import MAY_GROW
+from footfall.engine.period import add_up, is_sound, keep_forces, record_period, start_period, take_time_step
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
-from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
-from footfall.engine.stages import add_damping, factor_inertia, integrate_activations, integrate_positions
+from footfall.engine.sample_of_all import begin_sample_of_all
+from footfall.engine.stages import add_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
-from footfall.engine.tape import END, NEXT, SAMPLES, STATUS, STEP, STEPS, hold_forces
-from footfall.solve.contacts import OPEN, STICK
+from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
 from footfall.solve.effort import BETWEEN_EVENTS
 
@@ -85,9 +85,6 @@ PERIOD = 200e6
 TURNS = 100
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
-#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
-#: ground.
-UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
 
 
 class EventLaws(NamedTuple):
@@ -96,15 +93,6 @@ class EventLaws(NamedTuple):
     between: Laws  # forces between events
     impact: Any  # impulses at events, of the same parameters
     in_steps: Laws  # of periods that are one time step
-
-
-@inlined
-def keep_forces(points, contacts, kept):
-    """Forces of all points, world frame."""
-    for p in range(live(points)):
-        f, frame = points.force[p], contacts.frame[p]
-        for k in range(3):
-            kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
 @inlined
@@ -143,91 +131,76 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return {strike: (*place, laws, types.float64), put_back: place}
 
 
-@inlined
-def take_time_step(world, points, contacts, flow, dt):
-    """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
-    keep_forces(points, contacts, flow.force[0])
-    for p in range(live(points)):
-        flow.worked[p] = points.mode[p]
-        flow.touching[p] = 0
-        for k in range(3):
-            flow.impulse[p, k] = dt * flow.force[0, p, k]
-    flow.tally[SORTED] = 0  # who is in contact is found anew
-    integrate_activations(world, dt)
-    for j in range(world.qvel.size):
-        world.qvel[j] += dt * world.qacc[j]
-    integrate_positions(world, world.qvel, dt)
+class Bracket(NamedTuple):
+    """Lengths of a step between which an event is sought."""
+
+    low: float  # s, without an event
+    high: float  # s, with one; 0 while none is sought
+    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
+    turns: int  # steps taken in the search
 
 
 @inlined
-def add_up(points, contacts, flow, h):
-    """Add the impulse of a step's forces to what is recorded."""
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        for k in range(3):
-            value = 0.0
-            for stage in range(STAGES - 1):
-                value += flow.weights[STAGES - 1, stage] * flow.force[stage, p, k]
-            flow.impulse[p, k] += h * value
-        if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
-            flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
+def seek_event(points, contacts, flow, bracket, h, status):
+    """Look for an event in a step of length ``h`` (s).
 
-
-@inlined
-def is_sound(points, contacts, flow):
-    """Whether all forces of a period were found, and no impulse of it pulls or is outside the cone.
-
-    Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
-    of their weights are positive, and the mean force of a point could pull.
+    Gives the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
     """
-    if flow.tally[UNSOLVED] != 0:
-        return False
-    largest, share = 0.0, UNSOUND if flow.flat == 1 else UNSOUND_IN_CURVES
-    for p in range(live(points)):
-        for k in range(3):
-            largest = max(largest, abs(flow.impulse[p, k]))
-    for p in range(live(points)):
-        f, n, square = flow.impulse[p], contacts.frame[p, 2], 0.0
-        load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
-        for k in range(3):
-            square += (f[k] - load * n[k]) ** 2
-        limit = contacts.static_friction[p] * max(0.0, load) + share * largest
-        if load < -share * largest or square > limit * limit:
-            return False
-    return True
+    low, high, sides, turns = bracket
+    happened, found = find_event(points, contacts, flow, status, h - low)
+    turns += 1
+    again = 0.0
+    if happened and not found:
+        sides = max(1, sides + 1)
+        high = h
+        for p in range(live(points)):
+            flow.after[p, 1] = flow.after[p, 0]
+        again = first_event(points, flow, low, high, sides)
+    elif not happened and high > 0.0 and turns < TURNS:
+        sides = min(-1, sides - 1)
+        low = h
+        look(points, contacts, flow)
+        again = first_event(points, flow, low, high, sides)
+    elif not happened and high == 0.0:
+        again = lowest(points, contacts, flow, h)
+        again = 0.0 if again == h else again
+    if high > 0.0 and again > 0.0:
+        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
+    return again, happened, Bracket(low, high, sides, turns)
 
 
 @inlined
-def start_period(points, flow):
-    """Nothing has happened yet."""
-    for p in range(live(points)):
-        flow.worked[p] = OPEN
-        for k in range(3):
-            flow.impulse[p, k] = 0.0
-    flow.struck[0] = 0.0
-    flow.tally[EVENTS] = 0
-    flow.tally[IMPACTS] = 0
-    flow.tally[UNSOLVED] = 0
+def begin_step(world, points, contacts, flow, left):
+    """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s."""
+    read_state(world, flow.start)
+    look(points, contacts, flow)
+    h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, left)
+    if left - h < SHORTEST:
+        h = left
+    set_stage(world, flow, 1, h)
+    return h
 
 
 @inlined
-def record_period(world, points, contacts, flow, held, tape, dt, outcome):
-    """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
+def reuse_last_stage(points, flow):
+    """The last stage of a step is the first of the next one."""
+    copy(flow.slope[0], flow.slope[STAGES - 1])
     for p in range(live(points)):
-        mode = flow.worked[p]
-        if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
-            mode = STICK  # there, and not loaded
-        held.mode[p] = mode
-        for k in range(3):
-            held.force[p, k] = flow.impulse[p, k] / dt
-    add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
-    told = tape.signals[outcome[SAMPLES] - 1]
-    if outcome[STEPS] == 1:
-        told[0], told[1], told[2], told[3] = 0.0, 0.0, 0.0, 0.0
-    told[0] += flow.tally[EVENTS]
-    told[1] += flow.tally[IMPACTS]
-    told[2] += flow.struck[0]
-    told[3] += flow.tally[SOFT]
+        copy(flow.force[0, p], flow.force[STAGES - 1, p])
+
+
+@inlined
+def is_tired(flow, steps, spent, dt):
+    """Whether a period has had too many events or steps, or cost too much, to go on from event to event."""
+    impacts = flow.tally[IMPACTS]
+    return flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt or spent > PERIOD
+
+
+@inlined
+def note_inconsistent(flow, time):
+    """Note when no forces obeyed the law."""
+    flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
+    flow.tally[WARNINGS] += 1
 
 
 @kernel
@@ -246,7 +219,7 @@ def take_periods(loop, flow, first, last):
         act = plan.control > 0 and step % plan.control_every == 0
         fresh = True  # the period begins
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
-        low, high, sides, turns = 0.0, 0.0, 0, 0  # s, between which an event is sought
+        bracket = Bracket(0.0, 0.0, 0, 0)
         hit, flash, straighten = False, 0.0, False  # what is to be done before the next evaluation
         stage, steps, spent = 0, 0, 0.0
         flow.tally[SOFT] = 0
@@ -266,9 +239,7 @@ def take_periods(loop, flow, first, last):
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
                 break
-            impacts = flow.tally[IMPACTS]
-            tired = flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt
-            if tired or over_edge or over or spent > PERIOD:
+            if over_edge or over or is_tired(flow, steps, spent, dt):
                 steps = 0
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
@@ -284,16 +255,16 @@ def take_periods(loop, flow, first, last):
                 if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
                     begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end == DIVERGED and stage > 0 and h > SHORTEST:
-                h, low, high, stage = 0.25 * h, 0.0, 0.0, 1
+                h, stage = 0.25 * h, 1
+                bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns)
                 set_stage(world, flow, stage, h)
                 continue
             if end != DONE:
                 outcome[END] = end
                 return
-            if fresh:
-                if step == plan.total:
-                    outcome[NEXT] = step + 1
-                    return
+            if fresh and step == plan.total:
+                outcome[NEXT] = step + 1
+                return
             fresh = False
             if flow.tally[SOFT] == 1:
                 flow.tally[UNSOLVED] = status
@@ -305,8 +276,7 @@ def take_periods(loop, flow, first, last):
                     hit = begin(points, contacts, flow)
                 if status == INCONSISTENT:
                     flash = FLASH
-                    flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time + gone
-                    flow.tally[WARNINGS] += 1
+                    note_inconsistent(flow, time + gone)
                 if hit or flash > 0.0:
                     continue
                 adopt(points, contacts, flow)
@@ -322,27 +292,10 @@ def take_periods(loop, flow, first, last):
                 error = step_error(world, flow, h)
                 scale = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
                 again, happened = 0.0, False
-                if high == 0.0 and error > 1.0 and h > SHORTEST:
+                if bracket.high == 0.0 and error > 1.0 and h > SHORTEST:
                     again = max(SHORTEST, scale * h)
-                else:  # Is there an event in it?
-                    happened, found = find_event(points, contacts, flow, status, h - low)
-                    turns += 1
-                    if happened and not found:
-                        sides = max(1, sides + 1)
-                        high = h
-                        for p in range(live(points)):
-                            flow.after[p, 1] = flow.after[p, 0]
-                        again = first_event(points, flow, low, high, sides)
-                    elif not happened and high > 0.0 and turns < TURNS:
-                        sides = min(-1, sides - 1)
-                        low = h
-                        look(points, contacts, flow)
-                        again = first_event(points, flow, low, high, sides)
-                    elif not happened and high == 0.0:
-                        again = lowest(points, contacts, flow, h)
-                        again = 0.0 if again == h else again
-                    if high > 0.0 and again > 0.0:
-                        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
+                else:
+                    again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
                 if again > 0.0:
                     h, stage = again, 1
                     set_stage(world, flow, stage, h)
@@ -351,7 +304,7 @@ def take_periods(loop, flow, first, last):
                 gone += h
                 steps += 1
                 add_up(points, contacts, flow, h)
-                if high == 0.0:
+                if bracket.high == 0.0:
                     flow.clock[LENGTH] = scale * h
                 flow.tally[EVENTS] += 1 if happened else 0
                 if happened and status != INCONSISTENT:
@@ -361,18 +314,8 @@ def take_periods(loop, flow, first, last):
                 if straighten or gone >= dt - 1e-15:
                     stage = 0
                     continue
-                copy(flow.slope[0], flow.slope[STAGES - 1])
-                for p in range(live(points)):
-                    copy(flow.force[0, p], flow.force[STAGES - 1, p])
-            # A new step begins.
-            read_state(world, flow.start)
-            look(points, contacts, flow)
-            h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, dt - gone)
-            if dt - gone - h < SHORTEST:
-                h = dt - gone
-            low, high, sides, turns = 0.0, 0.0, 0, 0
-            stage = 1
-            set_stage(world, flow, stage, h)
+                reuse_last_stage(points, flow)
+            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0)
         record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
 

@@ -214,6 +214,37 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return {}
 
 
+@inlined
+def add_stage(world, points, contacts, scratch, stage, dt):
+    """Add a stage of Runge-Kutta 4 to the means over the step, and go to where the next one is evaluated.
+
+    Rows of ``scratch.runge_kutta`` are the state at the beginning (qpos, qvel) and the mean rates of both.
+    """
+    nq, nv, kept, held = world.qpos.size, world.qvel.size, scratch.runge_kutta, scratch.held
+    weight = 1.0 if stage == 0 or stage == 3 else 2.0
+    if stage == 0:
+        for p in range(points.mode.size):
+            for c in range(3):
+                held.force[p, c] *= 1.0 / 6.0
+        keep_memory(points, scratch, points.mode.size)
+        copy(kept[0, :nq], world.qpos)
+        copy(kept[1, :nv], world.qvel)
+        kept[2, :nv] = 0.0
+        kept[3, :nv] = 0.0
+    else:
+        weigh_forces(points, contacts, held, weight / 6.0)
+        restore_memory(points, scratch, points.mode.size)
+    for j in range(nv):
+        kept[2, j] += weight / 6.0 * world.qvel[j]
+        kept[3, j] += weight / 6.0 * world.qacc[j]
+    if stage < 3:
+        ahead = dt if stage == 2 else 0.5 * dt
+        copy(world.qpos, kept[0, :nq])
+        integrate_positions(world, world.qvel, ahead)
+        for j in range(nv):
+            world.qvel[j] = kept[1, j] + ahead * world.qacc[j]
+
+
 @kernel
 def take_steps(loop, first, last):
     """The loop of ``advance``."""
@@ -250,31 +281,8 @@ def take_steps(loop, first, last):
                 integrate_activations(world, dt)
             if plan.stages == 1:
                 break
-            weight = 1.0 if stage == 0 or stage == 3 else 2.0
             status = max(status, outcome[STATUS])
-            if stage == 0:
-                for p in range(points.mode.size):
-                    for c in range(3):
-                        held.force[p, c] *= 1.0 / 6.0
-            else:
-                weigh_forces(points, contacts, held, weight / 6.0)
-            ahead = dt if stage == 2 else 0.5 * dt
-            if stage == 0:
-                keep_memory(points, scratch, points.mode.size)
-                copy(kept[0, :nq], world.qpos)
-                copy(kept[1, :nv], world.qvel)
-                kept[2, :nv] = 0.0
-                kept[3, :nv] = 0.0
-            else:
-                restore_memory(points, scratch, points.mode.size)
-            for j in range(nv):
-                kept[2, j] += weight / 6.0 * world.qvel[j]
-                kept[3, j] += weight / 6.0 * world.qacc[j]
-            if stage < 3:
-                copy(world.qpos, kept[0, :nq])
-                integrate_positions(world, world.qvel, ahead)
-                for j in range(nv):
-                    world.qvel[j] = kept[1, j] + ahead * world.qacc[j]
+            add_stage(world, points, contacts, scratch, stage, dt)
         if plan.stages == 1:
             for j in range(nv):
                 world.qvel[j] += dt * world.qacc[j]

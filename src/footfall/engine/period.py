@@ -1,0 +1,112 @@
+"""What the ground does in one period of an event-driven run: forces, impulses, and whether they can be."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+from footfall.contact.event_law import DOES, engine_columns
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
+from footfall.engine.near_bodies import live
+from footfall.engine.sample_of_all import add_step_of_all
+from footfall.engine.stages import integrate_activations, integrate_positions
+from footfall.engine.tape import SAMPLES, STEPS
+from footfall.solve.contacts import OPEN, STICK
+
+#: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
+#: ground.
+UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
+
+
+@inlined
+def keep_forces(points, contacts, kept):
+    """Forces of all points, world frame."""
+    for p in range(live(points)):
+        f, frame = points.force[p], contacts.frame[p]
+        for k in range(3):
+            kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
+def take_time_step(world, points, contacts, flow, dt):
+    """A whole period as one step of semi-implicit Euler, whose forces are those of the law of time steps."""
+    keep_forces(points, contacts, flow.force[0])
+    for p in range(live(points)):
+        flow.worked[p] = points.mode[p]
+        flow.touching[p] = 0
+        for k in range(3):
+            flow.impulse[p, k] = dt * flow.force[0, p, k]
+    flow.tally[SORTED] = 0  # who is in contact is found anew
+    integrate_activations(world, dt)
+    for j in range(world.qvel.size):
+        world.qvel[j] += dt * world.qacc[j]
+    integrate_positions(world, world.qvel, dt)
+
+
+@inlined
+def add_up(points, contacts, flow, h):
+    """Add the impulse of a step's forces to what is recorded."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for k in range(3):
+            value = 0.0
+            for stage in range(STAGES - 1):
+                value += flow.weights[STAGES - 1, stage] * flow.force[stage, p, k]
+            flow.impulse[p, k] += h * value
+        if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
+            flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])
+
+
+@inlined
+def is_sound(points, contacts, flow):
+    """Whether all forces of a period were found, and no impulse of it pulls or is outside the cone.
+
+    Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
+    of their weights are positive, and the mean force of a point could pull.
+    """
+    if flow.tally[UNSOLVED] != 0:
+        return False
+    largest, share = 0.0, UNSOUND if flow.flat == 1 else UNSOUND_IN_CURVES
+    for p in range(live(points)):
+        for k in range(3):
+            largest = max(largest, abs(flow.impulse[p, k]))
+    for p in range(live(points)):
+        f, n, square = flow.impulse[p], contacts.frame[p, 2], 0.0
+        load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
+        for k in range(3):
+            square += (f[k] - load * n[k]) ** 2
+        limit = contacts.static_friction[p] * max(0.0, load) + share * largest
+        if load < -share * largest or square > limit * limit:
+            return False
+    return True
+
+
+@inlined
+def start_period(points, flow):
+    """Nothing has happened yet."""
+    for p in range(live(points)):
+        flow.worked[p] = OPEN
+        for k in range(3):
+            flow.impulse[p, k] = 0.0
+    flow.struck[0] = 0.0
+    flow.tally[EVENTS] = 0
+    flow.tally[IMPACTS] = 0
+    flow.tally[UNSOLVED] = 0
+
+
+@inlined
+def record_period(world, points, contacts, flow, held, tape, dt, outcome):
+    """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
+    for p in range(live(points)):
+        mode = flow.worked[p]
+        if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
+            mode = STICK  # there, and not loaded
+        held.mode[p] = mode
+        for k in range(3):
+            held.force[p, k] = flow.impulse[p, k] / dt
+    add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
+    told = tape.signals[outcome[SAMPLES] - 1]
+    if outcome[STEPS] == 1:
+        told[0], told[1], told[2], told[3] = 0.0, 0.0, 0.0, 0.0
+    told[0] += flow.tally[EVENTS]
+    told[1] += flow.tally[IMPACTS]
+    told[2] += flow.struck[0]
+    told[3] += flow.tally[SOFT]
