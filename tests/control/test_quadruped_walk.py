@@ -68,6 +68,27 @@ def test_go1_trots_with_motors_and_through_its_servos(speed, actuators):
     assert speed_of(rec) == pytest.approx(speed, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("thigh", "knee"), [(0.0, -0.05), (0.0, -0.9)], ids=["straight legs", "feet ahead of the hips"]
+)
+def test_a_home_that_nobody_can_walk_from_is_left_for_one_with_bent_knees(thigh, knee):
+    """As of models without a keyframe, whose zero angles are straight legs, or end where the knees' range begins."""
+    sides = ("FL", "FR", "RL", "RR")
+    pose = {f"{side}_hip_pitch": thigh for side in sides} | {f"{side}_knee_pitch": knee for side in sides}
+    robot = ff.load_robot("quadruped", pose=pose)
+    walk = QuadrupedWalk(speed=0.3, steps=16, stop_time=0.5)
+    rec = walked(robot, "time-stepping", walk)
+    assert speed_of(rec) == pytest.approx(0.3, rel=0.05)
+    assert abs(rec.signals["com"][-1, 1]) < 0.02
+    feet = rec.position[0].mean(axis=0)
+    assert feet[0] == pytest.approx(rec.signals["com"][0, 0], abs=0.02)
+
+
+def test_a_home_that_can_be_walked_from_is_kept():
+    robot = ff.load_robot("quadruped")
+    assert QuadrupedWalk().initial_state(robot, ff.Ground.plane())[0] is None
+
+
 def test_it_turns_and_goes_sideways():
     rec = walked(
         "quadruped", "time-stepping", QuadrupedWalk(speed=0.0, sideways=0.2, turn=0.5, steps=12, stop_time=0.5)

@@ -324,6 +324,20 @@ def test_steps_to_the_side_that_would_set_foot_on_foot_are_refused():
         ff.Simulation("spatial-biped").run(0.1, controller=Walk(speed=0.0, sideways=0.5))
 
 
+def test_a_robot_that_faces_aside_is_refused():
+    robot = ff.load_robot("spatial-biped")
+    home = robot.home.copy()
+    home[3:7] = math.cos(math.pi / 4.0), 0.0, 0.0, math.sin(math.pi / 4.0)
+    turned = ff.load_robot(mujoco.MjSpec.from_string(robot.mjcf), pose=home)
+    with pytest.raises(ControllerError, match=r"walk needs a robot that faces along x, .* m apart along x and"):
+        ff.Simulation(turned).run(0.1, controller=Walk())
+
+
+def test_feet_that_would_meet_are_refused():
+    with pytest.raises(ControllerError, match=r"stand 0.05 m apart and are 0.1 m wide: they would meet"):
+        ff.Simulation("spatial-biped").run(0.1, controller=Walk(step_width=0.05))
+
+
 def changed_biped(change) -> ff.Robot:
     spec = mujoco.MjSpec.from_string(ff.load_robot("torque-biped").mjcf)
     change(spec)

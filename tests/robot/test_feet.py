@@ -5,9 +5,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from robot_models import BOX, area, biped
+from robot_models import BOX, area, biped, lowest_contact
 
-from footfall.errors import RobotError
+import footfall as ff
+from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import load_robot
 
 
@@ -73,13 +74,77 @@ def test_a_foot_can_be_given_by_its_points():
     assert area(foot.polygon) == pytest.approx(0.005)
 
 
-def test_a_robot_without_collision_geometry_says_how_to_name_a_foot():
-    ghost = biped('<geom type="box" size="0.1 0.05 0.02" contype="0" conaffinity="0"/>')
-    for geom in ghost.geoms:
-        geom.contype = geom.conaffinity = 0
-    with pytest.raises(RobotError, match=r'no collision geometry.*feet=\{"left": "<body>"\}.*left_foot'):
-        load_robot(ghost)
-    assert area(load_robot(ghost, feet={"left": "left_foot"}).feet[0].polygon) == pytest.approx(0.02)
+def bare(spec: mujoco.MjSpec, *bodies: str) -> mujoco.MjSpec:
+    """The same with bodies that only show; all of them if none is named."""
+    for geom in spec.geoms:
+        if not bodies or geom.parent.name in bodies:
+            geom.contype = geom.conaffinity = 0
+    return spec
+
+
+LEGS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("shank", "foot"))
+
+
+@pytest.mark.parametrize(
+    ("bodies", "lacking"), [((), "it has no collision"), (LEGS, "4 of its bodies have no collision")]
+)
+def test_feet_of_legs_without_collision_geometry_are_found_in_what_shows(bodies, lacking):
+    with pytest.warns(FootfallWarning, match=f"{lacking} geometry.*left_foot.*nothing else of it touches"):
+        robot = load_robot(bare(biped(BOX), *bodies))
+    assert [foot.body for foot in robot.feet] == ["left_foot", "right_foot"]
+    assert [area(foot.polygon) for foot in robot.feet] == pytest.approx([0.02, 0.02])
+    assert lowest_contact(robot) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_only_shows_and_reaches_no_lower_is_no_foot():
+    plate = '<geom type="box" size="0.1 0.05 0.001" mass="1"/>'
+    pad = f'<body name="@_pad" pos="0 0 -0.052"><joint axis="0 1 0"/>{plate}</body>'
+    robot = load_robot(bare(biped(BOX + pad), "left_pad", "right_pad"))
+    assert [foot.body for foot in robot.feet] == ["left_foot", "right_foot"]
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_the_ground_carries_a_robot_on_feet_that_only_show(law):
+    with pytest.warns(FootfallWarning, match="no collision geometry"):
+        robot = load_robot(bare(biped(BOX, trunk='<geom type="box" size="0.1 0.2 0.2" mass="5"/>')))
+    spec = mujoco.MjSpec.from_string(robot.mjcf)
+    for joint in [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE]:
+        spec.delete(joint)  # one stiff body, which nothing must hold
+    with pytest.warns(FootfallWarning, match="no collision geometry"):
+        stiff = load_robot(spec)
+    rec = ff.Simulation(stiff, law=law, dt=1e-3).run(1.0)
+    assert rec.slice(0.8).total_force[:, 2].mean() == pytest.approx(stiff.weight, rel=5e-3)
+    assert np.count_nonzero(rec.status) == 0
+
+
+def test_a_robot_without_any_geometry_says_how_to_name_a_foot():
+    inertial = "<inertial pos='0 0 0' mass='1' diaginertia='.1 .1 .1'/>"
+    leg = f"<body name='left_foot' pos='0 0 -.5'><joint axis='0 1 0'/>{inertial}</body>"
+    xml = f"<mujoco><worldbody><body name='trunk'><freejoint/>{inertial}{leg}</body></worldbody></mujoco>"
+    with pytest.raises(RobotError, match=r'no collision geometry.*feet=\{"left": \("<body>", points\)\}.*left_foot'):
+        load_robot(mujoco.MjSpec.from_string(xml))
+
+
+def test_legs_without_any_shape_are_warned_of():
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
+    leg = f'<body name="@_stilt" pos="0 0 -0.4"><joint axis="0 1 0"/>{inertial}</body>'
+    with pytest.warns(FootfallWarning, match=r"bodies lie below all geometry.*left_stilt, right_stilt.*feet="):
+        load_robot(biped(BOX + leg))
+
+
+def test_a_scene_is_no_robot():
+    floor = "<mujoco><worldbody><geom type='plane' size='1 1 .1'/><body><geom size='.1'/></body></worldbody></mujoco>"
+    with pytest.raises(RobotError, match="nothing in the model moves"):
+        load_robot(mujoco.MjSpec.from_string(floor))
+
+
+def test_a_robot_that_is_held_in_the_world_is_warned_of():
+    body = "<body name='arm' pos='0 0 1'><joint axis='0 1 0'/><geom size='.1'/></body>"
+    arm = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    with pytest.warns(
+        FootfallWarning, match=r"body 'arm', which robot '.*' hangs on, is held in the world.*<freejoint/>"
+    ):
+        load_robot(mujoco.MjSpec.from_string(arm))
 
 
 def test_a_named_body_without_any_geometry_asks_for_points():

@@ -118,6 +118,12 @@ class Biped:
             spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
             first += len(foot.points)
         middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
+        apart = np.abs(middles[0] - middles[1])
+        if apart[0] > apart[1]:
+            raise ControllerError(
+                f"{purpose} needs a robot that faces along x, its feet beside each other along y; those of "
+                f"{robot.name} stand {apart[0]:.2g} m apart along x and {apart[1]:.2g} m along y: turn its home pose"
+            )
         if middles[0][1] < middles[1][1]:
             soles.reverse()
             legs.reverse()

@@ -19,6 +19,7 @@ from footfall.control.com_coordinates import carrying_torques, com_jacobian, tre
 from footfall.control.contact_forces import ContactForces
 from footfall.control.contact_places import ContactPlaces
 from footfall.control.episodes import Watch
+from footfall.control.quadruped_pose import check_shape, corner_points, leg_of, ready_to_walk
 from footfall.control.rotations import about_z, rotation_vector
 from footfall.errors import ControllerError, did_you_mean
 from footfall.gait.schedule import SCHEDULES
@@ -27,11 +28,10 @@ from footfall.ground import Ground
 from footfall.record import Signal
 from footfall.robot import Robot
 from footfall.robot.motors import drives
+from footfall.standing import place
 
 #: What is left out, for a centre of mass as high as that of the built-in quadruped: m, m/s, s and m.
 HEIGHT, SPEED, STEP_DURATION, STEP_HEIGHT = 0.31, 0.3, 0.25, 0.06
-#: Motors of a leg.
-LEG_JOINTS = 3
 #: Share of the ground's friction that is used, and of the weight that presses every standing foot.
 FRICTION_USED, LEAST_LOAD = 0.8, 0.01
 #: Stiffness in g/h and damping in sqrt(g/h): of the horizontal way, the height, the attitude.
@@ -109,11 +109,18 @@ class QuadrupedWalk:
         """The same walk with a number for the speed, if that was left out, from the height of the robot."""
         if self.speed is not None:
             return self
-        height = size_of(robot, robot.point_count).height
+        ready = ready_to_walk(robot) if len(robot.feet) == 4 else robot
+        height = size_of(ready, robot.point_count).height
         return replace(self, speed=SPEED * math.sqrt(height / HEIGHT))
 
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
+        """Where a run starts: with bent knees and the feet under the mass, where those of the home pose are not."""
+        ready = ready_to_walk(robot)
+        same = bool((ready.home == robot.home).all())
+        return (None if same else place(ready, ground, (0.0, 0.0), align=False)), None
+
     def start(self, robot: Robot, ground: Ground, dt: float) -> QuadrupedWalking:
-        return QuadrupedWalking(self, robot, ground, dt)
+        return QuadrupedWalking(self, ready_to_walk(robot), ground, dt)
 
 
 class QuadrupedWalking:
@@ -124,7 +131,7 @@ class QuadrupedWalking:
         self.robot, self.dt = robot, dt
         self.drives = drives(robot, "quadruped-walk")
         self.places = ContactPlaces(robot, ground, ())
-        _check_shape(robot)
+        check_shape(robot)
         self.tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), self.places.body)
         self.trunk = self.tree.root
         data = mujoco.MjData(model)
@@ -137,10 +144,10 @@ class QuadrupedWalking:
             ]
         )
         com = data.subtree_com[self.trunk]
-        self.feet = _corners(robot, points - com)  # the point of each foot, in our order
+        self.feet = corner_points(robot, points - com)  # the point of each foot, in our order
         self.offset = (points - com)[self.feet]
         self.height = float(com[2] - (points[:, 2] - robot.point_radius).mean())
-        self.legs = [self._leg(point) for point in self.feet]
+        self.legs = [leg_of(robot, self.drives.dof, self.tree, point) for point in self.feet]
         size = size_of(robot, robot.point_count)
         scale = size.height / HEIGHT
         self.rate = size.rate
@@ -172,17 +179,6 @@ class QuadrupedWalking:
             "commanded_force": Signal(self.force, "N"),
             "phase": Signal(np.zeros(1), ""),
         }
-
-    def _leg(self, point: int) -> np.ndarray:
-        """Degrees of freedom with motors that move a foot."""
-        moved = np.flatnonzero(self.tree.moves[point])
-        leg = moved[np.isin(moved, self.drives.dof)]
-        if len(leg) != LEG_JOINTS:
-            foot = self.robot.feet[int(self.robot.point_foot[point])].name
-            raise ControllerError(
-                f"quadruped-walk needs {LEG_JOINTS} motors in a leg; {self.robot.name} has {len(leg)} at foot '{foot}'"
-            )
-        return leg
 
     def _usual_step(self, scale: float) -> float:
         """s, of a step: by Froude's number, and no longer than feet reach at this speed."""
@@ -361,27 +357,3 @@ class QuadrupedWalking:
         if tilt >= FALLEN_TILT or tall <= FALLEN_HEIGHT * self.height:
             self.fallen = True
             self.watch.note(time, "fallen", f"trunk tilted {tilt:.2f} rad, mass {tall:.2f} m high, motors off")
-
-
-def _check_shape(robot: Robot) -> None:
-    if len(robot.feet) != 4 or any(len(foot.points) != 1 for foot in robot.feet):
-        points = ", ".join(str(len(foot.points)) for foot in robot.feet)
-        raise ControllerError(
-            f"quadruped-walk needs four feet of one point each; {robot.name} has feet of {points} points"
-        )
-    model = robot.model
-    if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
-        raise ControllerError(f"quadruped-walk needs a free base, which {robot.name} has not")
-
-
-def _corners(robot: Robot, offset: np.ndarray) -> list[int]:
-    """The points front left, front right, rear left, rear right of the centre of mass."""
-    found = []
-    for ahead, aside in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        here = [k for k in range(4) if offset[k, 0] * ahead > 0 and offset[k, 1] * aside > 0]
-        if len(here) != 1:
-            raise ControllerError(
-                f"quadruped-walk needs one foot at each corner around the centre of mass, which {robot.name} has not"
-            )
-        found.append(here[0])
-    return found

@@ -91,6 +91,11 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
         )
     aside = max(abs(step.aside) for step in plan.steps)
     room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg
+    if room < 0.0 and aside == 0.0:
+        raise ControllerError(
+            f"walk: the feet of {robot.name} stand {min(step.width for step in plan.steps):.2g} m apart and are "
+            f"{2.0 * max(sole.half_width for sole in biped.soles):.2g} m wide: they would meet; widen step_width"
+        )
     if aside > room:
         raise ControllerError(
             f"walk: steps of {aside:.3g} m to the side would set a foot of {robot.name} on the other: at most "

@@ -34,6 +34,7 @@ from footfall.robot.sole import (
 )
 
 LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
+BARE = 0.1  # of its height: how far below all that collides bodies must reach that only show to be its legs
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
 LEGS = {"fl", "fr", "rl", "rr", "hl", "hr", "bl", "br", "lf", "rf", "lh", "rh", "lb", "rb"}
@@ -44,15 +45,10 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
 
     A body is a foot if the lowest point of its collidable geoms lies within 3 % of the robot's height of the
     robot's lowest point, and no body further down its chain does; one that does have a foot below it (a foot
-    with toes) must come within 0.5 %. Bodies rigidly fixed to each other make one foot.
+    with toes) must come within 0.5 %. Bodies rigidly fixed to each other make one foot. Where legs have no collidable
+    geoms, those that show are taken, with a warning.
     """
-    robot = _bodies_of_robot(model)
-    geoms = [g for g in range(model.ngeom) if is_solid(model, g) and model.geom_bodyid[g] in robot]
-    if not geoms:
-        raise RobotError(
-            "the robot has no collision geometry to find feet in; name the bodies that touch the ground, "
-            f'feet={{"left": "<body>"}}, out of: {", ".join(_body_names(model))}'
-        )
+    geoms = _touching(model, data)
     spans = [_span(model, data, g) for g in geoms]
     floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
     lowest: dict[int, float] = {}
@@ -95,6 +91,58 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
     found = tuple(_named_foot(model, data, name, place, reduced) for name, place in feet.items())
     _report(reduced)
     return found
+
+
+def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
+    """Geoms of the robot to find feet among: those that collide, and those of bare legs, which reach far below them."""
+    robot = _bodies_of_robot(model)
+    if not robot:
+        raise RobotError("nothing in the model moves: it is a scene, or a part of a model, and no robot")
+    solid = [g for g in range(model.ngeom) if model.geom_type[g] in SOLID and model.geom_bodyid[g] in robot]
+    geoms = [g for g in solid if is_solid(model, g)]
+    welds = {int(model.body_weldid[model.geom_bodyid[g]]) for g in geoms}
+    bare = [g for g in solid if int(model.body_weldid[model.geom_bodyid[g]]) not in welds]
+    if not geoms and not bare:
+        raise RobotError(
+            "the robot has no collision geometry to find feet in, nor any that shows; give their contact points, "
+            f'feet={{"left": ("<body>", points)}}, points (P, 3) in the body\'s frame, of: {_some(_body_names(model))}'
+        )
+    if geoms:
+        spans = [_span(model, data, g) for g in geoms]
+        floor, top = min(s[0] for s in spans), max(s[1] for s in spans)
+        lowest = min((_span(model, data, g)[0] for g in bare), default=floor)
+        if lowest >= floor - BARE * (top - lowest):
+            _warn_of_bodies_below(model, data, robot, floor, top)
+            return geoms
+    names = dict.fromkeys(model.body(model.geom_bodyid[g]).name for g in bare)
+    lacking = f"{len(names)} of its bodies have" if geoms else "it has"
+    warnings.warn(
+        f"{lacking} no collision geometry ({_some(list(names))}): feet are found in what the robot shows, and nothing "
+        "else of it touches the ground",
+        FootfallWarning,
+        stacklevel=5,
+    )
+    return geoms + bare
+
+
+def _warn_of_bodies_below(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: set[int], floor: float, top: float
+) -> None:
+    """Warn of bodies with mass that lie far below all geometry: legs that a model has no shapes for."""
+    heavy = [b for b in sorted(robot) if model.body_mass[b] > 0]
+    lowest = min((float(data.xipos[b, 2]) for b in heavy), default=floor)
+    below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
+    if below:
+        warnings.warn(
+            f"bodies lie below all geometry that could touch the ground ({_some(below)}): if these are its legs, give "
+            f'their contact points, feet={{"left": ("{below[-1]}", points)}}',
+            FootfallWarning,
+            stacklevel=6,
+        )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 def _report(reduced: list[str]) -> None:

@@ -117,6 +117,20 @@ def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) ->
     return pose
 
 
+def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
+    """Warn of a robot that can neither rise nor sink: it hangs in the world at the height its model gives it."""
+    root = int(model.body_rootid[model.body(feet[0].body).id])
+    joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
+    if not any(model.jnt_type[joint] in (FREE, SLIDE) for joint in joints):
+        body = model.body(root).name
+        warnings.warn(
+            f"body '{body}', which robot '{name}' hangs on, is held in the world: it can neither fall nor be set down; "
+            f"a <freejoint/> in '{body}' lets it stand",
+            FootfallWarning,
+            stacklevel=3,
+        )
+
+
 def posed(model: mujoco.MjModel, pose: np.ndarray) -> mujoco.MjData:
     """The model in that pose, with its kinematics computed."""
     data = mujoco.MjData(model)
