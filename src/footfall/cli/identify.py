@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Friction coefficients from pull data, by regression; for laws: footfall identify tosses|forces|pulls --help.
+    """Friction from pull data, by regression; for laws: footfall identify tosses|forces|impacts|pulls --help.
 
     footfall identify friction pulls.csv --plot pulls.png
 
@@ -95,6 +95,10 @@ def shape(args: Sequence[str]) -> type:
         from footfall.cli.identify_tosses import Command as Tosses
 
         return Tosses
+    if args and args[0] == "impacts":
+        from footfall.cli.identify_impacts import Command as Impacts
+
+        return Impacts
     if args and args[0] in ("forces", "pulls"):
         from footfall.cli.identify_forces import Forces, Pulls
 

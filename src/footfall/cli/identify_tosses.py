@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.output import print_json, print_table, progress_bar, say
+from footfall.cli.usage import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,16 +20,20 @@ class Command:
 
     footfall identify tosses tosses.npz --laws all --trials 30 --judge 100 --out fits
 
-    The file holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. What
-    is fitted are the law's own parameters, friction and height of the ground, side and inertia of the cube. A toss
-    starts with the velocities of its free flight, and gravity is that of the flights; --start frame takes the file's.
+    A file .npz holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. A
+    table (.csv) has columns x, y, z, qw, qx, qy, qz, time, and toss where it holds several; or give a table for each.
+    Of another body than ContactNets' cube, give --side or --size, --mass and --inertia.
+
+    What is fitted are the law's own parameters, friction and height of the ground, side (of a box: rounding) and
+    inertia of the body. A toss starts with the velocities of its free flight, and gravity is that of the flights;
+    --start frame takes the file's.
     With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
     """what to identify from"""
-    data: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.npz")]
-    """the tosses"""
+    data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE...")]
+    """the tosses: .npz or .csv"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
     trials: int = 30
@@ -39,14 +44,20 @@ class Command:
     """how often a search simulates all tosses of the fit, about"""
     seed: int = 0
     """of the split and the search"""
-    rate: float = 148.0
-    """frames per second"""
+    rate: Annotated[float | None, tyro.conf.arg(metavar="HZ", help_behavior_hint="")] = None
+    """frames per second; that of the times of a table, or 148, ContactNets'"""
     side: float = 0.1048
-    """side of the cube, m"""
+    """side of a cube, m; what errors are counted in"""
+    size: Annotated[tuple[float, float, float] | None, tyro.conf.arg(metavar="X Y Z", help_behavior_hint="")] = None
+    """sides of a box, m, along the axes of its quaternions; errors are counted in their mean"""
     mass: float = 0.37
     """kg"""
-    inertia: float = 0.00081
-    """about each axis, kg m2"""
+    inertia: Annotated[tuple[float, ...], tyro.conf.arg(metavar="I | IX IY IZ")] = (0.00081,)
+    """about each axis, kg m2; one for all, or three"""
+    quaternion: Literal["wxyz", "xyzw"] = "wxyz"
+    """their order in a file .npz; a table names its columns"""
+    unit: str = "m"
+    """of places, where a table does not state it"""
     start: Literal["flight", "frame"] = "flight"
     """where velocities at the first frame are taken from"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
@@ -58,8 +69,19 @@ class Command:
         from footfall.contact import laws as all_laws
         from footfall.study.fit import fit, load_tosses, split
 
-        body = {"width": self.side, "mass": self.mass, "inertia": self.inertia}
-        tosses = load_tosses(self.data, rate=self.rate, start=self.start, **body)
+        if len(self.inertia) not in (1, 3):
+            raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
+        tosses = load_tosses(
+            self.data[0] if len(self.data) == 1 else self.data,
+            rate=self.rate,
+            width=None if self.size is not None else self.side,
+            size=self.size,
+            mass=self.mass,
+            inertia=self.inertia if len(self.inertia) == 3 else self.inertia[0],
+            start=self.start,
+            quaternion=self.quaternion,
+            unit=self.unit,
+        )
         fitted_on, others = split(tosses, self.trials, self.judge, self.seed)
         chosen = all_laws() if self.laws == ("all",) else self.laws
         found = []

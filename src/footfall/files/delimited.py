@@ -37,8 +37,24 @@ class _Table(NamedTuple):
     more: int  # the line where text goes on after the numbers, 0 where it does not
 
 
+class Columns(NamedTuple):
+    """Columns of a table by name in SI units, the rate (samples per second) its preamble states, and what was done."""
+
+    values: dict[str, np.ndarray]
+    units: dict[str, str]
+    rate: float | None
+    done: list[str]
+
+
 def read_delimited(path: Path, rate: float | None = None) -> Measured:
-    """Columns by name in SI units; ``rate`` (samples per second) gives the times where the file has none."""
+    """A table over time; ``rate`` (samples per second) gives the times where the file has none."""
+    values, units, stated, done = read_columns(path)
+    time = _time(values, units, rate or stated, done)
+    return Measured(time, values, units, "z", path.name, tuple(done))
+
+
+def read_columns(path: Path) -> Columns:
+    """The columns of a table; a ``ValueError`` says what is wrong with it."""
     table = _found(read_text(path))
     names, units = _head(table)
     width = len(names)
@@ -62,8 +78,7 @@ def read_delimited(path: Path, rate: float | None = None) -> Measured:
         done.append(f"left out {', '.join(left_out)}, which hold no numbers")
     if table.more:
         done.append(f"read up to line {table.more - 1}, where another table begins")
-    time = _time(columns, of_unit, names, rate or _rate_of(table.preamble), done)
-    return Measured(time, columns, of_unit, "z", path.name, tuple(done))
+    return Columns(columns, of_unit, _rate_of(table.preamble), done)
 
 
 def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndarray:
@@ -80,18 +95,25 @@ def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndar
         raise
 
 
-def _time(
-    columns: dict[str, np.ndarray], units: dict[str, str], names: list[str], rate: float | None, done: list[str]
-) -> np.ndarray:
-    """The column of times, taken out of the others, or times by the rate."""
-    for name in names:
-        if name in columns and _plain(name) in TIMES:
+def time_column(columns: dict[str, np.ndarray], units: dict[str, str]) -> np.ndarray | None:
+    """The column of times (s), taken out of the others; None where there is none."""
+    for name in columns:
+        if _plain(name) in TIMES:
             time = columns.pop(name)
             unit = units.pop(name)
             if unit not in ("", "s"):
                 raise ValueError(f"its column '{name}' is in {unit} and not in seconds")
             return time
-    counts = [name for name in names if name in columns and _plain(name) in COUNTS]
+    return None
+
+
+def _time(columns: dict[str, np.ndarray], units: dict[str, str], rate: float | None, done: list[str]) -> np.ndarray:
+    """The times, or those by the rate."""
+    time = time_column(columns, units)
+    if time is not None:
+        return time
+    names = list(columns)
+    counts = [name for name in names if _plain(name) in COUNTS]
     if rate is None:
         but = f" but '{counts[0]}'" if counts else ""
         raise ValueError(

@@ -24,6 +24,7 @@ from footfall.simulation import Simulation
 from footfall.study.fit import curvature
 from footfall.study.fit.estimates import PROBES, Estimate, Seen, correlations, estimates, probed
 from footfall.study.fit.forces import ForceTrial
+from footfall.study.fit.impacts import ImpactTrial, ellipse_arm, load_impacts, planar_impact
 from footfall.study.fit.kinds import Simulate, kind_of
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
@@ -37,11 +38,29 @@ from footfall.study.fit.search import (
     search,
     settled,
 )
-from footfall.study.fit.trials import Toss, cube, follow, load_tosses, split
+from footfall.study.fit.trials import Toss, box, cube, follow, load_tosses, split
 from footfall.study.sweep.settings import put_in
 
-__all__ = ["Estimate", "Fit", "ForceTrial", "Range", "Toss", "cube", "fit", "follow", "load_tosses", "split"]
+__all__ = [
+    "Estimate",
+    "Fit",
+    "ForceTrial",
+    "ImpactTrial",
+    "Range",
+    "Toss",
+    "box",
+    "cube",
+    "ellipse_arm",
+    "fit",
+    "follow",
+    "load_impacts",
+    "load_tosses",
+    "planar_impact",
+    "split",
+]
 
+#: How often a fit moves to a better place that its probes come across.
+ESCAPES = 3
 #: Error of a trial whose simulation fails, in units of the loss.
 FAILED = 10.0
 FOLDS, DRAWS = 2, 400
@@ -70,7 +89,8 @@ def fit(
     Args:
         law: a name or a law; what is not fitted keeps the value it has there.
         data: the trials: tosses (see ``load_tosses``), measured forces (``Measured``, or ``ForceTrial`` where the robot
-            does not start at home), pulls (see ``footfall.study.pull_data``), or whatever ``simulate`` takes.
+            does not start at home), pulls (see ``footfall.study.pull_data``), single impacts (see ``load_impacts``), or
+            whatever ``simulate`` takes.
         parameters: ranges by path, ``{"law.k": (1e3, 1e6, "log"), "ground.friction": (0.1, 1.0)}``; ``robot.NAME`` is
             an argument of ``robot``. Left out, those of ``footfall.study.fit.presets``.
         judge: other trials, on which the result is judged.
@@ -152,8 +172,13 @@ def fit(
         found = curvature.Curvature(tried.points[best], tried.errors[best], np.full(len(names), np.nan))
         if not kept:
             found = curvature.polished(errors, found.point, found.errors, tried.scale)
-        point, at_point, spread = found
-        probes = probed(errors, point, at_point, tried.scale)
+        probes = probed(errors, found.point, found.errors, tried.scale)
+        for _ in range(0 if kept else ESCAPES):  # a search may end on a plateau, beside which it is lower
+            if probes.better is None:
+                break
+            found = curvature.polished(errors, probes.better, errors(probes.better, np.arange(len(data))), tried.scale)
+            probes = probed(errors, found.point, found.errors, tried.scale)
+        point, _, spread = found
         chosen, of_robot = simulation(point)
         judged = [
             _mean(pool.map(lambda t, s=s: metrics(s, t), judge)) for s in (chosen, simulation(tried.points[plain])[0])
@@ -207,7 +232,7 @@ def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """About how many simulations a fit takes; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
-    return round(trials * (share * evaluations + len(PROBES) * len(names) + curvature.evaluations(len(names))))
+    return round(trials * (share * evaluations + PROBES * len(names) + curvature.evaluations(len(names))))
 
 
 def _simulation(robot: Robot, full: Mapping[str, Any], dt: float) -> Simulation:

@@ -1,8 +1,8 @@
 """What the data say about each parameter of a fit.
 
 An interval holds what the bootstrap over the trials draws, widened as Student's quantile is wider than Gauss's for so
-few trials; what the curvature of the loss leaves open; and every value at which, the others as they are, the trials are
-not significantly worse. The bootstrap, which chooses among what was tried, is coarse where the loss is smooth; the
+few trials; what the curvature of the loss leaves open; and values at which, the others as they are, the trials are not
+significantly worse. The bootstrap, which chooses among what was tried, is coarse where the loss is smooth; the
 curvature means little where trials are chaotic; and a parameter that does nothing is found by trying it elsewhere.
 """
 
@@ -15,14 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from footfall.study.fit.ranges import Range
-from footfall.study.fit.search import Errors, robust
+from footfall.study.fit.search import Errors, better, robust
 
 #: A parameter whose interval covers more than this share of its range is not identifiable from the data.
 UNKNOWN = 0.5
 #: Nearer to a bound than this share of the range, the bound decides.
 AT_BOUND = 0.01
-#: Shares of its range at which each parameter is probed.
-PROBES = (0.0, 0.5, 1.0)
+#: How often the way to a bound is halved at most, and how often that is done about, on both sides.
+HALVINGS, PROBES = 10, 8
+#: The loss is flat where it rises by less than this share; steps in which the edge of a plateau is looked for.
+FLAT, EDGE = 0.01, 4
 CONFIDENCE = 0.95
 
 
@@ -42,20 +44,52 @@ class Probes(NamedTuple):
 
     low: np.ndarray  # (d,) the lowest, the best itself where there is none below
     high: np.ndarray
+    better: np.ndarray | None  # (d,) a place that is better by more than chance, if one was come across
 
 
 def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Probes:
-    """Try each parameter at a few places of its range; ``at_best`` (trials,) are the errors of the best."""
+    """Try each parameter at its bounds, then at half the way there, until the trials do not tell it from the best.
+
+    ``at_best`` (trials,) are the errors of the best. Where the loss is smooth, half of the way to where trials become
+    worse is the interval by its curvature; that lies between half of what is found here and all of it.
+    """
     trials = np.arange(at_best.size)
-    low, high = best.copy(), best.copy()
-    for i in range(best.size):
-        for share in PROBES:
-            at = best.copy()
-            at[i] = share
-            worse = robust(errors(at, trials)[:, None], scale) - robust(at_best[:, None], scale)
-            if worse.mean() <= quantile(trials.size) * worse.std(ddof=1) / np.sqrt(trials.size):
-                low[i], high[i] = min(low[i], share), max(high[i], share)
-    return Probes(low, high)
+    base = robust(at_best[:, None], scale)
+    lower: list[tuple[float, np.ndarray]] = []
+
+    def rise(i: int, share: float) -> tuple[bool, float]:
+        """Whether the trials are significantly worse there, and by which part of the loss."""
+        at = best.copy()
+        at[i] = share
+        own = robust(errors(at, trials)[:, None], scale)
+        worse = own - base
+        if better(own, base):
+            lower.append((float(own.mean()), at))
+        told = worse.mean() > quantile(trials.size) * worse.std(ddof=1) / np.sqrt(trials.size)
+        return bool(told), float(worse.mean() / max(base.mean(), 1e-300))
+
+    def reaches(i: int, bound: float) -> float:
+        share, beyond = bound, bound
+        for _ in range(HALVINGS):
+            told, rises = rise(i, share)
+            if not told:
+                break
+            share, beyond = 0.5 * (best[i] + share), share
+        else:
+            return float(best[i])
+        if share != bound and rises < FLAT:  # a plateau, which ends somewhere beyond
+            for _ in range(EDGE):
+                middle = 0.5 * (share + beyond)
+                if rise(i, middle)[0]:
+                    beyond = middle
+                else:
+                    share = middle
+        return float(share)
+
+    low, high = (
+        np.array([reaches(i, bound) if best[i] != bound else bound for i in range(best.size)]) for bound in (0.0, 1.0)
+    )
+    return Probes(low, high, min(lower, key=lambda one: one[0])[1] if lower else None)
 
 
 def quantile(trials: int) -> float:

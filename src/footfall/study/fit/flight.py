@@ -4,7 +4,7 @@ Until it touches, the centre of a thrown body follows a parabola, and a body wit
 spin. Over ten frames and more that gives the velocity at the first frame ten times as exactly as the difference of two
 frames does. How fast bodies fall in the data shows errors of the cameras' scale and clock.
 
-Limitations: a body with unequal moments of inertia changes its spin; over a short flight the mean is a fair estimate.
+A body with unequal moments of inertia changes its spin: Euler's equations are fitted to its attitudes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,16 @@ from footfall.errors import StudyError
 GRAVITY = 9.81
 #: A second difference of the height above this multiple of gravity is a push by the ground.
 PUSHED = 1.0
+#: Standard deviations of a second difference's noise that are below a push.
+QUIET = 3.0
 #: Frames of flight below which the velocities of the file are kept, and frames before the touch that are left out.
 FEWEST, LEFT_OUT = 5, 1
 #: Gravity is measured where its standard error is below this share, and believed up to so much from 9.81 m/s2.
 KNOWN_TO, BELIEVED = 0.005, 0.06
+#: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
+AT_REST, TILTED = 2e-3, 0.17
+#: Steps of Euler's equations between two frames.
+SUBSTEPS = 4
 #: Steps of Gauss and Newton for the spin; the rotation over a flight is below a turn, so that each gains a digit or so.
 GAUSS_NEWTON = 30
 
@@ -39,12 +45,25 @@ class Flight:
 
 def flight_of(qpos: np.ndarray, rate: float) -> Flight | None:
     """The free flight at the beginning of a motion (T, 7) at some frames per second; None where it is too short."""
-    pushed = np.diff(qpos[:, 2], n=2) * rate**2 > PUSHED * GRAVITY
-    # The difference at k reaches from frame k to k + 2, so that frame k + 1 is the last that may be free.
-    frames = (int(np.argmax(pushed)) + 2 if pushed.any() else len(qpos)) - LEFT_OUT
+    z = qpos[:, 2]
+    apart = _apart(z, rate)
+    if len(z) <= 2 * apart:
+        return None
+    pushed = (z[2 * apart :] - 2.0 * z[apart:-apart] + z[: -2 * apart]) * (rate / apart) ** 2 > PUSHED * GRAVITY
+    # The difference at k reaches from frame k to k + 2 apart: the frame before that is the last that may be free.
+    frames = (int(np.argmax(pushed)) + 2 * apart if pushed.any() else len(qpos)) - LEFT_OUT * apart
     if frames < FEWEST:
         return None
     return Flight(np.arange(frames) / rate, qpos[:frames, :3], qpos[:frames, 3:7])
+
+
+def _apart(z: np.ndarray, rate: float) -> int:
+    """How many frames apart heights are differenced so that their noise is no push; a faster camera needs more."""
+    if len(z) < 8:
+        return 1
+    # Fourth differences of a smooth motion vanish; those of noise of standard deviation s have sqrt(70) s.
+    noise = float(np.median(np.abs(np.diff(z, n=4)))) / (0.6745 * np.sqrt(70.0))
+    return max(1, int(np.ceil(rate * np.sqrt(QUIET * np.sqrt(6.0) * noise / (PUSHED * GRAVITY)) - 1e-9)))
 
 
 def gravity_of(flights: Sequence[Flight | None], source: str) -> float:
@@ -65,9 +84,13 @@ def gravity_of(flights: Sequence[Flight | None], source: str) -> float:
     if error > KNOWN_TO * GRAVITY:
         return GRAVITY
     if abs(mean / GRAVITY - 1.0) > BELIEVED:
+        ratio = mean / GRAVITY
+        units = {1e3: "mm", 1e2: "cm", 39.37: "in"}
+        unit = next((name for times, name in units.items() if abs(ratio / times - 1.0) < BELIEVED), None)
+        hint = f"; as if places were in {unit}" if unit else f"; as if the rate were {ratio**-0.5:.4g} times it"
         raise StudyError(
             f"{source}: bodies in flight fall with {mean:.4g} m/s2, not {GRAVITY}: are places in m, heights in z, and "
-            "the rate in frames per second right?"
+            f"the rate in frames per second right?{hint if ratio > 0.0 else ''}"
         )
     return mean
 
@@ -85,6 +108,56 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
         first = _product(first, _turned(left[0]))
         spin = spin + left[1]
     return np.concatenate([velocity, spin])
+
+
+def check_order(qpos: Sequence[np.ndarray], source: str) -> None:
+    """Refuse quaternions after which boxes come to rest on an edge, and would lie flat in the order x, y, z, w.
+
+    Flights do not show the order: a constant spin is one in any order of the four numbers.
+    """
+    resting = [one[-1] for one in qpos if len(one) > 3 and np.ptp(one[-3:], axis=0).max() < AT_REST]
+    if len(resting) < 2:
+        return
+    turns = np.array(resting)[:, 3:7]
+    own, other = (float(np.median(_tilt(turns[:, order]))) for order in ([0, 1, 2, 3], [3, 0, 1, 2]))
+    if own > TILTED and other < 0.25 * own:
+        raise StudyError(
+            f"{source}: at rest, the axes of the bodies are {np.degrees(own):.3g} deg from the vertical, and "
+            f"{np.degrees(other):.2g} deg if quaternions are x, y, z, w: give the order xyzw"
+        )
+
+
+def _tilt(turns: np.ndarray) -> np.ndarray:
+    """Angle (rad) between the vertical and the nearest axis of bodies with attitudes (N, 4)."""
+    w, x, y, z = turns.T
+    upright = np.abs([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z])
+    return np.arccos(np.minimum(upright.max(axis=0), 1.0))
+
+
+def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """(6,) the start with the spin by which a body of unequal moments (3,), kg m2, turns freely as measured."""
+    from scipy.optimize import least_squares
+
+    def attitudes(unknowns: np.ndarray) -> np.ndarray:
+        turn, spin = _product(flight.turn[0], _turned(unknowns[:3])), unknowns[3:]
+        found = [turn]
+        for step in np.diff(flight.time):
+            h = step / SUBSTEPS
+            for _ in range(SUBSTEPS):  # the midpoint rule of Euler's equations
+                half = spin + 0.5 * h * _euler(spin, moments)
+                turn, spin = _product(turn, _turned(h * half)), spin + h * _euler(half, moments)
+            found.append(turn)
+        return np.array(found)
+
+    def miss(unknowns: np.ndarray) -> np.ndarray:
+        return _rotation(_relative(attitudes(unknowns), flight.turn)).ravel()
+
+    solved = least_squares(miss, np.concatenate([np.zeros(3), start[3:]]), method="lm")
+    return np.concatenate([start[:3], solved.x[3:]])
+
+
+def _euler(spin: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    return -np.cross(spin, moments * spin) / moments
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -10,10 +10,12 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.files.measured import Measured
+from footfall.ground import Ground
 from footfall.measure.against import measured_feet
 from footfall.measure.trajectory import force_error
 from footfall.record import Push
 from footfall.simulation import Simulation
+from footfall.standing import place
 
 #: What ``follow_forces`` measures, with its weight in the loss.
 FORCE_WEIGHTS = {"force_weights": 1.0}
@@ -43,7 +45,7 @@ class ForceTrial:
         if self.measured.time[0] < 0.0 or self.measured.time[-1] <= 0.0:
             raise StudyError(
                 f"{self.measured.source}: time runs from {self.measured.time[0]:g} to {self.measured.time[-1]:g} s, "
-                "and counts from the start of the run: shift it so that this is 0"
+                "and counts from the start of the run: shift it so that this is 0, with measured.shifted(SECONDS)"
             )
 
 
@@ -55,7 +57,9 @@ def follow_forces(sim: Simulation, trial: ForceTrial) -> dict[str, float]:
     """
     qpos = np.array(sim.place() if trial.qpos is None else trial.qpos, dtype=float)
     if trial.drop:
-        qpos[2] += trial.drop
+        # The vertical coordinate is what differs between standing on two grounds: z of a free root, or a rail's.
+        low, high = (place(sim.robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, trial.drop))
+        qpos += high - low
     measured = trial.measured
     rec = sim.run(
         float(measured.time[-1]), qpos=qpos, qvel=trial.qvel, controller=trial.controller, pushes=trial.pushes

@@ -8,19 +8,22 @@ from typing import Any, NamedTuple
 
 from footfall.errors import StudyError
 from footfall.files.measured import Measured
-from footfall.robot import Robot
+from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.study.fit.forces import FORCE_WEIGHTS, ForceTrial, follow_forces
-from footfall.study.fit.presets import of_cube, preset
+from footfall.study.fit.impacts import IMPACT_WEIGHTS, ImpactTrial, follow_impact
+from footfall.study.fit.presets import of_box, of_cube, preset
 from footfall.study.fit.pulls import PULL_WEIGHTS, follow_pull, mean_mass, sled
 from footfall.study.fit.ranges import Range
-from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, cube, follow, step_of
+from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 from footfall.study.pull_data import Pull
 
 #: Step where the trials do not say otherwise, s.
 STEP = 1e-3
 #: Of the ground under a sled; where static friction would be the smaller there is no such ground.
 PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
+#: Of impacts alone.
+IMPACTS = {"law.restitution": Range(0.0, 1.0, "linear", 0.0), "ground.friction": Range(0.0, 1.5, "linear", 0.3)}
 
 Simulate = Callable[[Simulation, Any], Mapping[str, float]]
 
@@ -43,23 +46,33 @@ def _of_forces(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
     return options, {name: own for name, own in ranges.items() if name != "ground.height"}
 
 
+def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
+    """The body of a toss as a function of what is fitted of it, and between which bounds."""
+    if toss.size is None and isinstance(toss.inertia, float):
+        body = partial(cube, side=toss.width, mass=toss.mass, inertia=toss.inertia, gravity=toss.gravity)
+        return body, of_cube(toss.width, toss.mass, toss.inertia)
+    sides = (toss.width,) * 3 if toss.size is None else toss.size
+    return partial(box, sides, toss.mass, toss.inertia, gravity=toss.gravity), of_box(sides)
+
+
 def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
     """What the trials are; ``own_robot``: they are followed by a robot that the user gives."""
     first = data[0]
     if isinstance(first, Toss):
-        made_of = {"side": first.width, "mass": first.mass, "inertia": first.inertia}
+        body, of_body = _thrown(first)
 
         def of_tosses(law: str) -> tuple[dict[str, Any], dict[str, Range]]:
             options, ranges = preset(law)
-            return options, ranges if own_robot else {**ranges, **of_cube(**made_of)}
+            return options, ranges if own_robot else {**ranges, **of_body}
 
-        body = partial(cube, **made_of, gravity=first.gravity)
         return Kind(data, follow, TOSS_WEIGHTS, body, step_of(first.rate), of_tosses)
     if isinstance(first, Measured | ForceTrial):
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")
         trials = [ForceTrial(one) if isinstance(one, Measured) else one for one in data]
         return Kind(trials, follow_forces, FORCE_WEIGHTS, None, STEP, _of_forces)
+    if isinstance(first, ImpactTrial):
+        return Kind(data, follow_impact, IMPACT_WEIGHTS, load_robot("ball"), STEP, lambda law: ({}, IMPACTS))
     if isinstance(first, Pull):
         return Kind(data, follow_pull, PULL_WEIGHTS, sled(mean_mass(data)), STEP, lambda law: ({}, PULLED))
     return Kind(data, follow, TOSS_WEIGHTS, cube, STEP, preset)

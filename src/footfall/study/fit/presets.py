@@ -6,6 +6,7 @@ that is not here needs its parameters named.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from footfall.errors import StudyError, did_you_mean
@@ -65,6 +66,14 @@ def of_cube(side: float, mass: float, inertia: float) -> dict[str, Range]:
     return {
         "robot.side": Range(0.92 * side, 1.01 * side, "linear", side),
         "robot.inertia": Range(square / 12.0, square / 2.0, "log", inertia),
+    }
+
+
+def of_box(sides: Sequence[float]) -> dict[str, Range]:
+    """Of a tossed box of these sides (m): how far its corners are rounded, and its inertia relative to that stated."""
+    return {
+        "robot.rounding": Range(0.0, 0.04 * min(sides), "linear", 0.0),
+        "robot.inertia_scale": Range(0.5, 2.0, "log", 1.0),
     }
 
 

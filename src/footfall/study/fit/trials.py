@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import mujoco
@@ -15,10 +14,13 @@ from footfall.errors import StudyError
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.study.fit.flight import GRAVITY, flight_of, gravity_of, start_velocity
+from footfall.study.fit.flight import GRAVITY, Flight, check_order, flight_of, free_spin, gravity_of, start_velocity
+from footfall.study.fit.toss_files import Order, read_tosses
 
 #: Steps between two frames are at most this long, s.
 LONGEST_STEP = 1e-3
+#: Frames per second of the cube tosses of ContactNets, whose files do not state it.
+CONTACTNETS_RATE = 148.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +33,9 @@ class Toss:
         qpos: (T, 7) place of the centre (m) and quaternion w, x, y, z, in MuJoCo's order.
         qvel: (6,) at the first frame: velocity (m/s, world frame), angular velocity (rad/s, body frame).
         width: m, side of the cube, what position errors are counted in.
-        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known.
+        mass, inertia: of the cube, kg and kg m2 about each axis, as far as known; three moments of a box.
         gravity: m/s2, as the cameras see it; see ``footfall.study.fit.flight``.
+        size: m, the three sides of a box; left out, it is a cube of this width.
     """
 
     name: str
@@ -41,8 +44,9 @@ class Toss:
     qvel: np.ndarray
     width: float
     mass: float = 0.37
-    inertia: float = 0.00081
+    inertia: float | tuple[float, float, float] = 0.00081
     gravity: float = GRAVITY
+    size: tuple[float, ...] | None = None
 
 
 #: What ``follow`` measures, with its weight in the loss: half a turn counts as one width.
@@ -67,19 +71,27 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
 
 
 def load_tosses(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    rate: float = 148.0,
-    width: float = 0.1048,
+    rate: float | None = None,
+    width: float | None = None,
+    size: Sequence[float] | None = None,
     mass: float = 0.37,
-    inertia: float = 0.00081,
+    inertia: float | Sequence[float] = 0.00081,
     start: Literal["flight", "frame"] = "flight",
+    quaternion: Order = "wxyz",
+    unit: str = "m",
 ) -> list[Toss]:
-    """Tosses of a file .npz with ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row.
+    """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
 
-    Columns of ``state``: quaternion w, x, y, z (world from body), place x, y, z of the centre (m), angular velocity in
-    the body's frame (rad/s), velocity in the world's frame (m/s). So are the cube tosses of ContactNets distributed
-    here; ``rate`` (frames per second), ``width`` (m), ``mass`` (kg) and ``inertia`` (kg m2) are theirs.
+    A file .npz has ``state`` (N, 13) and ``toss`` (N,), the number of the toss of each row. Columns of ``state``:
+    quaternion in the order ``quaternion``, place x, y, z of the centre in ``unit``, angular velocity in the body frame
+    (rad/s), velocity in the world frame; without velocities (N, 7). So are the cube tosses of ContactNets distributed
+    here, whose rate, 148 frames per second, width (m), ``mass`` (kg) and ``inertia`` (kg m2) are taken where they are
+    not given. A table has columns x, y, z, qw, qx, qy, qz, time in s or a ``rate``, and ``toss`` where it has several.
+
+    ``size`` are the three sides of a box, m, along the axes of its quaternions, ``inertia`` then three moments about
+    them; ``width``, m, is what errors are counted in, the mean side where it is left out.
 
     Velocities of a file are differences of two frames, with their noise and half a frame late. With ``start="flight"``
     the velocity at the first frame, and gravity, are those of the free flight before the first touch instead, see
@@ -87,40 +99,41 @@ def load_tosses(
     """
     if start not in ("flight", "frame"):
         raise StudyError(f"a toss starts from its 'flight' or from its first 'frame', not from '{start}'")
-    source = Path(path).expanduser()
-    try:
-        with np.load(source, allow_pickle=False) as data:
-            missing = [name for name in ("state", "toss") if name not in data]
-            if missing:
-                raise StudyError(f"{source} has no array '{missing[0]}': tosses need 'state' (N, 13) and 'toss' (N,)")
-            state, number = np.asarray(data["state"], dtype=float), np.asarray(data["toss"])
-    except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read tosses from '{source}': {error}") from error
-    if state.ndim != 2 or state.shape[1] != 13 or number.shape != (len(state),):
-        raise StudyError(f"{source}: 'state' has shape {state.shape} and 'toss' {number.shape}, not (N, 13) and (N,)")
-    bad = np.flatnonzero(~np.isfinite(state).all(axis=1))
-    if bad.size:
-        raise StudyError(f"{source}: {bad.size} rows hold numbers that are not finite, the first is row {bad[0]}")
+    sides = None if size is None else tuple(float(one) for one in size)
+    if sides is not None and (len(sides) != 3 or min(sides) <= 0.0):
+        raise StudyError(f"a box has three sides in m, not {size}")
+    moments = np.ravel(np.asarray(inertia, dtype=float))
+    if moments.size not in (1, 3) or moments.min() <= 0.0:
+        raise StudyError(f"a body has one moment of inertia about each axis, or three, in kg m2, not {inertia}")
+    if width is None:
+        width = 0.1048 if sides is None else sum(sides) / 3.0
+    own = float(moments[0]) if moments.size == 1 else (float(moments[0]), float(moments[1]), float(moments[2]))
     found = []
-    for one in np.unique(number):
-        own = state[number == one]
-        if len(own) < 2:
-            raise StudyError(f"{source}: toss {one} has a single frame")
-        turn = own[:, :4] / np.linalg.norm(own[:, :4], axis=1, keepdims=True)
-        qpos = np.hstack([own[:, 4:7], turn])
-        qvel = np.concatenate([own[0, 10:13], own[0, 7:10]])
-        found.append(Toss(f"toss {one}", rate, qpos, qvel, width, mass, inertia))
-    return started_from_flight(found, str(source)) if start == "flight" else found
+    for one in read_tosses(path, quaternion, unit, rate):
+        frames = one.rate if one.rate is not None else rate
+        if frames is None and not str(path).endswith(".npz"):
+            raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
+        known = CONTACTNETS_RATE if frames is None else frames
+        found.append(Toss(one.name, known, one.qpos, one.qvel, width, mass, own, size=sides))
+    source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
+    return started_from_flight(found, source) if start == "flight" else found
 
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
     """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
     flights = [flight_of(one.qpos, one.rate) for one in tosses]
     gravity = gravity_of(flights, source)
+    check_order([one.qpos for one in tosses], source)
     return [
-        replace(one, gravity=gravity, qvel=one.qvel if own is None else start_velocity(own, gravity, one.qvel))
+        replace(one, gravity=gravity, qvel=one.qvel if own is None else _start(one, own, gravity))
         for one, own in zip(tosses, flights, strict=True)
     ]
+
+
+def _start(toss: Toss, flight: Flight, gravity: float) -> np.ndarray:
+    found = start_velocity(flight, gravity, toss.qvel)
+    moments = np.ravel(toss.inertia)
+    return found if moments.size == 1 or np.ptp(moments) == 0.0 else free_spin(flight, found, moments)
 
 
 def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gravity: float = GRAVITY) -> Robot:
@@ -129,16 +142,42 @@ def cube(side: float = 0.1048, mass: float = 0.37, inertia: float = 0.00081, gra
     The defaults are those of the acrylic cube of ContactNets. A cube whose corners are rounded with a radius r touches
     as one whose side is smaller by 2 r does on a ground that is higher by r.
     """
-    half = side / 2.0
+    return box((side, side, side), mass, inertia, gravity=gravity, name="cube")
+
+
+def box(
+    size: Sequence[float],
+    mass: float,
+    inertia: float | Sequence[float] | None = None,
+    *,
+    rounding: float = 0.0,
+    inertia_scale: float = 1.0,
+    gravity: float = GRAVITY,
+    name: str = "box",
+) -> Robot:
+    """A box that touches with its eight corners: three sides in m, mass in kg, moments about its axes in kg m2.
+
+    Left out, the moments are those of a solid box. ``rounding`` r, m, draws the corners in by r along each side; the
+    ground is then higher by r. ``inertia_scale`` multiplies the moments.
+    """
+    sides = np.asarray(size, dtype=float)
+    if inertia is None:
+        inertia = mass / 12.0 * ((sides**2).sum() - sides**2)
+    half = 0.5 * sides - rounding
+    if not half.min() > 0.0:
+        raise StudyError(
+            f"a box of sides {', '.join(f'{one:g}' for one in sides)} m has no corners drawn in by {rounding:g} m"
+        )
     spec = mujoco.MjSpec()
-    spec.modelname = "cube"
+    spec.modelname = name
     spec.option.gravity = [0.0, 0.0, -gravity]
-    body = spec.worldbody.add_body(name="cube", pos=[0.0, 0.0, half])
-    body.mass, body.inertia, body.ipos, body.explicitinertial = mass, [inertia] * 3, [0.0, 0.0, 0.0], True
+    body = spec.worldbody.add_body(name=name, pos=[0.0, 0.0, half[2]])
+    moments = inertia_scale * np.broadcast_to(np.asarray(inertia, dtype=float), 3)
+    body.mass, body.inertia, body.ipos, body.explicitinertial = mass, moments.tolist(), [0.0, 0.0, 0.0], True
     body.add_freejoint(name="base")
-    body.add_geom(name="cube", type=mujoco.mjtGeom.mjGEOM_BOX, size=[half] * 3, mass=0.0)
-    corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
-    return load_robot(spec, feet={"cube": ("cube", np.array(corners))})
+    body.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=half.tolist(), mass=0.0)
+    corners = [(x, y, z) for x in (-half[0], half[0]) for y in (-half[1], half[1]) for z in (-half[2], half[2])]
+    return load_robot(spec, feet={name: (name, np.array(corners))})
 
 
 def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[list[Toss], list[Toss]]:

@@ -1,0 +1,143 @@
+"""Tosses of other bodies from other files: the same flights, however they were written down."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from footfall.errors import StudyError
+from footfall.study.fit import box, fit, load_tosses
+from footfall.study.fit.kinds import kind_of
+
+SIZE, MASS = (0.12, 0.08, 0.05), 0.6
+MOMENTS = tuple(MASS / 12.0 * (np.sum(np.square(SIZE)) - np.square(SIZE)))
+
+
+def flown(number, rate, noise=0.0, seed=4, seconds=0.4):
+    """Poses (T, 7) and starts (6,) of a box in MuJoCo, that falls, tumbling, onto a hard ground and is followed on."""
+    xml = f"""<mujoco><option timestep="0.0005" cone="elliptic"/><worldbody><geom type="plane" size="0 0 1"/>
+    <body><freejoint/><geom type="box" size="0.06 0.04 0.025" mass="{MASS}"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(number):
+        mujoco.mj_resetData(model, data)
+        turn = random.normal(size=4)
+        data.qpos[:] = [0, 0, 0.25, *(turn / np.linalg.norm(turn))]
+        data.qvel[:] = [*random.normal(0, 0.5, 3), *random.normal(0, 6, 3)]
+        start, poses = data.qvel.copy(), []
+        for _ in range(round(seconds * rate)):
+            poses.append(data.qpos + np.r_[random.normal(0, noise, 3), random.normal(0, 5 * noise, 4)])
+            for _ in range(round(1.0 / (rate * model.opt.timestep))):
+                mujoco.mj_step(model, data)
+        found.append((np.array(poses), start))
+    return found
+
+
+def table(tosses, rate, order="wxyz", scale=1.0, delimiter=",", decimal="."):
+    head = ["toss", "time", "x", "y", "z", *(f"q{axis}" for axis in order)]
+    lines = [delimiter.join(head)]
+    for number, (poses, _) in enumerate(tosses):
+        for k, pose in enumerate(poses):
+            turn = dict(zip("wxyz", pose[3:], strict=True))
+            values = [number, k / rate, *(scale * pose[:3]), *(turn[axis] for axis in order)]
+            lines.append(delimiter.join(f"{value:.6f}" for value in values).replace(".", decimal))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("rate", [100.0, 250.0])
+@pytest.mark.parametrize("way", [{}, {"order": "xyzw", "delimiter": ";", "decimal": ","}, {"scale": 1e3}])
+def test_flights_of_a_box_are_found_in_any_table(rate, way, tmp_path):
+    tosses = flown(6, rate, noise=1e-4)
+    (tmp_path / "tosses.csv").write_text(table(tosses, rate, **way))
+    unit = "mm" if "scale" in way else "m"
+    found = load_tosses(tmp_path / "tosses.csv", size=SIZE, mass=MASS, inertia=MOMENTS, unit=unit)
+    assert len(found) == 6 and found[0].rate == pytest.approx(rate, rel=1e-4)
+    assert found[0].width == pytest.approx(np.mean(SIZE)) and found[0].gravity == pytest.approx(9.81, rel=0.01)
+    miss = np.array([one.qvel - start for one, (_, start) in zip(found, tosses, strict=True)])
+    # 0.1 mm and 0.05 deg at 15 frames over 0.15 s and more: some mm/s and 0.02 rad/s by the formula of a line's slope.
+    assert np.sqrt(np.mean(miss[:, :3] ** 2)) < 8e-3 and np.sqrt(np.mean(miss[:, 3:] ** 2)) < 0.1
+
+
+def test_a_spin_about_unequal_moments_follows_euler(tmp_path):
+    """Without noise the spin at the first frame is exact, where a constant spin is off by tenths of rad/s."""
+    tosses = flown(3, 200.0)
+    for k, (poses, start) in enumerate(tosses):
+        (tmp_path / f"{k}.csv").write_text(table([(poses, start)], 200.0).replace("toss,", "number,"))
+    files = sorted(tmp_path.glob("*.csv"))
+    found = load_tosses(files, size=SIZE, mass=MASS, inertia=MOMENTS)
+    even = load_tosses(files, width=0.08, mass=MASS, inertia=1e-3)
+    assert [one.name for one in found] == ["0", "1", "2"]
+    miss, rough = (
+        max(np.abs(one.qvel[3:] - start[3:]).max() for one, (_, start) in zip(own, tosses, strict=True))
+        for own in (found, even)
+    )
+    assert miss < 0.02 < 0.2 < rough
+
+
+def test_arrays_in_the_other_order_and_in_millimetres_are_told(tmp_path):
+    tosses = flown(5, 100.0, seconds=1.2)
+    state = np.vstack([np.hstack([p[:, [4, 5, 6, 3]], p[:, :3]]) for p, _ in tosses])  # x, y, z, w
+    number = np.repeat(np.arange(5), len(tosses[0][0]))
+    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS, "rate": 100.0}
+    np.savez(tmp_path / "a.npz", state=state, toss=number)
+    with pytest.raises(StudyError, match="give the order xyzw"):
+        load_tosses(tmp_path / "a.npz", **body)
+    found = load_tosses(tmp_path / "a.npz", quaternion="xyzw", **body)
+    assert np.abs(found[0].qvel - tosses[0][1]).max() < 0.02  # as exact as steps of 0.5 ms are
+    np.savez(tmp_path / "b.npz", state=state * np.r_[np.ones(4), np.full(3, 1e3)], toss=number)
+    with pytest.raises(StudyError, match="as if places were in mm"):
+        load_tosses(tmp_path / "b.npz", quaternion="xyzw", **body)
+    assert np.allclose(load_tosses(tmp_path / "b.npz", quaternion="xyzw", unit="mm", **body)[0].qpos, found[0].qpos)
+    with pytest.raises(StudyError, match=r"as if the rate were 0\.5 times it"):
+        load_tosses(tmp_path / "a.npz", quaternion="xyzw", **(body | {"rate": 200.0}))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda text: text.replace("qw", "w0"), r"no columns qw, qx, qy, qz .*its columns are toss, x, y, z, w0"),
+        (lambda text: text.replace("toss,", "number,"), "number the tosses in a column 'toss'"),
+        (lambda text: "\n".join(text.splitlines()[:1] + text.splitlines()[2:3]), "single frame"),
+        (lambda text: text.replace("time,", "when,"), "neither times nor a rate"),
+    ],
+)
+def test_tables_that_are_no_tosses_are_refused_in_a_sentence(change, sentence, tmp_path):
+    (tmp_path / "a.csv").write_text(change(table(flown(2, 100.0), 100.0)))
+    with pytest.raises(StudyError, match=sentence):
+        load_tosses(tmp_path / "a.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
+
+
+def test_a_box_is_fitted_as_a_box():
+    """Its robot has these sides and moments, and rounding and inertia are fitted where nothing else is said."""
+    robot = box(SIZE, MASS, rounding=0.001, inertia_scale=2.0)
+    assert np.allclose(np.abs(robot.feet[0].points), np.array(SIZE) / 2 - 0.001)
+    assert np.allclose(robot.model.body_inertia[-1], 2.0 * np.array(MOMENTS)) and robot.mass == pytest.approx(MASS)
+    with pytest.raises(StudyError, match="no corners"):
+        box(SIZE, MASS, rounding=0.03)
+
+
+def test_friction_of_a_second_engine_is_recovered(tmp_path):
+    """Boxes that slide on a face in MuJoCo, friction 0.3, noise 0.1 mm, to rest: 0.3 lies in the interval."""
+    xml = f"""<mujoco><option timestep="0.0005" cone="elliptic" impratio="20"/><worldbody>
+    <geom type="plane" size="0 0 1" friction="0.3 0 0"/><body><freejoint/>
+    <geom type="box" size="0.06 0.04 0.025" mass="{MASS}" friction="0.3 0 0"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data, random, tosses = mujoco.MjData(model), np.random.default_rng(1), []
+    for _ in range(6):
+        mujoco.mj_resetData(model, data)
+        data.qpos[:] = [0, 0, 0.06, 1, 0, 0, 0]
+        data.qvel[:] = [*random.uniform(-1, 1, 2), 0, 0, 0, random.uniform(-2, 2)]
+        poses = []
+        for _ in range(35):
+            poses.append(data.qpos + np.r_[random.normal(0, 1e-4, 3), random.normal(0, 1e-4, 4)])
+            for _ in range(20):
+                mujoco.mj_step(model, data)
+        tosses.append((np.array(poses), None))
+    (tmp_path / "slides.csv").write_text(table(tosses, 100.0))
+    found = load_tosses(tmp_path / "slides.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
+    assert "robot.rounding" in kind_of(found, False).preset("time-stepping")[1]
+    friction = fit("time-stepping", found, {"ground.friction": (0.05, 1.0, "log")}, evaluations=30).parameters[0]
+    assert friction.low < 0.3 < friction.high and friction.value == pytest.approx(0.3, rel=0.08)
