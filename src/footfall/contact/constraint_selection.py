@@ -101,7 +101,7 @@ def violations(rank):
 
 @inlined
 def report(desk, feet, tried, rank, signals):
-    """What is told of the step."""
+    """Write the signals of the step."""
     signals[0], signals[1] = tried, violations(rank)
     for b in range(feet):
         signals[2 + b] = desk.code[b] & 3

@@ -1,4 +1,4 @@
-"""The points in contact between two events: who they are, what jumps at an event, and what rounding must not add up to.
+"""The points in contact between two events: which they are, what jumps at an event, and what corrects their drift.
 
 A point in contact rests or slides until the next event; that and the direction of its slip are kept in the engine's
 columns of its memory, see :mod:`footfall.contact.event_law`.
@@ -149,7 +149,7 @@ def let_slide(points, contacts, p):
 
 @inlined
 def sort_touching(points, contacts, flow):
-    """After a jump of the velocity: who leaves, who rests, who slides."""
+    """After a jump of the velocity: which points leave, which rest, which slide."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         v = contacts.velocity[p]

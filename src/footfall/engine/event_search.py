@@ -1,6 +1,8 @@
-"""Events between two steps of integration: what happened, when, and who is in contact after it."""
+"""Events between two steps of integration: what happened, when, and which points are in contact after it."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
@@ -10,18 +12,28 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 #: Events are found to this time, s, gap, m, and slip, m/s.
 INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
+#: Steps in which an event is sought.
+TURNS = 100
 
 
 @inlined
-def look(points, contacts, flow):
-    """Keep what events are told by: gaps, their rates, and slips along the first direction."""
-    first = engine_columns(points.memory)
+def slip_along(points, contacts, p):
+    """Slip of a point (m/s) along the direction in which it began to slide."""
+    first, v, frame = engine_columns(points.memory), contacts.velocity[p], contacts.frame[p]
+    along = 0.0
+    for k in range(3):
+        along += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+    return along
+
+
+@inlined
+def keep_values(points, contacts, flow):
+    """Keep the values whose signs change at events: gaps, their rates, and slips along the first direction."""
     for p in range(live(points)):
-        v, frame, now = contacts.velocity[p], contacts.frame[p], flow.before[p]
-        now[0], now[1], now[2] = contacts.gap[p], v[2], 0.0
+        now = flow.before[p]
+        now[0], now[1], now[2] = contacts.gap[p], contacts.velocity[p, 2], 0.0
         if flow.touching[p] == 1:
-            for k in range(3):
-                now[2] += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+            now[2] = slip_along(points, contacts, p)
 
 
 @inlined
@@ -33,7 +45,7 @@ def find_event(points, contacts, flow, status, length):
     first = engine_columns(points.memory)
     happened, found = False, True
     for p in range(live(points)):
-        v, frame, then = contacts.velocity[p], contacts.frame[p], flow.before[p]
+        v, then = contacts.velocity[p], flow.before[p]
         value, near = 1.0, NO_SLIP
         if flow.touching[p] == 0:
             if then[0] > NO_GAP or (then[1] > 0.0 and then[0] > -TOUCH):
@@ -43,9 +55,7 @@ def find_event(points, contacts, flow, status, length):
         elif points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK):
             value = -1.0
         elif points.memory[p, first + DOES] == SLIDE:
-            value = 0.0
-            for k in range(3):
-                value += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
+            value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
             happened |= speed < SLOW and speed < then[2]
         flow.after[p, 0] = value
@@ -82,7 +92,7 @@ def first_event(points, flow, low, high, sides):
 
 
 @inlined
-def lowest(points, contacts, flow, h):
+def lowest_instant(points, contacts, flow, h):
     """When a point that is above the ground at both ends of a step was lowest, if that may be below; else h."""
     where = h
     for p in range(live(points)):
@@ -95,9 +105,47 @@ def lowest(points, contacts, flow, h):
     return where
 
 
+class Bracket(NamedTuple):
+    """Lengths of a step between which an event is sought."""
+
+    low: float  # s, without an event
+    high: float  # s, with one; 0 while none is sought
+    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
+    turns: int  # steps taken in the search
+
+
 @inlined
-def adopt(points, contacts, flow):
-    """Have points in contact do what the law says they are about to: leave, slide, or what they did."""
+def seek_event(points, contacts, flow, bracket, h, status):
+    """Look for an event in a step of length ``h`` (s).
+
+    Gives the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
+    """
+    low, high, sides, turns = bracket
+    happened, found = find_event(points, contacts, flow, status, h - low)
+    turns += 1
+    again = 0.0
+    if happened and not found:
+        sides = max(1, sides + 1)
+        high = h
+        for p in range(live(points)):
+            flow.after[p, 1] = flow.after[p, 0]
+        again = first_event(points, flow, low, high, sides)
+    elif not happened and high > 0.0 and turns < TURNS:
+        sides = min(-1, sides - 1)
+        low = h
+        keep_values(points, contacts, flow)
+        again = first_event(points, flow, low, high, sides)
+    elif not happened and high == 0.0:
+        again = lowest_instant(points, contacts, flow, h)
+        again = 0.0 if again == h else again
+    if high > 0.0 and again > 0.0:
+        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
+    return again, happened, Bracket(low, high, sides, turns)
+
+
+@inlined
+def adopt_modes(points, contacts, flow):
+    """From now on points in contact do what the law says they are about to: leave, slide, or what they did."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -108,31 +156,31 @@ def adopt(points, contacts, flow):
 
 
 @inlined
-def arrive(points, contacts, flow):
-    """At an event: who has reached the ground, whose slip has ended or turned. Gives whether anybody strikes."""
+def update_contacts(points, contacts, flow):
+    """At an event: which points have reached the ground, and whose slip has ended or turned.
+
+    Gives whether any strikes the ground.
+    """
     first = engine_columns(points.memory)
     hit = False
     for p in range(live(points)):
-        v, frame = contacts.velocity[p], contacts.frame[p]
+        v = contacts.velocity[p]
         if flow.touching[p] == 0:
             if contacts.gap[p] <= TOUCH and v[2] < 0.0:
                 flow.arriving[p] = 1
                 hit = True
         elif points.memory[p, first + DOES] == SLIDE:
-            along = 0.0
-            for k in range(3):
-                along += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
             if speed <= SLOW:
                 let_rest(points, p)
-            elif along <= 0.0:
+            elif slip_along(points, contacts, p) <= 0.0:
                 let_slide(points, contacts, p)
     return hit
 
 
 @inlined
-def begin(points, contacts, flow):
-    """At the beginning of a run: who is on the ground. Gives whether anybody strikes it."""
+def find_grounded(points, contacts, flow):
+    """At the beginning of a run: which points are on the ground. Gives whether any strikes it."""
     hit = False
     for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:

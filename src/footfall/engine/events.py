@@ -55,7 +55,14 @@ from footfall.engine.dormand_prince import (
     step_error,
     write_state,
 )
-from footfall.engine.event_search import adopt, arrive, begin, find_event, first_event, look, lowest
+from footfall.engine.event_search import (
+    Bracket,
+    adopt_modes,
+    find_grounded,
+    keep_values,
+    seek_event,
+    update_contacts,
+)
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
 from footfall.engine.near_bodies import live
@@ -81,8 +88,6 @@ TIRED, ENOUGH = 12, 10_000
 MANY, PER_SECOND = 500, 1e5
 #: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
 PERIOD = 200e6
-#: Steps in which an event is sought.
-TURNS = 100
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -131,49 +136,11 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return {strike: (*place, laws, types.float64), put_back: place}
 
 
-class Bracket(NamedTuple):
-    """Lengths of a step between which an event is sought."""
-
-    low: float  # s, without an event
-    high: float  # s, with one; 0 while none is sought
-    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
-    turns: int  # steps taken in the search
-
-
-@inlined
-def seek_event(points, contacts, flow, bracket, h, status):
-    """Look for an event in a step of length ``h`` (s).
-
-    Gives the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
-    """
-    low, high, sides, turns = bracket
-    happened, found = find_event(points, contacts, flow, status, h - low)
-    turns += 1
-    again = 0.0
-    if happened and not found:
-        sides = max(1, sides + 1)
-        high = h
-        for p in range(live(points)):
-            flow.after[p, 1] = flow.after[p, 0]
-        again = first_event(points, flow, low, high, sides)
-    elif not happened and high > 0.0 and turns < TURNS:
-        sides = min(-1, sides - 1)
-        low = h
-        look(points, contacts, flow)
-        again = first_event(points, flow, low, high, sides)
-    elif not happened and high == 0.0:
-        again = lowest(points, contacts, flow, h)
-        again = 0.0 if again == h else again
-    if high > 0.0 and again > 0.0:
-        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
-    return again, happened, Bracket(low, high, sides, turns)
-
-
 @inlined
 def begin_step(world, points, contacts, flow, left):
     """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s."""
     read_state(world, flow.start)
-    look(points, contacts, flow)
+    keep_values(points, contacts, flow)
     h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, left)
     if left - h < SHORTEST:
         h = left
@@ -273,13 +240,13 @@ def take_periods(loop, flow, first, last):
             if stage == 0:  # after an event or a change of controls
                 if flow.tally[SORTED] == 0:
                     flow.tally[SORTED] = 1
-                    hit = begin(points, contacts, flow)
+                    hit = find_grounded(points, contacts, flow)
                 if status == INCONSISTENT:
                     flash = FLASH
                     note_inconsistent(flow, time + gone)
                 if hit or flash > 0.0:
                     continue
-                adopt(points, contacts, flow)
+                adopt_modes(points, contacts, flow)
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             flow.tally[UNSOLVED] |= 1 if status == 1 else 0
@@ -308,8 +275,8 @@ def take_periods(loop, flow, first, last):
                     flow.clock[LENGTH] = scale * h
                 flow.tally[EVENTS] += 1 if happened else 0
                 if happened and status != INCONSISTENT:
-                    adopt(points, contacts, flow)
-                hit = happened and arrive(points, contacts, flow)
+                    adopt_modes(points, contacts, flow)
+                hit = happened and update_contacts(points, contacts, flow)
                 straighten = happened or off_course(points, contacts, flow) > DRIFT
                 if straighten or gone >= dt - 1e-15:
                     stage = 0

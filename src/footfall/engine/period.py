@@ -34,7 +34,7 @@ def take_time_step(world, points, contacts, flow, dt):
         flow.touching[p] = 0
         for k in range(3):
             flow.impulse[p, k] = dt * flow.force[0, p, k]
-    flow.tally[SORTED] = 0  # who is in contact is found anew
+    flow.tally[SORTED] = 0  # which points are in contact is found anew
     integrate_activations(world, dt)
     for j in range(world.qvel.size):
         world.qvel[j] += dt * world.qacc[j]
@@ -103,10 +103,10 @@ def record_period(world, points, contacts, flow, held, tape, dt, outcome):
         for k in range(3):
             held.force[p, k] = flow.impulse[p, k] / dt
     add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
-    told = tape.signals[outcome[SAMPLES] - 1]
+    signals = tape.signals[outcome[SAMPLES] - 1]
     if outcome[STEPS] == 1:
-        told[0], told[1], told[2], told[3] = 0.0, 0.0, 0.0, 0.0
-    told[0] += flow.tally[EVENTS]
-    told[1] += flow.tally[IMPACTS]
-    told[2] += flow.struck[0]
-    told[3] += flow.tally[SOFT]
+        signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
+    signals[0] += flow.tally[EVENTS]
+    signals[1] += flow.tally[IMPACTS]
+    signals[2] += flow.struck[0]
+    signals[3] += flow.tally[SOFT]

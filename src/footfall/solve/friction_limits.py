@@ -61,6 +61,6 @@ def add_friction(problem):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if kind[p] == SLIDE:
-            size = friction[p, 3] * (1.0 + 1e-12)  # a trace beyond the cone, so that who clips it sees that it slides
+            size = friction[p, 3] * (1.0 + 1e-12)  # a trace beyond the cone: clipped to it, it counts as sliding
             for k in range(3):
                 force[p, k] += size * friction[p, k]

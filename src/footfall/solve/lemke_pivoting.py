@@ -102,7 +102,7 @@ def comes_before(work, where, slot, i, j):
 
 
 @kernel
-def leaving_row(work, who, where, slot):
+def leaving_row(work, basic, where, slot):
     """The row that must leave for what waits in ``slot``: -1 if none does."""
     n = work.shape[1]
     entering, value = work[slot], work[n + 1]
@@ -120,7 +120,7 @@ def leaving_row(work, who, where, slot):
     bound = least + TIE * max(1.0, least)
     for i in range(n):
         if entering[i] > PIVOT * largest and max(0.0, value[i]) / entering[i] <= bound:
-            if who[i] == 2 * n:  # z0 can leave, and that is the end
+            if basic[i] == 2 * n:  # z0 can leave, and that is the end
                 return i
             if i != best and comes_before(work, where, slot, i, best):
                 best = i
@@ -128,7 +128,7 @@ def leaving_row(work, who, where, slot):
 
 
 @kernel
-def refine(m, q, size, work, who, where):
+def refine(m, q, size, work, basic, where):
     """Take off what rounding has done to the values of the last basis, by means of its inverse."""
     n = q.size
     value, scale, miss = work[n + 1], work[n + 2], work[n + 3]
@@ -138,8 +138,8 @@ def refine(m, q, size, work, who, where):
             if where[i] < n:
                 short -= value[where[i]]
             for r in range(n):
-                if who[r] >= n:
-                    short += scale[i] * m[i, who[r] - n] * scale[who[r] - n] * value[r]
+                if basic[r] >= n:
+                    short += scale[i] * m[i, basic[r] - n] * scale[basic[r] - n] * value[r]
             miss[i] = short
         for r in range(n):
             for c in range(n):
@@ -153,7 +153,7 @@ def pivot_to_solution(m, q, z, limit, work, marks):
     ``work`` has ``lemke_rows(n)`` rows of exactly n floats, ``marks`` ``lemke_marks(n)`` integers.
     """
     n = q.size
-    who, waiting, where = marks[:n], marks[n : 2 * n + 1], marks[2 * n + 1 : 4 * n + 2]
+    basic, nonbasic, where = marks[:n], marks[n : 2 * n + 1], marks[2 * n + 1 : 4 * n + 2]
     value, scale = work[n + 1], work[n + 2]
     equilibrate(m, scale)
     size, first = 0.0, -1
@@ -168,25 +168,25 @@ def pivot_to_solution(m, q, z, limit, work, marks):
         for s in range(n):
             work[s, i] = -scale[i] * m[i, s] * scale[s]
         work[n, i] = -1.0
-        who[i], where[i] = i, i
-        waiting[i], where[n + i] = n + i, n + i
+        basic[i], where[i] = i, i
+        nonbasic[i], where[n + i] = n + i, n + i
         if first < 0 or value[i] <= value[first]:  # the last of equals is lexicographically least
             first = i
-    waiting[n], where[2 * n] = 2 * n, 2 * n
+    nonbasic[n], where[2 * n] = 2 * n, 2 * n
     slot, row = n, first
     for count in range(1, limit + 1):
         pivot(work, row, slot)
-        left, entered = who[row], waiting[slot]
-        who[row], waiting[slot] = entered, left
+        left, entered = basic[row], nonbasic[slot]
+        basic[row], nonbasic[slot] = entered, left
         where[entered], where[left] = row, n + slot
         if left == 2 * n:
-            refine(m, q, size, work, who, where)
+            refine(m, q, size, work, basic, where)
             for i in range(n):
-                if who[i] >= n:
-                    z[who[i] - n] = size * scale[who[i] - n] * max(0.0, value[i])
+                if basic[i] >= n:
+                    z[basic[i] - n] = size * scale[basic[i] - n] * max(0.0, value[i])
             return SOLVED, count
         slot = where[left + n if left < n else left - n] - n
-        row = leaving_row(work, who, where, slot)
+        row = leaving_row(work, basic, where, slot)
         if row < 0:
             return RAY, count
     return LIMIT, limit
