@@ -109,12 +109,12 @@ def report(desk, feet, tried, rank, signals):
 
 
 @cold(types.int64)
-def point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals):
+def point_by_point(problem, feet, signals):
     """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
 
     Adds to the states tried.
     """
-    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
+    contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
     status, tried = solve_contacts(problem)
     signals[0], signals[1] = signals[0] + tried, status
@@ -143,12 +143,13 @@ def beside_soles(contacts, points):
 
 def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     feet = int(parameters.feet)
+    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
     desk = lay_out(contacts, work, marks, PLACES)
     beside = beside_soles(contacts, int(parameters.points))
     stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST)
     if beside or not look(contacts, dt, stabilisation, memory, desk):
         signals[0] = 0.0
-        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
+        return point_by_point(problem, feet, signals)
     if parameters.one_step == 1.0:
         rank = predict(contacts, dt, memory, desk, parameters)
         write(contacts, desk, memory, force, mode)
@@ -161,7 +162,7 @@ def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals
     found = agreed and rank >> CLAMPED_BITS == 0
     if not found and parameters.cop_rule == 1.0:
         signals[0] = tried
-        return point_by_point(contacts, dt, memory, force, mode, feet, work, marks, signals)
+        return point_by_point(problem, feet, signals)
     write(contacts, desk, memory, force, mode)
     report(desk, feet, tried, rank, signals)
     return 0 if found else 1

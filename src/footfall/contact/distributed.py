@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
@@ -27,9 +27,6 @@ from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
-
-if TYPE_CHECKING:
-    pass
 
 # What a point remembers, by column of its memory.
 TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5

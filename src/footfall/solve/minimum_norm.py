@@ -17,12 +17,12 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import inlined, kernel
-from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.compiled import inlined, kernel, separate
+from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
@@ -194,7 +194,15 @@ def row_of(contacts, p, axis, held, w):
     w[5] = r[0] * w[1] - r[1] * w[0]
 
 
-@kernel
+def rows_signature() -> Any:
+    """What :func:`spread_over_rows` takes and gives."""
+    from numba import boolean
+
+    contacts, _, matrix, _, integers, *_ = coupled_signature().args
+    return boolean(contacts, integers, matrix, boolean, matrix, matrix)
+
+
+@separate(rows_signature, rare=True)
 def spread_over_rows(contacts, kind, friction, braked, force, work):
     """The general case, foot by foot an orthonormal basis of what its points can feel. False if there is no solution.
 

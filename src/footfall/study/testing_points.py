@@ -28,7 +28,7 @@ sole, as it does under our laws.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from footfall.robot import Foot, Robot, load_robot
 from footfall.robot.points import grid_on_sole, sole_frame
 from footfall.study.point_grids import Enough, GridRow
 from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
-
-if TYPE_CHECKING:
-    pass
 
 FINEST = 1.0 / 20.0  # of the wavelength: spacing beyond which no grid is tried
 SMOOTH = 24  # points along a sole on ground without a wavelength, beyond which no grid is tried
