@@ -47,6 +47,9 @@ def test_friction_and_restitution_that_made_the_data_are_found():
     assert found.judged["position_widths"] < 0.2 * found.judged_default["position_widths"]
     assert found.others == 4 and found.judged["failed_trials"] == 0
     assert len(found.plot().axes) == 2
+    assert found.errors.mean() < 0.2 * found.default_errors.mean() and len(found.plot("residuals").axes) == 1
+    with pytest.raises(StudyError, match="no plot 'fit'"):
+        found.plot("fit")
 
 
 def test_a_parameter_that_does_nothing_is_not_identifiable():

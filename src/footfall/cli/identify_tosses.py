@@ -27,7 +27,8 @@ class Command:
     What is fitted are the law's own parameters, friction and height of the ground, side (of a box: rounding) and
     inertia of the body. A toss starts with the velocities of its free flight, and gravity is that of the flights;
     --start frame takes the file's.
-    With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png.
+    With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png
+    and the errors of single tosses as NAME-residuals.png.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
@@ -102,6 +103,7 @@ class Command:
                 from footfall.show.plots import save_plot
 
                 save_plot(one.plot(), self.out / f"{name}.png")
+                save_plot(one.plot("residuals"), self.out / f"{name}-residuals.png")
         found.sort(key=lambda one: one.judged["position_widths"])
         if self.json:
             print_json([one.to_dict() for one in found])

@@ -203,6 +203,8 @@ def fit(
         runs=count,
         ranges=ranges,
         tried=tried,
+        errors=found.errors,
+        default_errors=tried.errors[plain],
     )
 
 

@@ -7,14 +7,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from footfall.contact.base import Law
+from footfall.errors import StudyError
 from footfall.ground import Ground
 from footfall.study.fit.estimates import Estimate
-from footfall.study.fit.plot import profiles
+from footfall.study.fit.plot import profiles, residuals
 from footfall.study.fit.ranges import Range
 from footfall.study.fit.search import Evaluations
 
@@ -38,6 +39,7 @@ class Fit:
         judged, judged_default: mean of each metric on the other trials, and with the law's defaults.
         trials, others: how many trials it was fitted to, and judged on.
         runs: simulations it took.
+        errors, default_errors: (trials,) of each trial of the fit, fitted and with the law's defaults.
     """
 
     law: Law
@@ -55,6 +57,8 @@ class Fit:
     runs: int
     ranges: Mapping[str, Range]
     tried: Evaluations
+    errors: np.ndarray
+    default_errors: np.ndarray
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -84,8 +88,14 @@ class Fit:
         os.replace(aside, target)
         return target
 
-    def plot(self) -> Figure:
-        """The profile of the loss over each parameter: every evaluation, the best of each value, the interval."""
+    def plot(self, kind: Literal["profile", "residuals"] = "profile") -> Figure:
+        """``"profile"``: the loss over each parameter, every evaluation, the lowest at each value, the interval;
+        ``"residuals"``: the error of each trial, fitted against that with the law's defaults.
+        """
+        if kind == "residuals":
+            return residuals(f"{self.law.name}: {self.trials} trials", self.errors, self.default_errors)
+        if kind != "profile":
+            raise StudyError(f"there is no plot '{kind}' of a fit: profile, residuals")
         title = f"{self.law.name}: loss over {self.trials} trials"
         return profiles(title, self.ranges, self.parameters, self.tried)
 
