@@ -39,7 +39,7 @@ from footfall.engine.shared_rows import (
 )
 from footfall.engine.stages import add_damping, factor_inertia, solve
 from footfall.solve.dense import copy
-from footfall.solve.effort import EFFORT, IN_TURN, round_cost
+from footfall.solve.effort import EFFORT, IN_TURN, for_bodies, round_cost
 
 
 @inlined
@@ -152,7 +152,7 @@ def solve_in_turn(world, points, contacts, scratch, conditions, laws):
     """
     constraints, given = conditions.constraints, scratch.generalised
     joints, shared = constraints.joints, constraints.shared
-    contacts.effort[0] = IN_TURN * EFFORT
+    contacts.effort[0] = IN_TURN * EFFORT * for_bodies(contacts)
     open_joint_limits(joints)
     open_shared_rows(shared)
     fold_joint_rows(joints)
@@ -272,4 +272,5 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
             velocities(world.cvel, world.subtree_com, points, contacts)
             all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, EFFORT))
+    effort = EFFORT * for_bodies(contacts)
+    return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, effort))

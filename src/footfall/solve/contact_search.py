@@ -40,6 +40,8 @@ JOININGS = 12
 LEFT, POINT_SOLUTIONS = 0.2, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
+#: Sweeps over all points of what is not solved otherwise, whatever they cost.
+LAST_SWEEPS = 20
 #: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
 NEAR_GUESSES, FEW_GUESSES = 6, 2
 #: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
@@ -94,14 +96,17 @@ def farthest(problem, b, first, count):
 def choose_few(problem):
     """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many."""
     contacts, free, target = problem.contacts, problem.free, problem.target
-    count = 0
+    count, bodies = 0, 0
+    for b in range(contacts.near.size - 1):
+        bodies += 1 if contacts.near[b + 1] > contacts.near[b] else 0
+    most = max(1, min(OF_A_FOOT, MOST // max(1, bodies)))  # so that there are some for all
     for b in range(contacts.near.size - 1):
         first, worst, fastest = count, -1, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
             if target[p] != ANY and (worst < 0 or free[p, 2] - target[p] < fastest):
                 worst, fastest = p, free[p, 2] - target[p]
-        while worst >= 0 and count < MOST and count - first < OF_A_FOOT:
+        while worst >= 0 and count < MOST and count - first < most:
             problem.chosen[count] = worst
             count += 1
             worst = farthest(problem, b, first, count)
@@ -350,7 +355,7 @@ def solve_by_few(problem):
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
         if contacts.effort[0] <= 0.0:
             break
-        change, sweeps_taken = gauss_seidel(problem, count, SWEEPS, TOLERANCE)
+        change, sweeps_taken = gauss_seidel(problem, problem.chosen[:count], SWEEPS, TOLERANCE)
         hit, guesses = guess_from_forces(problem, NEAR_GUESSES)
         contacts.effort[0] -= cost * sweeps_taken
         iterations += sweeps_taken + guesses
@@ -359,5 +364,10 @@ def solve_by_few(problem):
         count, joined = join(problem, slack, count)
         if change <= UNSOLVED and not joined:
             return True, iterations
+    # Whatever has been tried, the ground pushes back: on all points, those that were not chosen too.
+    change, sweeps_taken = gauss_seidel(problem, contacts.points[: contacts.number[0]], LAST_SWEEPS, TOLERANCE)
+    iterations += sweeps_taken
+    if change <= UNSOLVED:
+        return True, iterations
     tame(problem)
     return False, iterations

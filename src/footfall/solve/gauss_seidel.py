@@ -90,15 +90,15 @@ def push_foot(contacts, b, row, size, moved):
 
 
 @kernel
-def gauss_seidel(problem, chosen_count, sweeps, tolerance):
-    """Solve for the forces of the first ``chosen_count`` chosen points, from those there are; ``end`` is scratch.
+def gauss_seidel(problem, chosen, sweeps, tolerance):
+    """Solve for the forces of the ``chosen`` points, from those there are; ``end`` is scratch.
 
     Gives the last relative change and the sweeps taken.
 
     Between sweeps the forces go on a little the way they went (Nesterov), unless that led them back or apart
     (O'Donoghue and Candes 2015): half the sweeps at the median, a fifteenth in the slowest twentieth of flat feet.
     """
-    contacts, chosen, dt, force = problem.contacts, problem.chosen[:chosen_count], problem.step, problem.force
+    contacts, dt, force = problem.contacts, problem.step, problem.force
     free, target, before, work = problem.free, problem.target, problem.end, problem.work
     moved, local, rows, moved_before = work[0], work[1:4], work[4:7], work[7]
     n = contacts.mobility.shape[0]
