@@ -171,12 +171,35 @@ def test_recordings_of_other_bodies_are_saved_and_loaded(tmp_path):
     assert rec.foot_force.shape == (len(rec), 1, 3)
 
 
+def chain(links: int) -> ff.Robot:
+    """Boxes in a row, joined by hinges across and upright in turn, without a motor."""
+    box = '<geom type="box" size=".05 .04 .03" mass=".5"/>'
+    bodies = f'<body name="link0" pos="0 0 .06"><freejoint/>{box}'
+    for i in range(1, links):
+        bodies += f'<body name="link{i}" pos=".12 0 0"><joint axis="0 {i % 2} {1 - i % 2}" damping=".02"/>{box}'
+    xml = f"<mujoco><worldbody>{bodies}{'</body>' * links}</worldbody></mujoco>"
+    return ff.load_robot(mujoco.MjSpec.from_string(xml), feet=["link0"])
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_ground_carries_a_robot_of_many_bodies_that_lies_on_all_of_them(law):
+    """26 links on 104 corners fall flat by 5 mm: every one is held, and together they are as heavy as the robot."""
+    robot = chain(26)
+    qpos = robot.home.copy()
+    qpos[2] += 0.005
+    rec = ff.Simulation(robot, law=law, dt=1e-3).run(0.5, qpos=qpos)
+    assert np.count_nonzero(rec.status) == 0
+    # Laws with springs may still swing a little.
+    assert rec.slice(0.4).total_force[:, 2].mean() == pytest.approx(robot.weight, rel=0.02 if law in SOFT else 1e-5)
+    assert np.abs(rec.qpos[-1, 2] - robot.home[2]) < 0.02
+
+
 def test_more_contacts_than_there_is_room_for_are_marked_unsolved_and_warned_of():
-    """A carpet of 40 small boxes that lie on the ground all at once: more bodies than a law can be shown."""
+    """A carpet of 60 small boxes that lie on the ground all at once: more bodies than a law can be shown."""
     boxes = "".join(
         f'<body name="b{i}" pos="{0.3 * (i % 8)} {0.3 * (i // 8)} 0.0501"><freejoint/>'
         '<geom type="box" size="0.05 0.05 0.05"/></body>'
-        for i in range(40)
+        for i in range(60)
     )
     spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{boxes}</worldbody></mujoco>")
     sim = ff.Simulation(ff.load_robot(spec, feet={"first": "b0"}), law="spring-damper")

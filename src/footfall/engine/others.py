@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 #: Places for points and slots for bodies beside those of the feet, in the sizes that a run grows through.
-SIZES = ((0, 0), (24, 6), (96, 20))
+SIZES = ((0, 0), (24, 6), (96, 20), (240, 48))
 #: Gap of a place that no point has, m.
 FAR = 1e6
 # Where the counters stand: places up to the last that is taken, near points without a place or slot, whether the run
