@@ -31,6 +31,8 @@ from footfall.compiled import (
     separate_kernels,
 )
 from footfall.compiled.cache import HEADER, KEPT_FOR
+from footfall.simulation import warm
+from footfall.simulation.first_start import claim
 
 SOURCE = Path(footfall.__file__).parent
 
@@ -256,6 +258,44 @@ print(len(list_body._linked))
 def test_code_from_the_disk_knows_the_cold_kernels_that_it_may_call(tmp_path):
     for _ in range(2):
         assert counted(python(SELDOM, tmp_path)) == ["1"]
+
+
+class Within(NamedTuple):
+    values: Any
+
+
+class Around(NamedTuple):
+    within: Any
+    factor: float
+
+
+@kernel
+def weighed(around):
+    around.within.values[0] += 1.0
+    return around.factor * around.within.values[1]
+
+
+def test_a_tuple_points_at_one_that_it_holds_by_reference():
+    values = np.arange(3.0)
+    within = ByReference(Within(values))
+    around = ByReference(Around(within, 2.0))
+    assert weighed(around) == 2.0 == weighed.py_func(around) and values[0] == 2.0
+    assert weighed(around.replace(within=ByReference(Within(values + 3.0)))) == 8.0
+
+
+def test_a_kernel_is_compiled_by_the_process_that_claims_it_first(tmp_path):
+    assert [claim(tmp_path, "solve.contacts") for _ in range(3)] == [True, False, False]
+    assert claim(tmp_path, "solve.other")
+    assert claim(tmp_path / "gone", "solve.other")  # nobody can know: better twice than never
+
+
+def test_jobs_that_another_process_has_claimed_are_left_to_it(tmp_path, monkeypatch):
+    done: list[str] = []
+    monkeypatch.setattr(warm, "do", done.append)
+    assert claim(tmp_path, "two")
+    warm.work_through(["one", "two", "three"], tmp_path)
+    assert done == ["one", "three"]
+    assert sorted(path.name for path in tmp_path.glob("* done")) == ["one done", "three done"]
 
 
 def test_progress_says_what_is_compiled_and_how_far(monkeypatch, tmp_path, capsys):

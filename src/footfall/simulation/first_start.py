@@ -15,6 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import finalize
 
 from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
@@ -59,10 +60,17 @@ def start_helper(loop: Any, job: str, functions: list[Any]) -> Helper | None:
     alone = (os.cpu_count() or 1) < 2 or not sys.executable or cache_folder("compiled") is None
     if alone or loop.kept():
         return None
-    folder = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="footfall-claims-"))
+    except OSError:
+        return None
     own = [one.symbol for one in called_by(functions) if one.symbol.startswith("footfall.")]
     process = spawn([job, "soon", *own], folder)
-    return None if process is None else Helper(process, folder)
+    if process is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    finalize(process, shutil.rmtree, folder, ignore_errors=True)
+    return Helper(process, folder)
 
 
 def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
@@ -113,5 +121,3 @@ def _wait_for(helper: Helper) -> None:
     except BaseException:
         process.kill()
         raise
-    finally:
-        shutil.rmtree(helper.claims, ignore_errors=True)

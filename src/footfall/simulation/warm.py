@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
 from footfall.contact import law_class, laws
 from footfall.contact.base import CoupledLaw, PointLaw
@@ -145,7 +146,7 @@ def warm(say: Callable[[str], None], processes: int | None = None) -> None:
         waiting.remove(job)
         say(f"{total - len(waiting)} of {total}: {job}")
 
-    with tempfile.TemporaryDirectory(prefix="footfall-claims-") as folder:
+    with tempfile.TemporaryDirectory(prefix="claims-", dir=cache_folder("compiled")) as folder:
         claims, room = Path(folder), processes or os.cpu_count() or 1
         helpers = [spawn([*waiting, "cold"], claims) for _ in range(room)] if room > 1 else []
         running = [one for one in helpers if one is not None]
