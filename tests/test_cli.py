@@ -685,3 +685,14 @@ def test_where_there_is_no_terminal_sentences_are_lines(capsys):
     with sentences_bar("paper") as tell:
         tell("the third figure")
     assert capsys.readouterr().err == "footfall: the third figure\n"
+
+
+def test_what_mujoco_warns_of_in_a_model_is_said_once_in_one_line(tmp_path, capsys):
+    """As of options that it will drop: not with the line of our code that compiled the model, three times."""
+    file = tmp_path / "old.xml"
+    body = "<worldbody><body name='a'><freejoint/><geom size='.1'/></body></worldbody>"
+    file.write_text(f"<mujoco><compiler settotalmass='3'/>{body}</mujoco>")
+    assert main(["robots", str(file)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "settotalmass" in line]
+    assert len(said) == 1
+    assert said[0].startswith("footfall: warning: compiler attribute 'settotalmass'")

@@ -74,6 +74,25 @@ def test_a_foot_can_be_given_by_its_points():
     assert area(foot.polygon) == pytest.approx(0.005)
 
 
+def sprinter(front: float) -> mujoco.MjSpec:
+    """A trunk of 1 m on two legs, of 0.5 m behind and ``front`` (m) ahead, which moves in a plane."""
+    legs = "".join(
+        f'<body name="{name}" pos="{x} 0 0"><joint axis="0 1 0"/>'
+        f'<geom type="capsule" fromto="0 0 0 0 0 {0.03 - length}" size="0.03"/></body>'
+        for name, x, length in (("rear_leg", -0.5, 0.5), ("front_leg", 0.5, front))
+    )
+    rails = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/>'
+    trunk = '<geom type="capsule" fromto="-0.5 0 0 0.5 0 0" size="0.05" mass="10"/>'
+    xml = f"<mujoco><worldbody><body name='trunk' pos='0 0 1'>{rails}{trunk}{legs}</body></worldbody></mujoco>"
+    return mujoco.MjSpec.from_string(xml)
+
+
+@pytest.mark.parametrize(("front", "feet"), [(0.46, ["rear_leg", "front_leg"]), (0.3, ["rear_leg"])])
+def test_a_leg_that_comes_down_as_the_robot_tips_onto_it_is_a_foot(front, feet):
+    # By 2.3 degrees in the first case, though it ends 7 % of the height above the ground; by 11 in the second.
+    assert [foot.body for foot in load_robot(sprinter(front)).feet] == feet
+
+
 def bare(spec: mujoco.MjSpec, *bodies: str) -> mujoco.MjSpec:
     """The same with bodies that only show; all of them if none is named."""
     for geom in spec.geoms:

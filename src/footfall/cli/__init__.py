@@ -181,7 +181,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     stream = file or sys.stderr
-    if issubclass(category, FootfallWarning):
+    if issubclass(category, FootfallWarning) or category is UserWarning:  # as MuJoCo's are, of a model
         if str(message) not in shown:  # once, also where a command makes several runs
             print(f"footfall: warning: {message}", file=stream)
         shown.add(str(message))

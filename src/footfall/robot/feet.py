@@ -36,6 +36,7 @@ from footfall.robot.sole import (
 LEAF_REACH = 0.03  # of the robot's height: how far above its lowest point the end of a leg is still a foot
 BARE = 0.1  # of its height: how far below all that collides bodies must reach that only show to be its legs
 CHAIN_REACH = 0.005  # the same with another foot further down the chain: a foot with toes, but not a shank
+TIP = np.tan(np.radians(5.0))  # how far a robot may tip over the feet found until the next ones come down
 SIDES = {"left": "left", "right": "right", "l": "left", "r": "right"}
 LEGS = {"fl", "fr", "rl", "rr", "hl", "hr", "bl", "br", "lf", "rf", "lh", "rh", "lb", "rb"}
 
@@ -45,8 +46,9 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
 
     A body is a foot if the lowest point of its collidable geoms lies within 3 % of the robot's height of the
     robot's lowest point, and no body further down its chain does; one that does have a foot below it (a foot
-    with toes) must come within 0.5 %. Bodies rigidly fixed to each other make one foot. Where legs have no collidable
-    geoms, those that show are taken, with a warning.
+    with toes) must come within 0.5 %. Where the mass does not stand over these, those are feet too that come down as
+    the robot tips by less than 5 degrees. Bodies rigidly fixed to each other make one foot. Where legs have no
+    collidable geoms, those that show are taken, with a warning.
     """
     geoms = _touching(model, data)
     spans = [_span(model, data, g) for g in geoms]
@@ -56,6 +58,7 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
         body = int(model.geom_bodyid[g])
         lowest[body] = min(low, lowest.get(body, np.inf))
     reaching = {b for b, low in lowest.items() if low <= floor + LEAF_REACH * (top - floor)}
+    reaching |= _tipped_onto(model, data, geoms, reaching)
     above = {ancestor for b in reaching for ancestor in _ancestors(model, b)}
     chosen = [b for b in sorted(reaching) if b not in above or lowest[b] <= floor + CHAIN_REACH * (top - floor)]
 
@@ -123,6 +126,31 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
         stacklevel=5,
     )
     return geoms + bare
+
+
+def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], reaching: set[int]) -> set[int]:
+    """Bodies beyond the centre of mass that come down as the robot tips over the feet it has, by little."""
+    bottom = {}
+    for g in geoms:
+        centre, radius = corners(model, data, g)
+        bottom[g] = centre - radius[:, None] * UP
+    stands = np.vstack([bottom[g] for g in geoms if int(model.geom_bodyid[g]) in reaching])
+    bodies = [b for b in range(model.nbody) if model.body_rootid[b] == model.body_rootid[min(reaching)]]
+    mass = model.body_mass[bodies]
+    if not mass.any():
+        return set()
+    away = (mass @ data.xipos[bodies] / mass.sum() - stands.mean(axis=0))[:2]
+    far = float(np.hypot(*away))
+    along = away / max(far, 1e-9)
+    edge = float(((stands - stands.mean(axis=0))[:, :2] @ along).max())
+    if far <= edge:
+        return set()
+    found = set()
+    for g, points in bottom.items():
+        ahead = (points - stands.mean(axis=0))[:, :2] @ along
+        if ((ahead > far) & (points[:, 2] - stands[:, 2].min() < TIP * (ahead - edge))).any():
+            found.add(int(model.geom_bodyid[g]))
+    return found
 
 
 def _warn_of_bodies_below(
