@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from lab_walks import walker, write_mot, write_trc
 from motions import swaying
 
 import footfall as ff
@@ -141,13 +142,30 @@ def a_gait(command):
     assert main([*command, "--json"]) == 0  # 1 if a constraint is not met
 
 
+def laboratory_walk():
+    """The files of the examples: a walk by markers and plates."""
+    time, fine, joints = walker()
+    write_trc(Path("walk.trc"), time, joints, "y up")
+    write_mot(Path("walk_grf.mot"), fine, joints, "y up")
+
+
 def a_recorded_walk(command):
-    """The recording that Footfall's own table comes from, under the name of the examples."""
+    """The recording that Footfall's own table comes from, under the name of the examples, or a laboratory's."""
+    if "walk.trc" in command:
+        laboratory_walk()
+        assert main(command) == 0
+        return
     if not RECORDED_WALK.is_dir():
         pytest.skip("the recording is not here")
     shutil.copytree(RECORDED_WALK, "recording")
     assert main(command) == 0
     assert "Marcos Duarte" in Path(command[-1]).read_text(encoding="utf-8")
+
+
+def a_walk_of_ones_own(command):
+    laboratory_walk()
+    assert main(["human-walk", "walk.trc", "--forces", "walk_grf.mot", "--out", "walk.json"]) == 0
+    assert main(command) == 0
 
 
 def a_gait_walked(command):
@@ -327,6 +345,7 @@ OUTCOMES = {
     "follow": a_motion,
     "survey": a_survey,
     "run planar-biped --controller gait": a_gait_walked,
+    "run hanavan --robot.assist --controller human-walk --controller.data": a_walk_of_ones_own,
     "run hopper.xml": a_robot_of_ones_own,
     "compare hopper.xml": a_robot_of_ones_own,
     "audit": of_a_recording,
@@ -395,4 +414,4 @@ def test_commands_do_what_they_say(text, monkeypatch, capsys):
     assert outcome is not None, "an example without an outcome: add it to OUTCOMES"
     given = {"monkeypatch": monkeypatch, "capsys": capsys}
     wanted = outcome.__code__.co_varnames[1 : outcome.__code__.co_argcount]
-    outcome(shlex.split(text), **{name: given[name] for name in wanted})
+    outcome(shlex.split(text, comments=True), **{name: given[name] for name in wanted})
