@@ -57,8 +57,8 @@ def load_robot(
     the picture but no longer collides, the ``Ground`` takes its place. Everything else of a model is kept:
     armature, damping, limits, actuators, equalities, keyframes. A URDF gets a free joint at its root unless
     it has a link called "world" or a moving root, and a motor for each joint, limited by its effort; inertias that no
-    body can have and links that move without mass are mended, and pairs of bodies that overlap where it stands no longer
-    collide, with a warning. Legs without collision geometry get their feet from what shows, with a warning.
+    body can have and links that move without mass are mended, and pairs of bodies that overlap where it stands no
+    longer collide, with a warning. Legs without collision geometry get their feet from what shows, with a warning.
 
     Example:
         >>> load_robot("spatial-biped", mass=50.0).mass
