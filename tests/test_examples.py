@@ -102,8 +102,18 @@ def a_robot_of_ones_own(command):
             stood_or_walked(ff.load_recording(Path("runs/hopper") / law))
 
 
+def plates():
+    """The file of the guide on measured data."""
+    (text,) = [one for one in snippets(ROOT / "docs" / "guides" / "measured.md") if 'Path("plates.csv")' in one]
+    exec(compile(text, "measured.md", "exec"), {})
+
+
 def of_a_recording(command):
-    ff.Simulation("ball").run(0.5).save(command[1])
+    if "plates.csv" in command:  # which lasts from 1.5 s on
+        plates()
+        ff.Simulation("spatial-biped").run(2.0, controller="posture", record_dt=0.01).save(command[1])
+    else:
+        ff.Simulation("ball").run(0.5).save(command[1])
     assert main(command) == 0
 
 
@@ -113,6 +123,9 @@ def a_comparison(command, capsys):
     Under every law where a table follows the command or a push is in it, else under one law of each kind; all in this
     process, for eight take as long to start as to compare (``test_compare`` asks whether others compute the same).
     """
+    if "plates.csv" in command:
+        plates()
+        capsys.readouterr()
     every = bool(objections(command)) or "--push" in command
     laws = list(ff.laws() if every else ("spring-damper", "distributed", "time-stepping", "mujoco"))
     if "walk" in command and "acceleration-complementarity" in laws:
@@ -222,6 +235,17 @@ def forces(command, capsys):
     assert main([*command, "--evaluations", "80", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["parameters"]
     assert found["law.rest_penetration"]["value"] == pytest.approx(4e-4, rel=0.1)
+
+
+def impacts(command, capsys):
+    """Bodies that fall straight down onto their lowest point, and come back with half their speed."""
+    head = "angle [rad],rx,ry,vx_pre,vy_pre,omega_pre,vx_post,vy_post,omega_post"
+    rows = [f"0,0,-0.025,0,{v:.3f},0,0,{-0.5 * v:.4f},0" for v in np.linspace(-2.0, -1.0, 8)]
+    Path("impacts.csv").write_text("\n".join([head, *rows]) + "\n")
+    given = command if "impacts.csv" in command else [*command, "impacts.csv", "--mass", "0.04", "--inertia", "1e-5"]
+    assert main([*given, "--evaluations", "8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["newton"]["parameters"]
+    assert found["law.restitution"]["value"] == pytest.approx(0.5, abs=0.05)
 
 
 def pulls(command, capsys):
@@ -360,6 +384,7 @@ OUTCOMES = {
     "identify friction": friction,
     "identify tosses": tosses,
     "identify forces": forces,
+    "identify impacts": impacts,
     "identify pulls": pulls,
     "paper": a_paper,
     "plot": a_plot,
