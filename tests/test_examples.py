@@ -221,6 +221,13 @@ def tosses(command, capsys):
     Path("tosses.npz").write_bytes(TOSSES.read_bytes())
     fewer = ["--laws", "spring-damper", "--trials", "3", "--judge", "3", "--evaluations", "12"]
     what = command[: next(i for i, part in enumerate(command) if part.startswith("--"))]
+    if what[-1].endswith(".csv"):  # the same as a table, at ContactNets' rate
+        with np.load(TOSSES) as data:
+            state, toss = data["state"], data["toss"]
+        few = toss < np.unique(toss)[8]
+        table = np.column_stack([toss[few], state[few, 4:7], state[few, :4]])
+        np.savetxt(what[-1], table, delimiter=",", header="toss,x [m],y [m],z [m],qw,qx,qy,qz", comments="")
+        fewer += ["--rate", "148"]
     assert main([*what, *fewer, "--out", "fits", "--json"]) == 0
     assert Path("fits/spring-damper.json").exists()
 
