@@ -89,6 +89,36 @@ def pivoted_cholesky(a, n, tolerance, factor):
 
 
 @kernel
+def low_rank(a, n, tolerance, most, factor, left):
+    """Columns C with a = C C^T for the leading n x n of a semi-definite ``a``, which stays as it is: gives the rank, or
+    one more than ``most`` if it is larger. ``left`` (n,) is scratch.
+    """
+    largest = 0.0
+    for i in range(n):
+        left[i] = a[i, i]
+        largest = max(largest, a[i, i])
+    for column in range(most + 1):
+        best, pivot = -1, tolerance * largest
+        for i in range(n):
+            if left[i] > pivot:
+                best, pivot = i, left[i]
+        if best < 0:
+            return column
+        if column == most:
+            break
+        scale = 1.0 / math.sqrt(pivot)
+        for i in range(n):
+            value = a[best, i]
+            for k in range(column):
+                value -= factor[i, k] * factor[best, k]
+            factor[i, column] = value * scale
+        for i in range(n):
+            left[i] -= factor[i, column] * factor[i, column]
+        left[best] = 0.0  # what cancels to rounding must not come back as a pivot
+    return most + 1
+
+
+@kernel
 def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
     """Replace x by pinv(a) x for the leading n x n of a semi-definite ``a``, given by its lower triangle; destroys a,
     gives the rank.

@@ -47,6 +47,12 @@ def newton_cost(n):
 
 
 @inlined
+def low_rank_cost(n, rank):
+    """The same in as many unknowns as the matrix has rank."""
+    return n * n + 0.2 * n * rank * rank + 0.25 * rank * rank * rank
+
+
+@inlined
 def pivot_cost(n):
     """What a pivot of Lemke with n unknowns costs."""
     return 0.7 * n * n

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
-from footfall.solve.dense import copy
-from footfall.solve.effort import affordable, newton_cost, pivot_cost
+from footfall.solve.dense import copy, eliminate, low_rank
+from footfall.solve.effort import affordable, low_rank_cost, newton_cost, pivot_cost
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
 from footfall.solve.newton_on_lcp import HALVINGS, SHARE, STEPS, damped_step, largest
 from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
@@ -35,6 +35,8 @@ SOFT, EAGER, SOFT_STEPS = (1e-4, 1e-4, 1e-5, 1e-6, 1e-7), 100.0, 40
 NEAR = 10
 #: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
 TOLERANCE, ACCEPTED = 1e-13, 1e-10
+#: Pivots of W below this, of the largest, are rounding; softness, over r, that steps in few unknowns have at least.
+NO_RANK, FLOOR = 1e-13, 1e-8
 
 
 def cone_floats(points: int) -> int:
@@ -78,6 +80,15 @@ class Newton(NamedTuple):
     centre: Any  # (3n,) about which the problem is softened
     u: Any  # (3n,) motions
     phi: Any  # (3n,) the miss of the equations
+
+
+class LowRank(NamedTuple):
+    """Space for steps in few unknowns."""
+
+    factor: Any  # (3n, 3n) the first columns are those of C
+    gram: Any  # (3n, 3n)
+    about: Any  # (3n,)
+    where: Any  # (3n,)
 
 
 @kernel
@@ -132,9 +143,71 @@ def derivative(dense, newton, z, h):
 
 
 @kernel
-def cone_newton(dense, eager, soft, limit):
-    """Improve the impulses in place, in ``limit`` steps, softened about what they are: by how much, of the largest
-    impulse that would stop a point alone, they miss the equations of the problem itself, and the steps taken.
+def low_rank_step(dense, newton, z, rank, space, step):
+    """Newton's step in as many unknowns as W = C C^T has columns of C, which are the first of ``space.factor``.
+
+    The derivative is ``B + E' W`` with blocks B and E' of single points, so that with ``y = C^T step`` and ``E = B^-1
+    E'`` the step is ``-B^-1 phi - E C y`` where ``(1 + C^T E C) y = -C^T B^-1 phi``. False if there is none.
+    """
+    factor, gram, about, where = space.factor, space.gram, space.about, space.where
+    phi, eager, size = newton.phi, newton.eager, newton.size
+    own, row = 1.0 - eager * newton.soft - FLOOR, gram[rank]
+    for i in range(rank):
+        row[i] = 0.0
+        for j in range(rank):
+            gram[i, j] = 1.0 if i == j else 0.0
+    for p in range(dense.friction.size):
+        r, mu, first = eager * newton.ease[p], dense.friction[p], 3 * p
+        x, y, normal = shifted(p, r, size, dense.target[p], z, newton.u)
+        length, pressed = math.sqrt(x * x + y * y), normal > 0.0
+        limit = mu * normal if pressed else 0.0
+        slides = length > limit
+        tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
+        shrink = limit / length if slides else 1.0
+        across = 1.0 / (1.0 - own * shrink)  # of B^-1, along the direction of slip it is 1
+        down = 1.0 / (1.0 - own) if pressed else 1.0
+        lean = mu * (1.0 + own * down) if slides and pressed else 0.0
+        fx, fy, fz = phi[first], phi[first + 1], phi[first + 2]
+        along = (1.0 - across) * (tx * fx + ty * fy) + (lean - mu if lean > 0.0 else 0.0) * fz
+        step[first], step[first + 1] = -across * fx - along * tx, -across * fy - along * ty
+        step[first + 2] = -down * fz
+        about[first], about[first + 1] = r * shrink * across, r * lean
+        about[first + 2] = r * down if pressed else 0.0
+        where[first], where[first + 1] = tx, ty
+        for j in range(rank):
+            gx, gy, gz = factor[first, j], factor[first + 1, j], factor[first + 2, j]
+            row[j] += gx * step[first] + gy * step[first + 1] + gz * step[first + 2]
+        if not pressed:
+            continue
+        for i in range(rank):
+            gx, gy, gz = factor[first, i], factor[first + 1, i], factor[first + 2, i]
+            slip = about[first] * (tx * gx + ty * gy)
+            hx, hy = about[first] * gx - slip * tx, about[first] * gy - slip * ty
+            hz = about[first + 1] * (tx * gx + ty * gy) + about[first + 2] * gz
+            for j in range(rank):
+                gram[i, j] += hx * factor[first, j] + hy * factor[first + 1, j] + hz * factor[first + 2, j]
+    if not eliminate(gram, rank, 0.0, row):
+        return False
+    for p in range(dense.friction.size):
+        first = 3 * p
+        gx, gy, gz = 0.0, 0.0, 0.0
+        for j in range(rank):
+            gx += factor[first, j] * row[j]
+            gy += factor[first + 1, j] * row[j]
+            gz += factor[first + 2, j] * row[j]
+        tx, ty = where[first], where[first + 1]
+        slip, lean = about[first] * (tx * gx + ty * gy), about[first + 1] * gz
+        step[first] -= about[first] * gx - slip * tx + lean * tx
+        step[first + 1] -= about[first] * gy - slip * ty + lean * ty
+        step[first + 2] -= about[first + 2] * gz
+    return True
+
+
+@kernel
+def cone_newton(dense, eager, soft, limit, budget):
+    """Improve the impulses in place, in ``limit`` steps and within ``budget``, softened about what they are: by how
+    much, of the largest impulse that would stop a point alone, they miss the equations of the problem itself, the steps
+    taken, and what they cost.
     """
     w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
     points = dense.friction.size
@@ -156,9 +229,20 @@ def cone_newton(dense, eager, soft, limit):
     newton = Newton(size, eager, soft, ease, centre, u, phi)
     merit = values(dense, newton, z)
     error, steps = largest(phi), 0
+    space, most, rank, cost = LowRank(h, gram, gradient, trial), n // 2, 0, newton_cost(n)
+    if error > TOLERANCE and limit > 0:
+        rank = low_rank(w, n, NO_RANK, most, h, gradient)
+    if rank <= most:
+        cost = low_rank_cost(n, rank)
+    limit = affordable(budget, cost, limit)
     while error > TOLERANCE and steps < limit:
-        derivative(dense, newton, z, h)
-        slope = damped_step(h, phi, merit, gram, gradient, step)
+        if rank <= most:
+            if not low_rank_step(dense, newton, z, rank, space, step):
+                break
+            slope = -2.0 * merit
+        else:
+            derivative(dense, newton, z, h)
+            slope = damped_step(h, phi, merit, gram, gradient, step)
         length, new = 1.0, merit
         for _ in range(HALVINGS):
             for i in range(n):
@@ -181,24 +265,24 @@ def cone_newton(dense, eager, soft, limit):
     if soft > 0.0 or eager != 1.0:
         values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
         error = largest(phi)
-    return error, steps
+    return error, steps, cost * steps
 
 
 @kernel
 def soften(dense, enough, budget):
     """Newton on one softened problem after the other, each harder than the last, in place: by how much the best of the
-    impulses miss the equations of the problem itself, and the steps taken. Impulses that miss by less than ``enough``
-    are improved while that is easy.
+    impulses miss the equations of the problem itself, the steps taken, and what is left of the budget. Impulses that
+    miss by less than ``enough`` are improved while that is easy.
     """
     impulse, n = dense.impulse, 3 * dense.friction.size
     best = dense.rest[:n]
-    lowest, steps, cost = math.inf, 0, newton_cost(n)
+    lowest, steps, left = math.inf, 0, budget
     for soft in SOFT:
-        limit = affordable(budget - cost * steps, cost, SOFT_STEPS)
-        if limit == 0:
+        if left <= 0.0:
             break
-        error, more = cone_newton(dense, EAGER, soft, limit)
+        error, more, cost = cone_newton(dense, EAGER, soft, SOFT_STEPS, left)
         steps += more
+        left -= cost
         easy = error < 0.1 * lowest
         if error < lowest:
             lowest = error
@@ -208,7 +292,7 @@ def soften(dense, enough, budget):
             break
     for i in range(n):
         impulse[i // 3, i % 3] = best[i] if lowest < math.inf else impulse[i // 3, i % 3]
-    return lowest, steps
+    return lowest, steps, left
 
 
 @kernel
@@ -219,19 +303,16 @@ def solve_cone(dense, warm, enough, budget):
 
     Scratch has ``cone_floats`` numbers and ``cone_marks`` integers.
     """
-    n = 3 * dense.friction.size
-    newton, left = newton_cost(n), budget
-    error, iterations = cone_newton(dense, 1.0, 0.0, affordable(left, newton, NEAR))
-    left -= newton * iterations
+    n, left = 3 * dense.friction.size, budget
+    error, iterations, cost = cone_newton(dense, 1.0, 0.0, NEAR, left)
+    left -= cost
     if error > ACCEPTED and warm:
-        error, steps = soften(dense, enough, left)
-        left -= newton * steps
+        error, steps, left = soften(dense, enough, left)
         iterations += steps
     if error > max(enough if warm else 0.0, ACCEPTED):
         for i in range(n):
             dense.impulse[i // 3, i % 3] = 0.0
-        error, steps = soften(dense, enough, left)
-        left -= newton * steps
+        error, steps, left = soften(dense, enough, left)
         iterations += steps
     for facets in FACETS:
         if error <= max(enough, ACCEPTED) or left <= 0.0:
@@ -242,11 +323,10 @@ def solve_cone(dense, warm, enough, budget):
         left -= pivot * pivots
         if ended == LIMIT:
             break
-        error, steps = cone_newton(dense, 1.0, 0.0, affordable(left, newton, STEPS))
-        left -= newton * steps
+        error, steps, cost = cone_newton(dense, 1.0, 0.0, STEPS, left)
+        left -= cost
         iterations += pivots + steps
         if error > max(enough, ACCEPTED):
-            error, steps = soften(dense, enough, left)
-            left -= newton * steps
+            error, steps, left = soften(dense, enough, left)
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left
