@@ -4,8 +4,9 @@ With ``a = z - r (u - target n)`` and a positive r for each point, impulses z so
 
     z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
 
-(Alart and Curnier 1991). Newton's steps are damped as in :mod:`footfall.solve.newton_on_lcp`, so that a singular
-Delassus matrix does no harm. From the impulses of a similar problem they take few steps; from anywhere they may stall,
+(Alart and Curnier 1991). The points of a few bodies have a Delassus matrix of low rank, and Newton's steps are taken in
+as many unknowns; where it has a high one, they are damped as in :mod:`footfall.solve.newton_on_lcp`, so that a singular
+matrix does no harm. From the impulses of a similar problem they take few steps; from anywhere they may stall,
 above all under a rigid foot, whose points hold each other where rounding lets them not.
 
 What stalls is then softened: ``u`` is given an addition ``soft (z - c) / ease``, with the last impulses for c, which
@@ -30,7 +31,9 @@ from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
 #: Directions of friction of the pyramids, each tried if the one before was too rough.
 FACETS = (5, 8, 12)
 #: Softness of one problem after the other, the factor of r that goes with it, and the steps each may take.
-SOFT, EAGER, SOFT_STEPS = (1e-4, 1e-4, 1e-5, 1e-6, 1e-7), 100.0, 40
+SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
+#: Number of the softness that impulses which are nearly right begin with.
+WARM = 3
 #: Steps in which impulses to begin with must lead to a solution, or they are no good.
 NEAR = 10
 #: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
@@ -269,18 +272,18 @@ def cone_newton(dense, eager, soft, limit, budget):
 
 
 @kernel
-def soften(dense, enough, budget):
-    """Newton on one softened problem after the other, each harder than the last, in place: by how much the best of the
+def soften(dense, enough, budget, first):
+    """Newton on one softened problem after the other from number ``first`` on, in place: by how much the best of the
     impulses miss the equations of the problem itself, the steps taken, and what is left of the budget. Impulses that
     miss by less than ``enough`` are improved while that is easy.
     """
     impulse, n = dense.impulse, 3 * dense.friction.size
     best = dense.rest[:n]
     lowest, steps, left = math.inf, 0, budget
-    for soft in SOFT:
+    for k in range(first, len(SOFT)):
         if left <= 0.0:
             break
-        error, more, cost = cone_newton(dense, EAGER, soft, SOFT_STEPS, left)
+        error, more, cost = cone_newton(dense, EAGER, SOFT[k], SOFT_STEPS, left)
         steps += more
         left -= cost
         easy = error < 0.1 * lowest
@@ -307,12 +310,12 @@ def solve_cone(dense, warm, enough, budget):
     error, iterations, cost = cone_newton(dense, 1.0, 0.0, NEAR, left)
     left -= cost
     if error > ACCEPTED and warm:
-        error, steps, left = soften(dense, enough, left)
+        error, steps, left = soften(dense, enough, left, WARM)
         iterations += steps
     if error > max(enough if warm else 0.0, ACCEPTED):
         for i in range(n):
             dense.impulse[i // 3, i % 3] = 0.0
-        error, steps, left = soften(dense, enough, left)
+        error, steps, left = soften(dense, enough, left, 0)
         iterations += steps
     for facets in FACETS:
         if error <= max(enough, ACCEPTED) or left <= 0.0:
@@ -327,6 +330,6 @@ def solve_cone(dense, warm, enough, budget):
         left -= cost
         iterations += pivots + steps
         if error > max(enough, ACCEPTED):
-            error, steps, left = soften(dense, enough, left)
+            error, steps, left = soften(dense, enough, left, 0)
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left

@@ -1,0 +1,68 @@
+"""Newton's steps in as many unknowns as the Delassus matrix has rank."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from footfall.solve import newton_on_cone as cone
+from footfall.solve.dense import low_rank
+from footfall.solve.problem import Dense
+
+
+def problem(seed: int, points: int = 8, dofs: int = 7) -> Dense:
+    rng = np.random.default_rng(seed)
+    jacobian = rng.normal(size=(3 * points, dofs))
+    free = (jacobian @ rng.normal(size=dofs)).reshape(points, 3)
+    scratch, marks = np.zeros(cone.cone_floats(points)), np.zeros(cone.cone_marks(points), dtype=np.int64)
+    friction = rng.uniform(0.2, 1.0, points)
+    return Dense(jacobian @ jacobian.T, free, np.zeros(points), friction, np.zeros((points, 3)), scratch, marks)
+
+
+@pytest.mark.parametrize("most", [3, 7, 12])
+def test_a_singular_matrix_is_factored_up_to_its_rank_or_refused(most):
+    dense = problem(1)
+    n = len(dense.matrix)
+    factor, kept = np.zeros((n, n)), dense.matrix.copy()
+    rank = low_rank(dense.matrix, n, 1e-13, most, factor, np.zeros(n))
+    np.testing.assert_array_equal(dense.matrix, kept)
+    if most < 7:
+        assert rank == most + 1
+    else:
+        assert rank == 7
+        np.testing.assert_allclose(factor[:, :7] @ factor[:, :7].T, kept, atol=1e-10 * np.abs(kept).max())
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("eager", "soft"), [(1.0, 1e-3), (30.0, 1e-1), (30.0, 1e-4)])
+def test_a_step_in_few_unknowns_solves_newtons_equations(seed, eager, soft):
+    dense = problem(seed)
+    rng, n = np.random.default_rng(seed), len(dense.matrix)
+    ease = 3.0 / np.diag(dense.matrix).reshape(-1, 3).sum(axis=1)
+    z, u, phi = rng.normal(size=n), np.zeros(n), np.zeros(n)  # points that are open, stick and slide
+    newton = cone.Newton(1.0, eager, soft, ease, np.zeros(n), u, phi)
+    cone.values(dense, newton, z)
+    h, step = np.zeros((n, n)), np.zeros(n)
+    cone.derivative(dense, newton, z, h)
+    space = cone.LowRank(np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n))
+    rank = low_rank(dense.matrix, n, cone.NO_RANK, n // 2, space.factor, np.zeros(n))
+    assert cone.low_rank_step(dense, newton, z, rank, space, step)
+    wanted = np.linalg.solve(h, -phi)
+    # The step is softer than asked for by FLOOR, of eager times soft.
+    assert np.abs(step - wanted).max() < 10.0 * cone.FLOOR / (eager * soft) * np.abs(wanted).max()
+
+
+def test_problems_of_more_points_than_motions_are_solved():
+    for seed in range(20):
+        dense = problem(seed, points=20, dofs=9)
+        found, _, _ = cone.solve_cone(dense, False, 0.0, np.inf)
+        u = dense.free + (dense.matrix @ dense.impulse.ravel()).reshape(-1, 3)
+        normal, size = dense.impulse[:, 2], np.abs(dense.impulse).max()
+        assert found
+        assert normal.min() >= 0.0 and u[:, 2].min() > -1e-8 and np.abs(u[:, 2] * normal).max() < 1e-8 * max(1.0, size)
+        friction = np.linalg.norm(dense.impulse[:, :2], axis=1)
+        assert (friction <= dense.friction * normal * (1 + 1e-9) + 1e-12 * size).all()
+        speed = np.linalg.norm(u[:, :2], axis=1)
+        slides = speed > 1e-6
+        along = np.einsum("ij,ij->i", u[:, :2], dense.impulse[:, :2])
+        np.testing.assert_allclose(along[slides], -(friction * speed)[slides], atol=1e-6 * max(1.0, size))
