@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -125,11 +126,15 @@ def fit(
     count, expected = 0, _expected(len(data), evaluations, list(ranges)) + 2 * len(judge)
     names = list(ranges)
 
+    @lru_cache(maxsize=1)  # most evaluations vary the law or the ground alone, and loading a robot takes milliseconds
+    def body(**of_robot: float) -> Robot:
+        return made if isinstance(made, Robot) else made(**of_robot)
+
     def simulation(shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
         values = {name: ranges[name].value(share) for name, share in zip(names, shares, strict=True)}
         of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
         full = put_in(settings, {name: value for name, value in values.items() if not name.startswith("robot.")})
-        return _simulation(made if isinstance(made, Robot) else made(**of_robot), full, step), of_robot
+        return _simulation(body(**of_robot), full, step), of_robot
 
     refused: list[FootfallError] = []
 
