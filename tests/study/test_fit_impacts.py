@@ -56,7 +56,7 @@ def test_what_made_the_impacts_is_in_the_interval(rule, seed, number, tmp_path):
     """Where most impacts stick, the loss is a plateau in friction, and the search alone may end on it."""
     path = write(tmp_path / "a.csv", bounced(number, rule, noise=0.01, seed=seed))
     trials = load_impacts(path, mass=MASS, inertia=INERTIA, semi_axes=AXES, rule=rule)
-    found = fit("time-stepping", trials, evaluations=60 if rule == "newton" else 30)
+    found = fit("time-stepping", trials, evaluations=60 if rule == "newton" else 30, workers=1)
     restitution, friction = found.parameters
     assert restitution.low < 0.6 < restitution.high and restitution.value == pytest.approx(0.6, abs=0.01)
     assert friction.low < 0.25 < friction.high

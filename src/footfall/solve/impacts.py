@@ -167,7 +167,9 @@ def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
     # The slip grows along itself: the one direction in which friction against it makes it grow.
     # Sought all round; where the tangents are alike it is that of W_tn, kept away from the ends of the search.
     angles = math.atan2(W[1, 2], W[0, 2]) + 0.1 + np.linspace(-math.pi, math.pi, 181)
-    values = np.array([across(angle) for angle in angles])
+    x, y = slips = np.array([np.cos(angles), np.sin(angles)])
+    growth = W[:2, 2:] - mu * W[:2, :2] @ slips
+    values = x * growth[1] - y * growth[0]
     found = []
     for k in np.flatnonzero(values[:-1] * values[1:] <= 0.0):
         angle = angles[k] if values[k] == 0.0 else brentq(across, angles[k], angles[k + 1], xtol=1e-14)
