@@ -60,7 +60,7 @@ def solve(pair, slope, rows, points, found):
         found[0] = solved
 
 worst, solved, sliding = 0.0, 0, 0
-for seed in range(4):
+for seed in range(2):
     rng = np.random.default_rng(seed)
     points = 2 + seed % 2
     n = 3 * points
@@ -104,7 +104,7 @@ def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law):
 
 def test_a_warp_solves_contact_problems_together():
     found = said_by(TOGETHER, simulated=True)
-    assert found["solved"] == 4 and found["sliding"] > 0
+    assert found["solved"] == 2 and found["sliding"] > 0
     assert found["worst"] < 1e-8  # far below the millionth that is called solved
 
 

@@ -160,7 +160,7 @@ def test_a_brick_on_a_slope_creeps_under_law_mujoco_as_under_mujocos_own_step(he
 @every_law
 def test_a_limp_biped_falls_down_and_lies_on_the_ground(law):
     sim = ff.Simulation("spatial-biped", law=law)
-    rec = sim.run(3.0, qvel=np.eye(20)[0] * 0.3)
+    rec = sim.run(2.5, qvel=np.eye(20)[0] * 0.3)
     data = mujoco.MjData(sim.robot.model)
     data.qpos[:] = rec.qpos[-1]
     mujoco.mj_kinematics(sim.robot.model, data)

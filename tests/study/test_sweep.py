@@ -18,7 +18,7 @@ import sweep_work
 import footfall as ff
 from footfall.cli import main
 from footfall.errors import StudyError
-from footfall.study.sweep import Samples, load_table
+from footfall.study.sweep import Samples, executors, load_table
 from footfall.study.sweep.cases import make_cases
 
 
@@ -69,14 +69,14 @@ def test_what_makes_no_cases_is_refused_in_a_sentence(options, sentence):
 
 def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads(tmp_path):
     cases = {"samples": Samples(300, {"x": (0.0, 1.0)}), "grid": {"y": [1.0, 2.0]}, "seed": 5}
-    tables = [ff.sweep(sweep_work.squared, out=tmp_path / str(n), workers=n, **cases) for n in (1, 2, 3)]
-    assert len(tables[0]) == 600 and same(tables[0], tables[1]) and same(tables[0], tables[2])
+    tables = [ff.sweep(sweep_work.squared, out=tmp_path / str(n), workers=n, **cases) for n in (1, 3)]
+    assert len(tables[0]) == 600 and same(tables[0], tables[1])
     local = ff.sweep(lambda x, y, seed: sweep_work.squared(x, y, seed), workers=2, **cases)  # cannot travel: threads
     assert same(tables[0], local)
     assert len(set(tables[0].columns["seed"])) == 600  # each case has its own
     assert np.array_equal(tables[0]["square"], tables[0]["x"] ** 2 * tables[0]["y"])
-    read = parquet.read_table(tmp_path / "2" / "table.parquet").to_pydict()
-    assert read["square"] == list(tables[0].columns["square"]) and same(load_table(tmp_path / "2"), tables[0])
+    read = parquet.read_table(tmp_path / "3" / "table.parquet").to_pydict()
+    assert read["square"] == list(tables[0].columns["square"]) and same(load_table(tmp_path / "3"), tables[0])
 
 
 def test_pandas_gets_the_whole_table():
@@ -123,7 +123,7 @@ def test_a_study_that_is_killed_goes_on_where_it_ended(tmp_path):
     process.wait()
     before = _finished(folder)
     assert 60 <= before < 400 and not (folder / "table.parquet").exists()
-    table = ff.sweep(sweep_work.counted, grid={"x": range(400), "folder": [str(marks)]}, out=folder, workers=2)
+    table = ff.sweep(sweep_work.counted, grid={"x": range(400), "folder": [str(marks)]}, out=folder, workers=1)
     assert list(table.columns["value"]) == [2.0 * x for x in range(400)] and table.failed == 0
     done = [len((marks / str(x)).read_text()) for x in range(400)]
     # Only what a killed worker was in the middle of is done again: at most one case of each of the two.
@@ -276,7 +276,10 @@ def test_cases_that_worlds_do_not_compute_run_one_by_one():
 def test_studies_of_many_cases_choose_worlds_and_the_command_says_so(tmp_path, capsys):
     file = tmp_path / "bricks.toml"
     file.write_text(
-        STUDY.replace("number = 3", "number = 50").replace(', "time-stepping"', "").replace(', "audit"', "")
+        STUDY.replace("number = 3", "number = 50")
+        .replace(', "time-stepping"', "")
+        .replace(', "audit"', "")
+        .replace("duration = 0.1\n", "duration = 0.02\n")
     )
     assert main(["sweep", str(file), "--workers", "2"]) == 0
     assert "100 as worlds side by side" in "".join(capsys.readouterr())
@@ -318,7 +321,8 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path)
             process.wait()
 
 
-def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path):
+def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "ANSWER_S", 0.5)
     with pytest.raises(StudyError, match="no Dask scheduler answers"):
         ff.sweep(sweep_work.squared, grid={"x": [1]}, scheduler="tcp://127.0.0.1:9", out=tmp_path / "s")

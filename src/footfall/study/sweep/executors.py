@@ -21,6 +21,8 @@ Progress = Callable[[int, int], None]
 PAUSE = 0.2
 #: Workers that end without having finished a case, one after the other, before the study gives up.
 IDLE_DEATHS = 3
+#: s in which a Dask scheduler must answer.
+ANSWER_S = 10.0
 
 
 def by_threads(folder: Path, plan: Plan, workers: int, work: Any, progress: Progress) -> None:
@@ -87,7 +89,7 @@ def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
     except ImportError as error:
         raise StudyError('a cluster needs Dask: pip install "footfall[cluster]"') from error
     try:
-        client = distributed.Client(address, timeout="10s")
+        client = distributed.Client(address, timeout=ANSWER_S)
     except (OSError, ValueError, TimeoutError) as error:
         raise StudyError(f"no Dask scheduler answers at {address}: {error}") from error
     known: dict[Path, tuple[int, int]] = {}
