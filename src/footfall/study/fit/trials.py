@@ -63,9 +63,10 @@ def step_of(rate: float) -> float:
 def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
     """Errors of a simulation that starts where a toss does. A run that fails keeps its last place.
 
-    Means over the toss of the place, in widths, and the attitude, in degrees; and ``path``, which a fit makes small:
-    the geometric mean of the mean errors over parts of the toss, from the first touch to 0.04 s after it, twice as
-    long, and so on up to the whole. A bounce tells most of a law right after it; what comes of it late is chaotic.
+    Means over the toss of the place, in widths, and the attitude, in degrees; and ``path``, which a fit makes small: a
+    geometric mean in which the mean error over the whole toss, which laws are judged by, has half of the weight, and
+    those over parts of it the other, from the first touch to 0.04 s after it, twice as long, and so on. A bounce tells
+    most of a law right after it; what comes of it late is chaotic.
     """
     frames = len(toss.qpos)
     rec = sim.run((frames - 1) / toss.rate, qpos=toss.qpos[0], qvel=toss.qvel, record_dt=1.0 / toss.rate)
@@ -81,14 +82,16 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
 
 
 def _path(error: np.ndarray, toss: Toss) -> float:
-    """Geometric mean of mean errors (T,) over ever longer parts of a toss."""
+    """Geometric mean of mean errors (T,) over a whole toss and over ever longer parts of it."""
     flight = flight_of(toss.qpos, toss.rate)
     touch, part = 0 if flight is None else len(flight.time), max(2, round(SHORTEST * toss.rate))
     means = []
     while touch + part < len(error):
         means.append(error[touch : touch + part].mean())
         part *= 2
-    return float(np.exp(np.mean(np.log(np.array([*means, error.mean()]) + RESOLVED)))) - RESOLVED
+    whole = np.log(error.mean() + RESOLVED)
+    parts = np.log(np.array(means) + RESOLVED).mean() if means else whole
+    return float(np.exp(0.5 * (whole + parts))) - RESOLVED
 
 
 def load_tosses(
