@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import mujoco
 import pytest
@@ -129,6 +130,7 @@ def test_the_command_prints_one_json_line_per_figure(monkeypatch, capsys):
         frozenset({"figure", "value", "unit"}),
     }
     assert {line["law"] for line in lines if "law" in line} == set(laws())
+    monkeypatch.setattr(bench, "QUICK", replace(TINY, rounds=1, steps=5, settle=5))
     assert main(["bench", "--quick"]) == 0
     out, err = capsys.readouterr()
     assert "linearizing-penalty" in out

@@ -219,7 +219,7 @@ def tosses(command, capsys):
     if not TOSSES.exists():
         pytest.skip("the measured tosses are not here")
     Path("tosses.npz").write_bytes(TOSSES.read_bytes())
-    fewer = ["--laws", "spring-damper", "--trials", "3", "--judge", "3", "--evaluations", "12"]
+    fewer = ["--laws", "spring-damper", "--trials", "3", "--judge", "3", "--evaluations", "4"]
     what = command[: next(i for i, part in enumerate(command) if part.startswith("--"))]
     if what[-1].endswith(".csv"):  # the same as a table, at ContactNets' rate
         with np.load(TOSSES) as data:
@@ -256,13 +256,13 @@ def impacts(command, capsys):
 
 
 def pulls(command, capsys):
-    times = np.arange(0.0, 1.0, 0.01)
+    times = np.arange(0.0, 0.8, 0.01)
     lines = ["time,normal,tangential,trial"]
     for trial, load in enumerate((20.0, 40.0, 60.0)):
         force = np.where(times < 0.5, load * times, 0.4 * load)
         lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
     Path("pulls.csv").write_text("\n".join(lines))
-    assert main([*command, "--evaluations", "40", "--json"]) == 0
+    assert main([*command, "--evaluations", "24", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["parameters"]
     assert found["ground.friction"]["value"] == pytest.approx(0.4, rel=0.03)
 

@@ -248,7 +248,7 @@ def test_damaged_toss_files_are_refused(tmp_path):
 @pytest.mark.skipif(not DATA.exists(), reason="the cube tosses are not here")
 def test_the_command_ranks_laws_on_real_tosses(capsys):
     command = ["identify", "tosses", str(DATA), "--laws", "constraint-selection", "hunt-crossley"]
-    assert main([*command, "--trials", "6", "--judge", "10", "--evaluations", "12", "--json"]) == 0
+    assert main([*command, "--trials", "6", "--judge", "6", "--evaluations", "8", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["law"]["name"] for row in rows} == {"constraint-selection", "hunt-crossley"}
     errors = [row["judged"]["position_widths"] for row in rows]

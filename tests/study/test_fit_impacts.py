@@ -76,7 +76,7 @@ def test_friction_of_impacts_that_stick_is_not_identifiable(tmp_path):
 
 
 def test_the_command_fits_each_rule(tmp_path, capsys):
-    path = write(tmp_path / "a.csv", bounced(6, "newton"))
+    path = write(tmp_path / "a.csv", bounced(4, "newton"))
     command = ["identify", "impacts", str(path), "--mass", str(MASS), "--inertia", str(INERTIA)]
     assert main([*command, "--semi-axes", "0.035", "0.025", "--evaluations", "8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
