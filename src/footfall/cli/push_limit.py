@@ -79,7 +79,8 @@ class Command(SettingOptions):
         columns = ("push like", "law", "survived>", "too much>", "what then")
         print_table(columns, rows, title=f"{robot.name}: the largest push that is survived")
         runs, together = (sum(getattr(one, name) for _, one in found) for name in ("runs", "in_worlds"))
-        say(f"{together} of {runs} runs were worlds side by side, the others one by one")
+        rest = runs - together
+        say(f"{runs} runs: {together} as worlds side by side" + (f", {rest} one by one" if rest else ""))
         return 0
 
     def run_directions(self) -> int:
