@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
 
 from footfall.errors import SolveError, did_you_mean
 from footfall.solve.numpy_api import cone_newton
@@ -158,6 +156,7 @@ def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
     holding = -np.linalg.solve(W[:2, :2], W[:2, 2])
     if np.hypot(*holding) <= mu:
         return holding
+    from scipy.optimize import brentq
 
     def across(angle: float) -> float:
         slip = np.array([math.cos(angle), math.sin(angle)])
@@ -186,6 +185,7 @@ def _slide(
     The path is followed over s with dp = |u_t| ds, in which slip that ends dies away smoothly and nothing is divided
     by it. The state is the velocity (3), the impulse of friction (2), that of the normal, and its work.
     """
+    from scipy.integrate import solve_ivp  # half a second, which not every program pays that imports this package
 
     def rates(_: float, y: np.ndarray) -> np.ndarray:
         size = math.hypot(y[0], y[1])

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from footfall import solve
 from footfall.errors import SolveError, StudyError
 from footfall.files.delimited import read_columns
 from footfall.measure.trajectory import velocity_error
 from footfall.simulation import Simulation
-from footfall.solve import impact
 
 #: What ``follow_impact`` measures, with its weight in the loss.
 IMPACT_WEIGHTS = {"velocity_energy": 1.0}
@@ -47,7 +47,7 @@ def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, float]:
     if not hasattr(sim.law, "restitution"):
         raise StudyError(f"{sim.law.name} has no restitution to fit to impacts: take time-stepping")
     try:
-        found = impact(
+        found = solve.impact(  # loaded on first use, with SciPy
             trial.mass_matrix,
             trial.jacobian,
             trial.before,
