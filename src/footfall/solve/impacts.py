@@ -187,10 +187,14 @@ def _slide(
     """
     from scipy.integrate import solve_ivp  # half a second, which not every program pays that imports this package
 
-    def rates(_: float, y: np.ndarray) -> np.ndarray:
-        size = math.hypot(y[0], y[1])
-        impulse = np.array([-mu * y[0], -mu * y[1], size])
-        return np.array([*(W @ impulse), *impulse, y[2] * size])
+    rows = W.tolist()  # plain numbers: arrays of three cost more than what is computed with them
+    mu = float(mu)
+
+    def rates(_: float, y: np.ndarray) -> list[float]:
+        x, across, up = y[:3].tolist()
+        size = math.hypot(x, across)
+        a, b = -mu * x, -mu * across
+        return [*(row[0] * a + row[1] * b + row[2] * size for row in rows), a, b, size, up * size]
 
     def ended(_: float, y: np.ndarray) -> float:
         return goal.missing(y[5], y[6], y[2])
