@@ -58,7 +58,9 @@ def test_what_made_the_impacts_is_in_the_interval(rule, seed, number, tmp_path):
     trials = load_impacts(path, mass=MASS, inertia=INERTIA, semi_axes=AXES, rule=rule)
     found = fit("time-stepping", trials, evaluations=60 if rule == "newton" else 30, workers=1)
     restitution, friction = found.parameters
-    assert restitution.low < 0.6 < restitution.high and restitution.value == pytest.approx(0.6, abs=0.01)
+    # Eight impacts with this noise tell restitution to 0.02, half the width of its interval; 24 to half of that.
+    tolerance = 0.02 if number == 8 else 0.01
+    assert restitution.low < 0.6 < restitution.high and restitution.value == pytest.approx(0.6, abs=tolerance)
     assert friction.low < 0.25 < friction.high
     assert not found.kept_defaults and found.loss < 0.2 * found.default_loss
 
