@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.stance import stance
-from footfall.control.statics import actuated_dofs, rest, settled, stiffness
+from footfall.control.statics import actuated_dofs, rests, settled, stiffness
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -175,12 +175,13 @@ def _proportional_gains(robot: Robot, target: np.ndarray, height: float, most: n
 
 
 def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """Generalised forces (nv,) that actuators must give for the robot to rest at ``qpos`` on its contact points.
+    """Generalised forces (..., nv) that actuators must give for the robot to rest at ``qpos`` (..., nq) on its feet.
 
     The ground carries the unactuated coordinates with the contact forces of least norm, loops and springs their part
     of them; what is left of gravity is the actuators' part.
     """
-    return rest(robot, qpos).torque
+    torques = [one.torque for one in rests(robot, qpos.reshape(-1, robot.model.nq))]
+    return np.array(torques).reshape(*qpos.shape[:-1], robot.model.nv)
 
 
 @cache

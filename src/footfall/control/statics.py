@@ -6,6 +6,7 @@ joints that no motor drives (they give way until they carry their part), and by 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import mujoco
@@ -37,6 +38,17 @@ class Rest(NamedTuple):
     loop_error: np.ndarray  # (E,) m or rad
 
 
+class Carriers(NamedTuple):
+    """Which coordinates carry of themselves."""
+
+    actuated: np.ndarray  # (nv,) where motors act on joints
+    giving: np.ndarray  # dofs of springs that give way
+
+
+def carriers_of(robot: Robot) -> Carriers:
+    return Carriers(actuated_dofs(robot), robot.model.jnt_dofadr[giving_springs(robot)])
+
+
 def actuated_dofs(robot: Robot) -> np.ndarray:
     """(nv,) where motors act on joints."""
     model = robot.model
@@ -55,11 +67,16 @@ def giving_springs(robot: Robot) -> np.ndarray:
 
 def rest(robot: Robot, qpos: np.ndarray) -> Rest:
     """What holds a robot at rest at ``qpos`` on its contact points: the contact forces of least norm, and the rest."""
-    model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
-    return _rest(robot, data)
+    return next(rests(robot, qpos[None]))
+
+
+def rests(robot: Robot, poses: np.ndarray) -> Iterator[Rest]:
+    """The same at one pose (nq,) after the other."""
+    data, carriers = mujoco.MjData(robot.model), carriers_of(robot)
+    for pose in poses:
+        data.qpos[:] = pose
+        mujoco.mj_forward(robot.model, data)
+        yield _rest(robot, data, carriers)
 
 
 def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
@@ -67,7 +84,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
 
     ``qpos`` itself where no spring gives way, or none such pose is found.
     """
-    model, joints = robot.model, giving_springs(robot)
+    model, joints, carriers = robot.model, giving_springs(robot), carriers_of(robot)
     if not joints.size:
         return qpos
     data = mujoco.MjData(model)
@@ -78,7 +95,7 @@ def settled(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     identity = np.eye(model.nv)
     root = identity[np.flatnonzero(model.body_parentid[model.dof_bodyid] == 0)]
     for _ in range(ITERATIONS):
-        now = _rest(robot, data)
+        now = _rest(robot, data, carriers)
         wanted = model.qpos_spring[address] - now.spring[dofs] / model.jnt_stiffness[joints]
         rows = np.concatenate([now.contact_rows, now.loop_rows, identity[dofs], root])
         gaps = (places - point_positions(robot, data)).ravel()
@@ -101,7 +118,7 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
-    now = _rest(robot, data)
+    now = _rest(robot, data, carriers_of(robot))
     inertia = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, inertia)
     slope = np.zeros((model.nv, model.nv))
@@ -113,7 +130,7 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
             held = data.qfrc_bias - data.qfrc_passive - _contact_rows(robot, data).T @ now.force.ravel()
             slope[:, j] += sign / (2.0 * DIFFERENCE) * (held - loop_rows(data).T @ now.loop)
     rows = np.concatenate([now.contact_rows, now.loop_rows])
-    _, sizes, directions = np.linalg.svd(rows)
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=len(rows) < model.nv)  # all of the second basis
     free = directions[(sizes > 1e-6 * sizes.max()).sum() :].T
     if not free.size:
         return np.zeros(0)
@@ -122,14 +139,13 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(half @ total @ half.T)
 
 
-def _rest(robot: Robot, data: mujoco.MjData) -> Rest:
-    model, actuated = robot.model, actuated_dofs(robot)
-    giving = model.jnt_dofadr[giving_springs(robot)]
+def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
+    model, giving = robot.model, carriers.giving
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]
     contact, loop = _contact_rows(robot, data), loop_rows(data)
     rows = np.concatenate([contact, CHEAP * loop, CHEAP * np.eye(model.nv)[giving]])
-    free = ~actuated
+    free = ~carriers.actuated
     force = np.linalg.lstsq(rows[:, free].T, held[free], rcond=RANK)[0]
     torque = held - rows.T @ force
     torque[free] = 0.0

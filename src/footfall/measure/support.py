@@ -17,6 +17,7 @@ from footfall.solve.contacts import OPEN
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot import Robot
 
 
 def capture_point(rec: Record) -> np.ndarray:
@@ -71,7 +72,7 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
         raise RecordingError(f"no support margin of '{of}': {did_you_mean(of, MARGIN_OF)}")
     query = np.ascontiguousarray(MARGIN_OF[of](rec)[:, :2])
     closed = rec.mode != OPEN
-    line = _line_of_motion(rec)
+    line = _line_of_motion(rec.robot)
     if line is not None:
         along = rec.position[..., :2] @ line
         first = np.where(closed, along, np.inf).min(axis=1)
@@ -86,19 +87,19 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
 
 
 @once
-def _line_of_motion(rec: Record) -> np.ndarray | None:
+def _line_of_motion(robot: Robot) -> np.ndarray | None:
     """(2,) the horizontal direction all contact points move in, if there is only one."""
-    model = rec.robot.model
+    model = robot.model
     data = mujoco.MjData(model)
-    data.qpos[:] = rec.robot.home
+    data.qpos[:] = robot.home
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
     columns = []
     jacobian = np.zeros((3, model.nv))
-    for body, local in zip(rec.robot.point_body, rec.robot.point_position, strict=True):
+    for body, local in zip(robot.point_body, robot.point_position, strict=True):
         mujoco.mj_jac(model, data, jacobian, None, data.xpos[body] + data.xmat[body].reshape(3, 3) @ local, body)
         columns.append(jacobian[:2].copy())
-    directions, size, _ = np.linalg.svd(np.hstack(columns))
+    directions, size, _ = np.linalg.svd(np.hstack(columns), full_matrices=False)
     return directions[:, 0] if size[1] < 1e-9 * size[0] else None
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.engine.other_tape import OtherTape
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.standing import other_places
+
+#: Samples whose places are computed together: some megabytes for a robot of a hundred points.
+AT_ONCE = 500
 
 
 def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
@@ -43,12 +45,11 @@ def _fill_in(
     columns: dict[str, np.ndarray], arrays: dict[str, Any], found: np.ndarray, robot: Robot, ground: Ground
 ) -> None:
     """Positions, velocities, normals and gaps of samples in which a point had no place."""
-    data = mujoco.MjData(robot.model)
-    for row in np.flatnonzero(np.isnan(columns["gap"]).any(axis=1)):
-        lacking = np.flatnonzero(np.isnan(columns["gap"][row]))
-        data.qpos[:], data.qvel[:] = arrays["qpos"][row], arrays["qvel"][row]
-        mujoco.mj_kinematics(robot.model, data)
-        mujoco.mj_comPos(robot.model, data)
-        mujoco.mj_comVel(robot.model, data)
-        for name, values in other_places(robot, ground, data, found[lacking]).items():
-            columns[name][row, lacking] = values
+    rows = np.flatnonzero(np.isnan(columns["gap"]).any(axis=1))
+    for first in range(0, len(rows), AT_ONCE):
+        some = rows[first : first + AT_ONCE]
+        lacking = np.isnan(columns["gap"][some])
+        for name, values in other_places(robot, ground, arrays["qpos"][some], arrays["qvel"][some], found).items():
+            recorded = columns[name][some]
+            recorded[lacking] = values[lacking]
+            columns[name][some] = recorded

@@ -136,8 +136,8 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
         if abs(lift) < 1e-9:
             break
     size = 0.0 if rng.random() < 0.1 else 10.0 ** rng.uniform(-2.0, 0.7)
-    mujoco.mj_comPos(model, data)
-    others = other_places(robot, ground, data, np.arange(len(robot.others.points)))["gap"]
+    every = np.arange(len(robot.others.points))
+    others = other_places(robot, ground, data.qpos[None], data.qvel[None], every)["gap"]
     clear = bool(kind == 0 and others.min(initial=np.inf) > 0.0)
     return Start(data.qpos.copy(), size * rng.normal(size=model.nv), clear)
 

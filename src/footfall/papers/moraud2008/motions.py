@@ -65,10 +65,9 @@ class JointMotion:
         rows[:, 2] *= self.stiffness
         poses = self.poses(robot)
         table = np.zeros((len(poses), 2, robot.model.nu))
-        for row, pose in zip(table, poses, strict=True):
-            row[0] = pose[rows[:, 0].astype(int)]
-            if self.carry:
-                row[1] = standing_torques(robot, pose)[rows[:, 1].astype(int)]
+        table[:, 0] = poses[:, rows[:, 0].astype(int)]
+        if self.carry:
+            table[:, 1] = standing_torques(robot, poses)[:, rows[:, 1].astype(int)]
         return np.concatenate([[len(poses), SAMPLE], rows.ravel(), table.ravel()])
 
 
