@@ -190,6 +190,26 @@ def test_a_named_contact_carries_like_a_foot():
     assert {"infeasible", "unreachable"} <= set(kinds(alone))
 
 
+@pytest.mark.parametrize("law", ["time-stepping", "spring-damper", "mujoco"])
+def test_limbs_without_load_are_held_arms_in_their_pose_and_feet_by_their_place(law):
+    """A push of 0.04 weights times a second lifts a foot by a centimetre and more.
+
+    Free arms would swing out by 1.6 rad; under spring-damper a foot that is loaded in the air lets the robot fall.
+    """
+    robot = ff.load_robot("small-humanoid")
+    root = robot.model.body(1).name
+    push = ff.Push(root, (0.0, 0.4 * robot.weight, 0.0), start=0.1, duration=0.1)
+    rec = ff.Simulation(robot, law=law).run(2.0, controller=Balance(), pushes=[push], record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+    assert rec.gap[:, : robot.point_count].max(axis=0).max() > 0.01
+    arms = [i for i, name in enumerate(robot.joint_names) if "shoulder" in name or "elbow" in name]
+    assert arms
+    angles = rec.qpos[:, robot.model.jnt_qposadr[arms]]
+    assert np.abs(angles[-1] - angles[0]).max() < 0.05  # a part of what free ones do
+    way = rec.position[-1] - rec.position[0]
+    assert np.abs(way[: robot.point_count, :2]).max() < 0.02  # of 0.14 m between the feet
+
+
 def test_it_follows_a_reference_of_place_and_orientation(biped):
     def sway(time):
         return np.array([0.0, 0.02 * (1.0 - math.cos(math.pi * min(time, 1.0))), 0.0])
@@ -216,7 +236,8 @@ def test_too_large_a_push_ends_in_a_fall_that_is_told(biped):
     fallen = next(warning for warning in rec.info["warnings"] if warning["kind"] == "fallen")
     assert "infeasible since" in fallen["message"]
     told = rec.summary()
-    assert told["fell"] and told["fell_at_s"] == pytest.approx(fallen["time"], abs=0.1)
+    # two thirds of the height come before the half at which motors are switched off
+    assert told["fell"] and 0.2 < told["fell_at_s"] <= fallen["time"]
     assert told["fell_because"].startswith("tipped to its left: its centre of mass left the support at 0.")
     np.testing.assert_array_equal(rec.ctrl[rec.time > fallen["time"]], 0.0)
     assert len(kinds(rec)) < 12  # episodes, not steps

@@ -2,8 +2,9 @@
 
 A wrench at the centre of mass brings it back to its place and the trunk back to its orientation, (19)-(22). A quadratic
 program shares it out among the contact points (``footfall.control.contact_forces``), and the transposed contact
-Jacobian in coordinates of the centre of mass makes joint torques of the forces, (12)-(15). No force is measured, no
-inverse dynamics is computed, and all contact points are taken to touch.
+Jacobian in coordinates of the centre of mass makes joint torques of the forces, (12)-(15). No force is measured and no
+inverse dynamics is computed. In the paper all contact points are taken to touch; here a foot in the air gets no load
+and is led back, and joints that move no contact point keep their pose (``footfall.control.unloaded``).
 
 Forces are those of the ground on the robot, so that (15) reads ``tau = -J_c^T f``.
 """
@@ -36,10 +37,11 @@ from footfall.control.base import State
 from footfall.control.com_coordinates import tree_of
 from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import Contact, ContactPlaces
-from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, empty_log
+from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
 from footfall.control.loops import Loops
 from footfall.control.senses import no_senses
+from footfall.control.unloaded import unloaded
 from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
@@ -119,7 +121,7 @@ class Balance:
         return f"balance({', '.join(changed_options)})" if changed_options else "balance"
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
-        balancing = Balancing(self, robot, ground)
+        balancing = Balancing(self, robot, ground, dt)
         if self.com is None and self.orientation is None and not balancing.loops.needed:
             return balancing
         return LedBalancing(balancing, Reference(self.com, self.orientation, dt))
@@ -128,7 +130,7 @@ class Balance:
 class Balancing(Inside):
     """A balance controller at work on one robot, inside the compiled loop."""
 
-    def __init__(self, options: Balance, robot: Robot, ground: Ground) -> None:
+    def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
         model = robot.model
         if not model.nu:
             raise ControllerError(f"balance: {robot.name} has no motors")
@@ -166,6 +168,7 @@ class Balancing(Inside):
             problem=problem,
             question=question,
             watched=watched(),
+            unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt),
             log=empty_log(KINDS, ROOM),
             clock=make_clock(),
             jacobian=np.zeros((3, model.nv)),
@@ -203,7 +206,9 @@ class Balancing(Inside):
             return "unreachable", f"the robot cannot stand still with its centre of mass at ({where}) m: {short}"
         names = {INFEASIBLE: "infeasible", UNREACHABLE: "unreachable"}
         causes = [one for one in before if int(one[KIND]) in names]
-        cause = f"; {names[int(causes[-1][KIND])]} since {causes[-1][START]:.4g} s" if causes else ""
+        # of those that lasted until the fall, the one that came first
+        causes = [one for one in causes if row[START] - one[LAST] <= CALM] or causes[-1:]
+        cause = f"; {names[int(causes[0][KIND])]} since {causes[0][START]:.4g} s" if causes else ""
         return "fallen", f"the centre of mass is {row[WORST]:.3g} m high, motors off{cause}"
 
 

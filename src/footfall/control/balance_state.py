@@ -12,6 +12,7 @@ from footfall.control.contact_forces import ForceProblem
 from footfall.control.contact_places import ContactPlaces
 from footfall.control.episode_log import EpisodeLog
 from footfall.control.senses import Senses
+from footfall.control.unloaded import Unloaded
 from footfall.engine.clock import Clock
 from footfall.ground import Ground
 from footfall.robot.motors import Drives
@@ -66,6 +67,7 @@ class Balancer(NamedTuple):
     problem: ForceProblem
     question: ForceProblem  # whether the robot could stand at its reference
     watched: Watched
+    unloaded: Unloaded
     log: EpisodeLog
     clock: Clock
     jacobian: Any  # (3, nv) of the centre of mass

@@ -8,6 +8,7 @@ from footfall.compiled import inlined
 from footfall.control.com_coordinates import carrying_torques, com_jacobian
 from footfall.control.contact_forces import distribute
 from footfall.control.episode_log import MORE, note, see_episode
+from footfall.control.unloaded import begin_unloaded, feel_bearing, hold_unloaded
 from footfall.engine.clock import nanoseconds
 from footfall.ground.surface import tangent_frame
 from footfall.robot.motors import write_controls
@@ -74,7 +75,11 @@ def see_balance(balance, time):
             for k in range(3):
                 wanted.orientation[c, k] = trunk[3 * c + k]
         wanted.com[2] -= max(0.0, drop)
+        begin_unloaded(balance.unloaded, senses)
         watched.begun[0], watched.height[0] = 1, height
+    else:
+        program = balance.problem.program
+        feel_bearing(balance.unloaded, senses, balance.gains.weight[2], program.lower, program.upper)
     if not watched.fallen[0] and height < FALLEN_HEIGHT * watched.height[0]:
         watched.fallen[0] = 1
         note(balance.log, time, FALLEN, height)
@@ -98,6 +103,7 @@ def balance_torques(balance):
     balance.signals[last - 2] = 1e-3 * (nanoseconds(balance.clock) - begin)
     balance.signals[last - 1] = 1.0 if solved else 0.0
     carrying_torques(senses.cdof, balance.jacobian, tree, contacts.arms, problem.force, balance.torque)
+    hold_unloaded(balance.unloaded, senses, tree, contacts.arms, lack(problem, balance)[0], balance.torque)
 
 
 @inlined
