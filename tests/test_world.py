@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control import Balance, Walk
+from footfall.control import Balance, QuadrupedWalk, Walk
 
 LAWS = ff.laws()
 
@@ -83,10 +83,18 @@ def test_what_does_not_fit_is_refused():
         sim.start(recorded=False).record()
 
 
-@pytest.mark.parametrize("controller", [Balance(), Walk(start_time=0.2)], ids=str)
-def test_a_controller_in_compiled_code_goes_on_bit_for_bit(controller):
+@pytest.mark.parametrize(
+    ("robot", "controller"),
+    [
+        ("spatial-biped", Balance()),
+        ("spatial-biped", Walk(start_time=0.2)),
+        ("quadruped", QuadrupedWalk(speed=0.3, start_time=0.2)),
+    ],
+    ids=["balance", "walk", "quadruped-walk"],
+)
+def test_a_controller_in_compiled_code_goes_on_bit_for_bit(robot, controller):
     """Saved in the midst of a step, with a push before and after: the plan, the swing and the warnings are kept."""
-    sim = ff.Simulation("spatial-biped", law="time-stepping")
+    sim = ff.Simulation(robot, law="time-stepping")
     pushes = [ff.Push("trunk", force=(0.0, 60.0, 0.0), start=at, duration=0.05) for at in (0.3, 0.6)]
     world = sim.start(controller=controller, pushes=pushes)
     world.step(n=450)

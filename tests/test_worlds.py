@@ -9,7 +9,7 @@ from motions import swaying
 
 import footfall as ff
 from footfall.contact import law_class
-from footfall.control import Balance, Follow, Walk
+from footfall.control import Balance, Follow, QuadrupedWalk, Walk
 from footfall.engine.worlds.arrays import FALLEN
 
 OFFERED = tuple(name for name in ff.laws() if not law_class(name).native and not law_class(name).event_driven)
@@ -251,17 +251,25 @@ def test_a_python_controller_is_refused():
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
-@pytest.mark.parametrize("controller", [Balance(), Walk(steps=2, start_time=0.4)], ids=str)
-def test_worlds_balance_and_walk_as_single_runs_do(controller, law):
+@pytest.mark.parametrize(
+    ("robot", "controller"),
+    [
+        ("spatial-biped", Balance()),
+        ("spatial-biped", Walk(steps=2, start_time=0.4)),
+        ("quadruped", QuadrupedWalk(speed=0.3, steps=3, start_time=0.3)),
+    ],
+    ids=["balance", "walk", "quadruped-walk"],
+)
+def test_worlds_balance_and_walk_as_single_runs_do(robot, controller, law):
     """Each with a push and friction of its own; by one thread or two, bit for bit."""
-    sim = ff.Simulation("spatial-biped", law=law)
+    sim = ff.Simulation(robot, law=law)
     pushed = [[], [ff.Push("trunk", force=(0.0, 40.0, 0.0), start=0.5, duration=0.05)]]
     found = []
     for threads in (1, 2):
         worlds = ff.Worlds(sim, 2, pushes=pushed, friction=[0.7, 0.9], threads=threads)
         found.append(worlds.run(1.3, controller=controller, control_dt=1e-3, record=[0, 1]))
     for w, friction in enumerate((0.7, 0.9)):
-        other = ff.Simulation("spatial-biped", law=law, ground=ff.Ground.plane(friction=friction))
+        other = ff.Simulation(robot, law=law, ground=ff.Ground.plane(friction=friction))
         single = other.run(1.3, controller=controller, control_dt=1e-3, pushes=pushed[w])
         np.testing.assert_array_equal(found[0][w].qpos, found[1][w].qpos)
         assert np.abs(found[0][w].qpos - single.qpos).max() < 0.8 * SAME

@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from footfall.compiled import ByReference
 from footfall.errors import GaitError
 from footfall.gait.dcm import add_segment, dcm_at, empty_plan, end_at
 from footfall.gait.footsteps import LEFT, RIGHT, FootstepPlan, moves_through
-from footfall.gait.swing import SwingFoot
+from footfall.gait.swing import POSITION, VELOCITY, advance_swing, begin_swing, empty_swing
 
 START = (0.0, 0.1, 0.0), (0.0, -0.1, 0.0)  # left, right
 WALK = {"length": 0.3, "duration": 0.5, "width": 0.2}
@@ -83,22 +84,24 @@ def test_the_divergent_component_obeys_its_equation_and_ends_where_it_shall():
 
 
 def test_a_swinging_foot_reaches_a_goal_that_moves_and_looks_for_the_ground():
-    dt, foot = 1e-3, SwingFoot((0.0, 0.0, 0.0), 0.4, clearance=0.05, descent=0.1)
+    dt, swing = 1e-3, empty_swing()
+    foot, (x, _, z) = ByReference(swing), swing.motion
+    begin_swing(foot, np.zeros(3), 0.4, 0.05, 0.1)
     highest, ways = 0.0, []
     for i in range(400):
-        foot.advance((0.3 if i < 150 else 0.35, 0.0, 0.01), dt)
-        highest = max(highest, foot.z.position)
-        ways.append((foot.x.position, foot.x.velocity, foot.z.velocity))
-    assert foot.x.position == pytest.approx(0.35, abs=1e-3)
-    assert foot.x.velocity == pytest.approx(0.0, abs=0.05)
-    assert foot.z.position == pytest.approx(0.01, abs=1e-3)
+        advance_swing(foot, (0.3 if i < 150 else 0.35, 0.0, 0.01), dt)
+        highest = max(highest, z[POSITION])
+        ways.append((x[POSITION], x[VELOCITY]))
+    assert x[POSITION] == pytest.approx(0.35, abs=1e-3)
+    assert x[VELOCITY] == pytest.approx(0.0, abs=0.05)
+    assert z[POSITION] == pytest.approx(0.01, abs=1e-3)
     assert highest == pytest.approx(0.06, abs=1e-3)
-    x, vx, _ = np.array(ways).T
-    np.testing.assert_allclose(np.diff(x) / dt, 0.5 * (vx[1:] + vx[:-1]), atol=0.01)  # no jump where the goal moves
-    below = foot.z.position
+    way, speed = np.array(ways).T
+    np.testing.assert_allclose(np.diff(way) / dt, 0.5 * (speed[1:] + speed[:-1]), atol=0.01)  # no jump with the goal
+    below = z[POSITION]
     for _ in range(100):
-        foot.advance((0.35, 0.0, 0.01), dt)
-    assert foot.z.position == pytest.approx(below - 0.01, abs=1e-6)
+        advance_swing(foot, (0.35, 0.0, 0.01), dt)
+    assert z[POSITION] == pytest.approx(below - 0.01, abs=1e-6)
 
 
 @pytest.mark.parametrize("points", [((1.0, 0.0),), ((0.6, 0.0), (1.0, 0.6)), ((0.0, 0.5), (-0.8, 0.5))])

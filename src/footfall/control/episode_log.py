@@ -1,7 +1,4 @@
-"""Conditions that come and go, noted by compiled controllers: one row for each time they do.
-
-What :class:`footfall.control.episodes.Watch` does for controllers in Python.
-"""
+"""Conditions that come and go, noted by compiled controllers: one row for each time they do."""
 
 from __future__ import annotations
 

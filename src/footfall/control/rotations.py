@@ -9,12 +9,6 @@ import numpy as np
 from footfall.compiled import inlined
 
 
-def about_z(angle: float) -> np.ndarray:
-    """(3, 3) rotation about the vertical."""
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
 def rotation_vector(R: np.ndarray) -> np.ndarray:
     """(3,) the rotation vector of a matrix (3, 3)."""
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()

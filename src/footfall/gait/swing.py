@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import ByReference, inlined
+from footfall.compiled import inlined
 
 #: Part of the swing at which the foot is highest.
 HIGHEST = 0.45
@@ -92,63 +92,3 @@ def advance_swing(swing, goal, dt):
         z[POSITION] -= swing.descent[0] * dt
         z[VELOCITY], z[ACCELERATION] = -swing.descent[0], 0.0
     swing.time[0] += dt
-
-
-class Coordinate(NamedTuple):
-    """Position, velocity and acceleration of one coordinate of a reference."""
-
-    position: float
-    velocity: float
-    acceleration: float
-
-
-class SwingFoot:
-    """A swing for controllers in Python, from ``start`` (m) with ``clearance`` (m), down at ``descent`` (m/s)."""
-
-    def __init__(self, start: tuple[float, float, float], duration: float, clearance: float, descent: float) -> None:
-        self._swing = empty_swing()
-        self._place = ByReference(self._swing)
-        begin_swing(self._place, np.array(start), float(duration), float(clearance), float(descent))
-
-    @property
-    def x(self) -> Coordinate:
-        """Ahead, in the world frame."""
-        return Coordinate(*self._swing.motion[0].tolist())
-
-    @property
-    def y(self) -> Coordinate:
-        """To the left, in the world frame."""
-        return Coordinate(*self._swing.motion[1].tolist())
-
-    @property
-    def z(self) -> Coordinate:
-        """Up."""
-        return Coordinate(*self._swing.motion[2].tolist())
-
-    @property
-    def time(self) -> float:
-        """Since the foot was lifted, s."""
-        return float(self._swing.time[0])
-
-    @property
-    def duration(self) -> float:
-        """From lifting to landing, s."""
-        return float(self._swing.duration[0])
-
-    @property
-    def start_height(self) -> float:
-        """Of the place where it lay, m."""
-        return float(self._swing.start_height[0])
-
-    @property
-    def lifted(self) -> float:
-        """Over where it lay, m."""
-        return self.z.position - self.start_height
-
-    def stumble(self, higher: float) -> None:
-        """The foot met something in the air: lift it by ``higher`` (m) more, from now on."""
-        stumble(self._place, float(higher))
-
-    def advance(self, goal: tuple[float, float, float], dt: float) -> None:
-        """Go on for ``dt`` (s) towards ``goal`` (m)."""
-        advance_swing(self._place, (float(goal[0]), float(goal[1]), float(goal[2])), float(dt))

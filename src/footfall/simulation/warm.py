@@ -88,7 +88,12 @@ def compile_worlds() -> None:
 
 def compile_controllers() -> None:
     """The compiled controllers, and the kernels of those in Python."""
-    for name, robot in (("posture", "ball"), ("balance", "spatial-biped"), ("walk", "spatial-biped")):
+    for name, robot in (
+        ("posture", "ball"),
+        ("balance", "spatial-biped"),
+        ("walk", "spatial-biped"),
+        ("quadruped-walk", "quadruped"),
+    ):
         if name in controllers():
             Simulation(robot, law="mujoco").run(0.0, controller=name)
 
