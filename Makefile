@@ -12,8 +12,9 @@ RUN := $(VENV)/.installed-run
 DEV := $(VENV)/.installed-dev
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-# Python writes bytecode of what it imports; pip would write that of everything, which takes longer than the rest.
+# pip would write all bytecode in one process, which takes longer than the rest; here all cores do, without what is not run.
 FETCH := $(PIP) install --quiet --no-compile --require-hashes --requirement
+BYTECODE := $(BIN)/python -m compileall -qq -j 0 -x '[/\\](tests?|OpenGL|pip)[/\\]' $(VENV)/lib src || true
 # Hatchling comes from the lock as well, so building the package fetches nothing.
 INSTALL_PACKAGE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
@@ -96,10 +97,12 @@ $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Footfall (a minute or two the first time)."
 	$(FETCH) requirements/run.txt
 	$(INSTALL_PACKAGE)
+	@$(BYTECODE)
 	@touch $@
 
 $(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Footfall and what its tests need (a minute or two the first time)."
 	$(FETCH) requirements/dev.txt
 	$(INSTALL_PACKAGE)
+	@$(BYTECODE)
 	@touch $(RUN) $@
