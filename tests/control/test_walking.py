@@ -12,10 +12,10 @@ import pytest
 
 import footfall as ff
 from footfall.control import Walk
-from footfall.control.biped import Biped
+from footfall.control.biped import Biped, Sole
 from footfall.control.senses import senses_of
 from footfall.control.step_timing import SwingClock, clock_rate
-from footfall.control.whole_body import Weights, see_body, solve_body, whole_body
+from footfall.control.whole_body import Weights, see_body, solve_body, whole_body, wrench_rows
 from footfall.errors import ControllerError
 
 #: Laws that are not asked to walk here: they take minutes.
@@ -209,6 +209,68 @@ def test_another_biped_walks():
     rec = walked(walk, "mujoco", robot="torque-biped")
     planned = sum(step.length for step in walk.plan(0.2).steps)
     assert rec.signals["com"][-1, 0] - rec.signals["com"][0, 0] == pytest.approx(planned, rel=0.1)
+
+
+def changed(change) -> ff.Robot:
+    """A spatial biped of which something is otherwise."""
+    whole = ff.load_robot("spatial-biped")
+    spec = mujoco.MjSpec.from_string(whole.mjcf)
+    for key in list(spec.keys):
+        spec.delete(key)
+    gone = change(whole, spec)
+    return ff.load_robot(spec, pose=np.delete(whole.home, gone), name="changed")
+
+
+def wide_without_ankle_roll(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
+    """Hips 0.4 m apart over feet that cannot roll, but by turning two yaws round and round."""
+    for actuator in [one for one in spec.actuators if "ankle_roll" in one.target]:
+        spec.delete(actuator)
+    for joint in [one for one in spec.joints if "ankle_roll" in one.name]:
+        spec.delete(joint)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        spec.body(f"{side}_thigh").pos[1] = 0.2 * sign
+    return [int(whole.model.joint(f"{side}_ankle_roll").qposadr[0]) for side in ("left", "right")]
+
+
+def heavy_behind(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
+    """The centre of mass is over the heels, three quarters of half a sole behind the middle."""
+    spec.body("trunk").ipos[0] -= 0.12
+    return []
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley", "mujoco"])
+def test_feet_that_tip_walk_with_hips_wider_than_their_reach(name):
+    robot = changed(wide_without_ankle_roll)
+    assert Biped.of(robot, "walk").tips
+    walk = Walk(steps=4).scaled(robot)
+    rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+    way = rec.signals["com"][-1] - rec.signals["com"][0]
+    planned = sum(step.length for step in walk.plan(0.4).steps)
+    assert way[0] > 0.4 * planned  # feet that tip slip back
+    assert abs(way[1]) < 0.1
+
+
+def test_a_robot_whose_mass_is_over_its_heels_starts_with_it_over_its_feet():
+    robot = changed(heavy_behind)
+    walk = Walk(steps=4).scaled(robot)
+    rec = ff.Simulation(robot).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None and not rec.info["warnings"]
+    sole = Biped.of(robot, "walk").soles[0]
+    middle = rec.position[0, : robot.point_count, 0].mean()
+    assert abs(rec.signals["com"][0, 0] - middle) < 0.51 * sole.half_length
+
+
+def test_the_pressure_centre_reaches_into_the_point_of_a_pointed_sole():
+    """Inside by a fifth of half the width at the broad end, and by a fifth of the way to the middle at the point."""
+    outline = np.array([[-0.09, 0.0], [0.09, -0.03], [0.09, 0.03]])
+    sole = Sole("foot", 1, np.zeros(3), np.eye(3), outline, slice(0, 3), 0.8)
+    rows = wrench_rows(sole, 0.7, 0.006)
+
+    def allowed(x: float) -> bool:
+        return bool((rows @ np.array([0.0, 0.0, 1.0, 0.0, -x, 0.0]) >= -1e-12).all())
+
+    assert allowed(-0.07) and not allowed(-0.08) and allowed(0.083) and not allowed(0.085)
 
 
 def test_a_small_robot_walks_with_small_steps_and_refuses_long_ones():

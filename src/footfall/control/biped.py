@@ -18,6 +18,8 @@ LEG_JOINTS = 6
 LEAST_JOINTS = 5
 #: rad, of a roll by 1 rad, that a leg may lack.
 CANNOT = 0.2
+#: Singular values of a leg's Jacobian, m or rad per rad, below which it cannot move that way.
+DAMPING = 0.05
 #: Contact points whose width is a smaller share of their length lie on a line.
 THIN = 0.02
 #: Share of the hip's height over the sole that the last motor may have and still be an ankle.
@@ -73,6 +75,7 @@ class Biped:
         tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
+        com_ahead: m, centre of mass ahead of the middle of the soles at home.
         hip_height: m, hips over the ankles at home.
         step_width: m, between the middles of the soles at home.
     """
@@ -88,6 +91,7 @@ class Biped:
     tips: bool
     torque: np.ndarray
     com_height: float
+    com_ahead: float
     hip_height: float
     step_width: float
 
@@ -139,6 +143,7 @@ class Biped:
             tips=any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
             torque=driving.limit,
             com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
+            com_ahead=float(data.subtree_com[trunk, 0] - np.mean([m[0] for m in middles])),
             hip_height=float(np.mean([leg.height for leg in legs])),
             step_width=float(abs(middles[0][1] - middles[1][1])),
         )
@@ -208,7 +213,8 @@ def _tips(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarr
     """Whether a leg cannot roll its foot without moving it."""
     jacobian = _sole_jacobian(model, data, sole)[:, dofs]
     roll = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-    reached = jacobian @ np.linalg.lstsq(jacobian, roll, rcond=1e-3)[0]
+    # Damped, so that a roll which takes joints round and round is none: two yaws can make one.
+    reached = jacobian @ jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING**2 * np.eye(6), roll)
     return bool(np.linalg.norm(roll - reached) > CANNOT)
 
 

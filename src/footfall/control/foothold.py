@@ -11,6 +11,8 @@ from footfall.compiled import inlined
 ANKLE_SHARE = 0.6
 #: How far a foot steps ahead or behind, and how much farther aside than at the nearest, as a share of the leg's length.
 AHEAD, ASIDE = 0.6, 0.35
+#: How much farther aside than planned, as a share of the leg's length: hips may be wider than what is near a foot.
+FARTHER = 0.15
 #: Between the sides of the feet at the nearest, as a share of the leg's length.
 APART = 0.04
 
@@ -44,7 +46,8 @@ def find_foothold(planned, step, stance, reach, error, omega, left):
     ahead, aside = c * dx + s * dy + move_ahead, step.side * (-s * dx + c * dy + move_aside)
     nearest, longest = 2.0 * reach.half_width + APART * reach.leg, AHEAD * reach.leg
     near_ahead = min(max(ahead, -longest), longest)
-    near_aside = min(max(aside, nearest), nearest + ASIDE * reach.leg)
+    farthest = max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
+    near_aside = min(max(aside, nearest), farthest)
     beyond = math.hypot(ahead - near_ahead, aside - near_aside)
     near_aside *= step.side
     return stance[0] + c * near_ahead - s * near_aside, stance[1] + s * near_ahead + c * near_aside, beyond

@@ -59,6 +59,10 @@ def feel_slope(walk, standing):
     """Follow the slope of the ground, slowly; ``standing`` is the foot that stands, or -1 for both."""
     now, part = walk.now, part_of(walk.gait, SLOW)
     x, y = slope_under(walk.body.motion.rotation, max(standing, 0), 1 if standing < 0 else standing)
+    if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
+        ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])
+        rise = x * ahead_x + y * ahead_y
+        x, y = rise * ahead_x, rise * ahead_y
     now.slope[0] += part * (x - now.slope[0])
     now.slope[1] += part * (y - now.slope[1])
 

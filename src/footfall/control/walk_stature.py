@@ -20,6 +20,9 @@ LEG, COM_HEIGHT = 0.736, 0.864
 STRETCHED, BEHIND = 0.97, 0.11
 #: A robot whose legs are straighter than this at home starts with bent knees: straight ones cannot be led.
 STRAIGHT = 0.985
+#: A centre of mass is at most this part of half a sole ahead of its middle or behind it: nearer to its end the pressure
+#: centre has no room to lead it back.
+CENTRAL = 0.5
 #: How much lower, in parts of the leg, the hips are tried until the joints reach.
 LOWER = (0.0, 0.04, 0.08, 0.12, 0.18)
 
@@ -114,8 +117,10 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
     else:
         assert first is not None
         raise ControllerError(_why_not(biped, first, longest, step_height))
-    bent = biped.hip_height > STRAIGHT * leg
-    qpos = standing_pose(biped, lower).qpos if bent else robot.home.copy()
+    room = CENTRAL * min(sole.half_length for sole in biped.soles)
+    forward = min(max(biped.com_ahead, -room), room) - biped.com_ahead
+    bent = biped.hip_height > STRAIGHT * leg or forward != 0.0
+    qpos = standing_pose(biped, lower, forward=forward).qpos if bent else robot.home.copy()
     _check_strength(biped, qpos)
     return Stature(leg / LEG, reach, biped.com_height - lower, qpos, bent)
 

@@ -32,10 +32,10 @@ class Pose(NamedTuple):
         return self.error < REACHED and self.beyond < BEYOND
 
 
-def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None) -> Pose:
+def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, forward: float = 0.0) -> Pose:
     """The pose with hips ``lower`` (m) than at home, the soles at home moved by ``shift`` (2, 3) (m, world frame).
 
-    The trunk keeps its attitude and the centre of mass its place over the middle of the feet.
+    The trunk keeps its attitude and the centre of mass its place over the middle of the feet, or comes ``forward`` (m).
     """
     robot = biped.robot
     model, data = robot.model, mujoco.MjData(robot.model)
@@ -45,7 +45,7 @@ def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None) -
     goals = [(_place(data, sole) + own, _axes(data, sole)) for sole, own in zip(biped.soles, move, strict=True)]
     trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
     height = float(data.xpos[biped.trunk, 2]) - lower
-    over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0)
+    over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0) + np.array([forward, 0.0])
     dofs = np.concatenate([np.arange(6), *biped.legs])
     for sole, knee in zip(biped.soles, biped.knees, strict=True):
         _bend(biped, data, sole, knee)

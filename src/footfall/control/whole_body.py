@@ -219,7 +219,8 @@ def solve_body(body, feet):
 
 def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
     """(R, 6) rows that are >= 0 for a wrench (force, moment about the sole's middle; sole's frame) that friction and
-    the outline allow; the pressure centre stays ``margin`` (m) inside.
+    the outline allow; the pressure centre stays ``margin`` (m) inside, less where an edge is near the middle: the
+    margins of a pointed sole would leave nothing of its point.
     """
     pyramid = friction / math.sqrt(2.0)  # inside the cone
     rows = [[sx, sy, pyramid, 0.0, 0.0, 0.0] for sx, sy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
@@ -237,7 +238,8 @@ def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
         length = math.hypot(ex, ey)
         if length > 1e-6:
             nx, ny = -ey / length, ex / length  # inward; the pressure centre is (-my, mx) / fz
-            rows.append([0.0, 0.0, -(nx * x + ny * y) - margin, ny, -nx, 0.0])
+            off = -(nx * x + ny * y)  # of the edge from the middle
+            rows.append([0.0, 0.0, off - margin * min(1.0, max(off, 0.0) / sole.half_width), ny, -nx, 0.0])
     return np.array(rows, dtype=float)
 
 
