@@ -18,7 +18,7 @@ import numba
 from numba.core.registry import CPUDispatcher
 
 from footfall.compiled.apart import cold, compile_cold, separate, separate_kernels, waited_for_code
-from footfall.compiled.by_reference import ByReference, Reference
+from footfall.compiled.by_reference import ByReference, Reference, named_at, reference_to
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.inline_only import InlineOnly, InlineOnlyCache, KernelCompiler
 from footfall.compiled.pointers import FAST, function_pointer, own_copy
@@ -35,7 +35,9 @@ __all__ = [
     "inlined",
     "kernel",
     "kernel_stamp",
+    "named_at",
     "raises",
+    "reference_to",
     "separate",
     "separate_kernels",
     "waited_for_code",

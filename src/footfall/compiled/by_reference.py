@@ -4,7 +4,8 @@ By value, a named tuple becomes one argument for each size and stride of each of
 passes through: hundreds, and most of the intermediate code only packs and unpacks them. By reference it is laid out in
 memory once and travels as its address. Kernels do not know the difference, as both kinds have the same attributes;
 where tuples must travel by value, on a GPU for one, the same source is compiled for them as they are. A tuple may hold
-tuples as they are, which are laid out within it, or by reference, which it only points at.
+tuples as they are, which are laid out within it, or by reference, which it only points at. A loop that is compiled once
+for tuples of any kind takes the address as a number, and who knows the kind reads it by name (:func:`named_at`).
 
 The layout is that of Numba's data model on 64-bit machines: words of eight bytes throughout.
 """
@@ -21,9 +22,11 @@ import numpy as np
 from llvmlite import ir
 from numba import typeof
 from numba.core import cgutils, types
+from numba.core.extending import _Intrinsic
 from numba.core.imputils import lower_cast, lower_getattr_generic
 from numba.core.typeconv import Conversion
 from numba.core.types.containers import BaseNamedTuple
+from numba.core.typing import signature as typed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, models, register_model, unbox
 
@@ -98,13 +101,52 @@ def _put_down(context: Any, builder: Any, by_value: Any, reference: Reference, v
     return place
 
 
+def _as_it_is(named: Any) -> Any:
+    """Stands for :class:`NamedAt` where tuples travel by value."""
+    return named
+
+
+class NamedAt(_Intrinsic):  # type: ignore[misc]
+    """Compiled code's ``named_at(address)``: the tuple of one type that is laid out there."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference, self.py_func = reference, _as_it_is
+
+        def definition(context: Any, address: Any) -> Any:
+            if not isinstance(address, types.Integer):  # a tuple already
+                return typed(address, address), lambda context, builder, signature, values: values[0]
+            return typed(reference, address), _point_at
+
+        super().__init__("named_at", definition)
+
+    def linkage(self) -> str:
+        """What its callers are compiled against."""
+        return f"named at {self.reference.tuple_type}"
+
+
+def _point_at(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    return builder.inttoptr(values[0], context.get_value_type(signature.return_type))
+
+
+def named_at(reference: Reference) -> NamedAt:
+    """A function for compiled code that reads an address as a tuple; one that it gets as it is stays what it is."""
+    made = NamedAt(reference)
+    made._register()
+    return made
+
+
+def reference_to(named: Any) -> Reference:
+    """The type of a reference to a tuple of this kind."""
+    return Reference(typeof(named))
+
+
 class ByReference:
     """A named tuple laid out in memory, to be handed to compiled code; plain Python reads its fields as they are.
 
     What it holds is fixed when it is made: arrays may change, not which arrays they are.
     """
 
-    __slots__ = ("_kinds", "_named", "_numba_type_", "_starts", "_words", "address")
+    __slots__ = ("_kinds", "_numba_type_", "_starts", "_words", "address", "named")
 
     def __init__(self, named: Any) -> None:
         words: list[int] = []
@@ -117,25 +159,25 @@ class ByReference:
 
     def _set(self, named: Any, kinds: list[Any], words: np.ndarray) -> None:
         self._numba_type_ = _reference((type(named), *kinds), named)
-        self._named, self._kinds, self._words = named, kinds, words  # the tuple keeps the arrays
+        self.named, self._kinds, self._words = named, kinds, words  # the tuple keeps the arrays
         self.address: int = _start(words)
 
     def replace(self, **fields: Any) -> ByReference:
         """The same with other values in some fields, of as many words as before; the others are not laid out again."""
         kinds, words = self._kinds.copy(), self._words.copy()
         for name, value in fields.items():
-            number = self._named._fields.index(name)
+            number = self.named._fields.index(name)
             laid: list[int] = []
             kinds[number] = _lay_out(value, laid)
             place = slice(*(*self._starts, len(words))[number : number + 2])
             words[place] = np.array(laid, dtype=np.int64)
         made = ByReference.__new__(ByReference)
         made._starts = self._starts
-        made._set(self._named._replace(**fields), kinds, words)
+        made._set(self.named._replace(**fields), kinds, words)
         return made
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._named, name)
+        return getattr(self.named, name)
 
 
 _references: dict[Any, Reference] = {}

@@ -14,8 +14,9 @@ does not. Where no forces obey the law of a sliding point (Painleve 1895), an im
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined, kernel
@@ -24,13 +25,12 @@ from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP,
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
 from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
-from footfall.solve.contact_problem import conclude, solve_contacts
+from footfall.solve.contact_problem import conclude, contact_scratch, solve_contacts
 from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.lemke_pivoting import RAY, SOLVED
-from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 from footfall.solve.newton_on_lcp import newton_marks, newton_rows, newton_to_solution
-from footfall.solve.problem import begin_problem
+from footfall.solve.problem import ProblemScratch, begin_problem
 
 #: Acceleration below which nothing moves, m/s2, and speed, m/s.
 STILL, SLOW = 1e-6, 1e-9
@@ -48,6 +48,13 @@ HALVINGS = 20
 
 class Parameters(NamedTuple):
     restitution: float
+
+
+class Scratch(NamedTuple):
+    problem: ProblemScratch
+    way: Any  # (P, 2) which way each sliding point goes, contact frame
+    floats: Any  # for the complementarity problem of the sliding points, whose number changes
+    integers: Any
 
 
 @inlined
@@ -107,18 +114,18 @@ def normal_problem(contacts, free, way, m, q):
 
 
 @cold(types.int64)
-def solve_sliding(problem, way, floats):
+def solve_sliding(problem, scratch):
     """Forces in contact frames where every point in contact slides: (15), (16) by (17), (18). Gives a law's status."""
     contacts, memory, force, end = problem.contacts, problem.memory, problem.force, problem.end
-    n = contacts.number[0]
+    n, way, floats = contacts.number[0], scratch.way, scratch.floats
     size = n * n
     m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
-    scratch = floats[size + 2 * n : size + 2 * n + (2 * n + 7) * n].reshape((2 * n + 7, n))
+    rows = floats[size + 2 * n : size + 2 * n + (2 * n + 7) * n].reshape((2 * n + 7, n))
     normal_problem(contacts, problem.free, way, m, q)
     for j in range(n):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, scratch, problem.integers)
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, rows, scratch.integers)
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -184,12 +191,10 @@ def name_motions(problem):
                     memory[p, first + SLIP + k] = (a[0] * frame[0, k] + a[1] * frame[1, k]) / size
 
 
-def forces(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     """Forces between events: (15)-(18)."""
-    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, work, marks)
-    first, points = engine_columns(memory), contacts.gap.size
-    rows = work.shape[0] - 5 * points
-    way = work[rows - points : rows]
+    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
+    first, way = engine_columns(memory), scratch.way
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         problem.target[p] = 0.0
@@ -198,17 +203,16 @@ def forces(contacts, dt, memory, force, mode, work, marks, signals, parameters):
     sliding = slip_directions(contacts, memory, way)
     status = 1
     if sliding == contacts.number[0] and sliding <= MOST:
-        floats = work[BLOCKS * work.shape[1] + SCRATCH_ROWS : rows - points].reshape(-1)
-        status = solve_sliding(problem, way, floats)
+        status = solve_sliding(problem, scratch)
     if status == 1:
         status = solve_together(problem, way)
     name_motions(problem)
     return status
 
 
-def impact(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
     """Impulses of an impact: (20)-(22)."""
-    problem = begin_problem(contacts, 1.0, SLOW, memory, force, mode, work, marks)
+    problem = begin_problem(contacts, 1.0, SLOW, memory, force, mode, scratch)
     free, end, restitution = problem.free, problem.end, parameters.restitution
     status = 0
     for _ in range(HALVINGS):
@@ -267,13 +271,14 @@ class AccelerationComplementarity(EventLaw):
     def in_steps(self) -> TimeStepping:
         return TimeStepping(restitution=self.restitution)
 
-    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
         n = min(points, MOST)
-        floats = n * (n + 2 + newton_rows(n))
-        return self.in_steps().work_rows(points, bodies) + points + -(-floats // (6 * bodies))
-
-    def marks_size(self, points: int, bodies: int) -> int:
-        return self.in_steps().marks_size(points, bodies) + newton_marks(min(points, MOST))
+        return Scratch(
+            problem=contact_scratch(points, bodies).problem,
+            way=np.zeros((points, 2)),
+            floats=np.zeros(n * (n + 2 + newton_rows(n))),
+            integers=np.zeros(newton_marks(n), dtype=np.int64),
+        )
 
     def resolve(self, setting: Setting) -> Parameters:
         return Parameters(restitution=self.restitution)

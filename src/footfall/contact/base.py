@@ -21,9 +21,9 @@ ground on the robot, in the same frame.
 
 Coupled kernel::
 
-    kernel(contacts, dt, memory, force, mode, work, marks, signals, parameters) -> status
+    kernel(contacts, dt, memory, force, mode, scratch, signals, parameters) -> status
 
-with :class:`Contacts` for what it sees, ``work`` (rows, 6K) floats and ``marks`` integers for scratch; it writes
+with :class:`Contacts` for what it sees and ``scratch`` for the arrays that ``CoupledLaw.scratch`` makes; it writes
 ``force`` (P, 3) N in contact frames and ``mode`` (P,) of every near point (the others are zero already), and the
 numbers it declares as ``Law.signals`` and, for each foot, ``Law.foot_signals``, in that order, to the head of
 ``signals``.
@@ -148,26 +148,31 @@ class CoupledLaw(Law):
     operator: ClassVar[bool] = True
     kernel: ClassVar[Callable[..., Any]]
 
-    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
-        """Rows of scratch space the kernel needs, each 6 floats per contact body wide.
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Any:
+        """The arrays that the kernel computes in, for so many points and contact bodies: a ``NamedTuple`` of arrays, of
+        floats (float64) and integers (int64), and of other such tuples. A law that needs none leaves this out.
 
-        ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card` replaces the solvers that take most of it.
+        Nothing in them outlasts a step. Their number, types and dimensions are the same for all options of a law; sizes
+        may differ. ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card` replaces the solvers that take most.
         """
-        return 0
+        return None
 
-    def marks_size(self, points: int, bodies: int) -> int:
-        """Integers of scratch space the kernel needs."""
-        return 0
-
-    @classmethod
-    def pointer(cls) -> Any:
+    def pointer(self) -> Any:
         """The compiled kernel, of the signature the engine calls."""
-        return coupled_pointer(cls.kernel, parameters_of(cls))
+        return coupled_pointer(self.kernel, parameters_of(type(self)), scratch_type(self))
 
     @classmethod
     def adapter(cls) -> Any:
         """The same as a plain function, for a GPU: to compile it for a CPU as well takes half a minute."""
         return coupled_adapter(cls.kernel, parameters_of(cls))
+
+
+def scratch_type(law: CoupledLaw) -> Any:
+    """The type of a reference to the arrays that a law computes in, ``None`` if it needs none."""
+    from footfall.compiled import reference_to
+
+    sample = law.scratch(1, 1)
+    return None if sample is None else reference_to(sample)
 
 
 def parameters_of(law: type[Law]) -> type:
@@ -288,25 +293,28 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
 
 
 @cache
-def coupled_pointer(function: Callable[..., Any], parameters: Any) -> Any:
-    """A compiled function of the coupled signature, whose parameters are named."""
+def coupled_pointer(function: Callable[..., Any], parameters: Any, scratch: Any) -> Any:
+    """A compiled function of the coupled signature, whose parameters and scratch are named."""
     from footfall.compiled import function_pointer
 
-    return function_pointer(coupled_signature(), coupled_adapter(function, parameters))
+    return function_pointer(coupled_signature(), coupled_adapter(function, parameters, scratch))
 
 
 @cache
-def coupled_adapter(function: Callable[..., Any], parameters: Any) -> Any:
-    """The same, not compiled."""
-    from footfall.compiled import checked, kernel
+def coupled_adapter(function: Callable[..., Any], parameters: Any, scratch: Any = None) -> Any:
+    """The same, not compiled; ``scratch`` is the type of what is found at the address that the engine gives for it."""
+    from footfall.compiled import checked, kernel, named_at
 
     foreign = is_foreign(function)
     if foreign:
         check_foreign(function, function.__name__)
     compiled = checked(function) if foreign else function if hasattr(function, "py_func") else kernel(function)
-    arguments = "contacts, dt, memory, force, mode, work, marks, signals"
+    arguments, body, used = "contacts, dt, memory, force, mode, scratch, signals", _COMPLETED[4], {}
+    if scratch is not None:
+        used = {"named_at": named_at(scratch)}
+        body = body.replace("{arguments}", arguments.replace("scratch", "named_at(scratch)"))
     attempted = _ATTEMPTED_COUPLED if foreign else ""
-    return _adapter(compiled, parameters, arguments, _COMPLETED[4], attempted=attempted)
+    return _adapter(compiled, parameters, arguments, body, attempted=attempted, used=used)
 
 
 def _adapter(
@@ -316,11 +324,12 @@ def _adapter(
     body: str,
     given: tuple[str, ...] = (),
     attempted: str = "",
+    used: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """A law's kernel behind the engine's signature: an array of numbers becomes named parameters.
 
     Those called as in ``given`` are arguments of their own, between ``arguments`` and the array. ``attempted`` is the
-    source of a function that also catches what the law may raise.
+    source of a function that also catches what the law may raise; ``used`` are values that ``body`` names.
     """
     from footfall.compiled import checked, generated
 
@@ -328,7 +337,7 @@ def _adapter(
     named = f"Parameters({', '.join(values)})"
     head = ", ".join([arguments, *given, "values"])
     source = f"def adapter({head}):\n    {body.format(arguments=arguments, parameters=named)}\n"
-    namespace = {"kernel": compiled, "Parameters": parameters, "STICK": STICK, "SLIDE": SLIDE}
+    namespace = {"kernel": compiled, "Parameters": parameters, "STICK": STICK, "SLIDE": SLIDE, **used}
     adapter = generated(source, "adapter", namespace, compiled.py_func)
     if attempted:
         namespace = {"answer": checked(adapter), "STICK": STICK, "NAN": math.nan}

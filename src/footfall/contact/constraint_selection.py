@@ -22,13 +22,13 @@ from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
-from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
+from footfall.solve.contact_problem import contact_scratch, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
-from footfall.solve.problem import begin_problem
+from footfall.solve.problem import ProblemScratch, begin_problem
 from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
 from footfall.solve.selection.search import PLACES, search
-from footfall.solve.selection.soles import Stabilisation, desk_integers, desk_rows, lay_out, look
+from footfall.solve.selection.soles import Desk, Stabilisation, look, make_desk
 from footfall.solve.selection.states import (
     FACE,
     LOAD,
@@ -60,6 +60,11 @@ class Parameters(NamedTuple):
     rate: float  # 1/s
     feet: float  # of the robot
     points: float  # of their soles, which are the first
+
+
+class Scratch(NamedTuple):
+    problem: ProblemScratch  # where points are clamped or free one by one
+    desk: Desk
 
 
 @inlined
@@ -141,10 +146,9 @@ def beside_soles(contacts, points):
     return False
 
 
-def constraint_selection(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    feet = int(parameters.feet)
-    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
-    desk = lay_out(contacts, work, marks, PLACES)
+def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    feet, desk = int(parameters.feet), scratch.desk
+    problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     beside = beside_soles(contacts, int(parameters.points))
     stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST)
     if beside or not look(contacts, dt, stabilisation, memory, desk):
@@ -215,13 +219,9 @@ class ConstraintSelection(CoupledLaw):
         fits = self.pull == 0.0 or (not self.cop_rule and self.mode == "exact")
         check(fits, self.name, "pull", self.pull, "0 unless cop_rule is False and mode 'exact'")
 
-    @classmethod
-    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
-        return max(desk_rows(points, bodies), work_rows(points, bodies, lean=lean))
-
-    @classmethod
-    def marks_size(cls, points: int, bodies: int) -> int:
-        return max(desk_integers(points, bodies, PLACES), marks_size(points))
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
+        problem = contact_scratch(points, bodies, lean=lean).problem
+        return Scratch(problem, make_desk(points, bodies, PLACES, problem.least))
 
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt

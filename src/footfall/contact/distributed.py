@@ -147,7 +147,7 @@ def macroscopic_onset(contacts, memory, force, b):
             force[p, 1] *= limit / size
 
 
-def distributed(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters):
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]

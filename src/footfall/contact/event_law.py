@@ -15,12 +15,11 @@ The last columns of ``memory`` are the engine's, see below; those before are the
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of
+from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of, scratch_type
 
 #: There are no forces that obey the law.
 INCONSISTENT = 2
@@ -53,12 +52,10 @@ class EventLaw(CoupledLaw):
     def in_steps(self) -> CoupledLaw:
         """The law of time steps for periods in which contacts change again and again.
 
-        It may use the law's own columns of the memory, and its scratch space.
+        It may use the law's own columns of the memory.
         """
         raise NotImplementedError
 
-    @classmethod
-    @cache
-    def impact_pointer(cls) -> Any:
+    def impact_pointer(self) -> Any:
         """The compiled impact, of the signature the engine calls."""
-        return coupled_pointer(cls.impact, parameters_of(cls))
+        return coupled_pointer(self.impact, parameters_of(type(self)), scratch_type(self))

@@ -26,7 +26,7 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE, MODE
-from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
+from footfall.solve.contact_problem import ContactScratch, contact_scratch, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
@@ -81,7 +81,7 @@ def saturated(problem):
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
-    spread(contacts, problem.kind, force, problem.work)
+    spread(contacts, problem.kind, force, problem.least)
     to_contact_frames(contacts, force)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -95,13 +95,13 @@ def saturated(problem):
         memory[p, MODE] = problem.mode[p]
 
 
-def linearizing_penalty(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, work, marks)
+def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     excess_accelerations(problem, dt, parameters)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         problem.kind[p] = problem.target[p] == 0.0
-    make_rigid(contacts, problem.kind, problem.free, work)
+    make_rigid(contacts, problem.kind, problem.free, problem.local)
     if parameters.consistent == 0.0:
         saturated(problem)
         return 0
@@ -146,13 +146,8 @@ class LinearizingPenalty(CoupledLaw):
         known = ("consistent", "paper")
         check(self.saturation in known, self.name, "saturation", self.saturation, "'consistent' or 'paper'")
 
-    @classmethod
-    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
-        return work_rows(points, bodies, lean=lean)
-
-    @classmethod
-    def marks_size(cls, points: int, bodies: int) -> int:
-        return marks_size(points)
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> ContactScratch:
+        return contact_scratch(points, bodies, lean=lean)
 
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt

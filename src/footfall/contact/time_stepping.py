@@ -15,7 +15,7 @@ from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_range
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE
-from footfall.solve.contact_problem import marks_size, solve_contacts, work_rows
+from footfall.solve.contact_problem import ContactScratch, contact_scratch, solve_contacts
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.problem import begin_problem
@@ -59,8 +59,8 @@ def lead_out(problem, rise):
             target[p] = max(target[p], min(rise, -contacts.gap[p] / dt))
 
 
-def time_stepping(contacts, dt, memory, force, mode, work, marks, signals, parameters):
-    problem = begin_problem(contacts, dt, STILL, memory, force, mode, work, marks)
+def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     free_velocities(problem, parameters.restitution)
     lead_out(problem, parameters.rise)
     if parameters.facets == 0.0:
@@ -103,11 +103,8 @@ class TimeStepping(CoupledLaw):
         check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
         check_range(self, "correction", 0.0, 1.0)
 
-    def work_rows(self, points: int, bodies: int, *, lean: bool = False) -> int:
-        return work_rows(points, bodies, self.facets, lean=lean)
-
-    def marks_size(self, points: int, bodies: int) -> int:
-        return marks_size(points, self.facets)
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> ContactScratch:
+        return contact_scratch(points, bodies, self.facets, lean=lean)
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass

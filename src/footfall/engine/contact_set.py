@@ -219,7 +219,8 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     struck = dt > 0.0
     for i in range(contacts.number[0]):
         struck |= contacts.velocity[contacts.points[i], 2] < -REBOUND
-    status = ask(laws.impact, points, contacts, scratch, laws.between.values, dt)
+    between = laws.between
+    status = ask(laws.impact, points, contacts, between.scratch, scratch.signals, between.values, dt)
     change = scratch.generalised
     answer(world, points, contacts, scratch, constraints, change)
     for j in range(change.size):
@@ -283,7 +284,7 @@ def put_back(world, points, contacts, scratch, constraints, flow):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
             rests = points.memory[p, first + DOES] == STICK
-            scratch.marks[p] = STICK if rests else SLIDE
+            flow.kind[p] = STICK if rests else SLIDE
             frame, v, f = contacts.frame[p], contacts.velocity[p], points.force[p]
             if what == 0:
                 x, y, z = -v[0], -v[1], -v[2]
@@ -296,7 +297,7 @@ def put_back(world, points, contacts, scratch, constraints, flow):
                         y += frame[1, k] * away
             for k in range(3):
                 f[k] = frame[0, k] * x + frame[1, k] * y + frame[2, k] * z
-        spread(contacts, scratch.marks, points.force, scratch.work)
+        spread(contacts, flow.kind, points.force, flow.least)
         to_contact_frames(contacts, points.force)
         answer(world, points, contacts, scratch, constraints, change)
         if what == 0:

@@ -11,6 +11,7 @@ from footfall.compiled import inlined
 from footfall.engine.others import FAR
 from footfall.record import RunWarning
 from footfall.solve.dense import copy
+from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Stages of the method of fifth order, the last at the end of the step.
 STAGES = 7
@@ -54,6 +55,8 @@ class Flow(NamedTuple):
     clock: np.ndarray  # (1,)
     tally: np.ndarray  # (6,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
+    kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
+    least: LeastScratch
     weights: np.ndarray
     error: np.ndarray
     tolerance: float
@@ -61,8 +64,10 @@ class Flow(NamedTuple):
     margin: float  # m, within which points are shown to the law of time steps
 
 
-def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float, flat: bool, margin: float) -> Flow:
-    """Room for the integration of a model."""
+def make_flow(
+    model: mujoco.MjModel, points: int, bodies: int, dt: float, *, tolerance: float, flat: bool, margin: float
+) -> Flow:
+    """Room for the integration of a model with so many contact points on so many bodies."""
     scalar, turns = np.full(model.nv, -1, dtype=np.int64), []
     for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
         free, ball = kind == int(mujoco.mjtJoint.mjJNT_FREE), kind == int(mujoco.mjtJoint.mjJNT_BALL)
@@ -91,6 +96,8 @@ def make_flow(model: mujoco.MjModel, points: int, dt: float, *, tolerance: float
         clock=np.array([dt]),
         tally=np.zeros(6, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
+        kind=np.zeros(points, dtype=np.int64),
+        least=least_scratch(bodies),
         weights=WEIGHTS.copy(),
         error=ERROR.copy(),
         tolerance=tolerance,

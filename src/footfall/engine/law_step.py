@@ -43,19 +43,9 @@ from footfall.solve.effort import EFFORT, IN_TURN, for_bodies, round_cost
 
 
 @inlined
-def ask(law, points, contacts, scratch, values, dt):
-    """The answer of a coupled law: forces, modes, signals. Gives its status."""
-    return law(
-        contacts,
-        dt,
-        points.memory,
-        points.force,
-        points.mode,
-        scratch.work,
-        scratch.marks,
-        scratch.signals,
-        values,
-    )
+def ask(law, points, contacts, scratch, signals, values, dt):
+    """The answer of a coupled law, computed in its own ``scratch``: forces, modes, signals. Gives its status."""
+    return law(contacts, dt, points.memory, points.force, points.mode, scratch, signals, values)
 
 
 @inlined
@@ -65,7 +55,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, dt):
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-    status = ask(laws.coupled, points, contacts, scratch, laws.values, dt)
+    status = ask(laws.coupled, points, contacts, laws.scratch, scratch.signals, laws.values, dt)
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)
     if rows.number[1] > 0:
         answer_with(world, rows, world.qacc)
@@ -223,12 +213,12 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
 
 
 @inlined
-def foot_step(world, points, contacts, scratch, law, values, dt):
+def foot_step(world, points, contacts, law, scratch, signals, values, dt):
     """Forces of a coupled law that looks at the motion alone, added to ``qfrc_smooth``; far points are open already."""
     if contacts.number[0] == 0:
         return 0
     velocities(world.cvel, world.subtree_com, points, contacts)
-    status = ask(law, points, contacts, scratch, values, dt)
+    status = ask(law, points, contacts, scratch, signals, values, dt)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return status
 
@@ -267,7 +257,8 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
     if not plan.operator:
         if plan.coupled:
             release_all(points, contacts)
-            status = foot_step(world, points, contacts, scratch, laws.coupled, laws.values, plan.dt)
+            own, signals = laws.scratch, scratch.signals
+            status = foot_step(world, points, contacts, laws.coupled, own, signals, laws.values, plan.dt)
         else:
             velocities(world.cvel, world.subtree_com, points, contacts)
             all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)

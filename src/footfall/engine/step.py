@@ -81,6 +81,7 @@ class Laws(NamedTuple):
     point: Any
     coupled: Any
     values: Any  # its parameters
+    scratch: int  # address of what it computes in, see :meth:`footfall.contact.base.CoupledLaw.scratch`
 
 
 class Surface(NamedTuple):

@@ -127,8 +127,6 @@ class Scratch(NamedTuple):
     block: np.ndarray  # (6, 8)
     generalised: np.ndarray  # (nv,)
     wrench: np.ndarray  # (6,)
-    work: np.ndarray  # (rows, 6K)
-    marks: np.ndarray  # integers
     runge_kutta: np.ndarray  # (6, max(nq, nv))
     memory: np.ndarray  # (P, M + 3) copy of memory and anchors
     mode: np.ndarray  # (P,) copy
@@ -241,7 +239,7 @@ def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: f
     )
 
 
-def make_scratch(model: mujoco.MjModel, points: AllPoints, work_rows: int, marks_size: int, signals: int) -> Scratch:
+def make_scratch(model: mujoco.MjModel, points: AllPoints, signals: int) -> Scratch:
     """Scratch space for the step."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     return Scratch(
@@ -251,8 +249,6 @@ def make_scratch(model: mujoco.MjModel, points: AllPoints, work_rows: int, marks
         block=np.zeros((6, 8)),
         generalised=np.zeros(nv),
         wrench=np.zeros(6),
-        work=np.zeros((work_rows, 6 * feet)),
-        marks=np.zeros(marks_size, dtype=np.int64),
         runge_kutta=np.zeros((6, max(model.nq, nv))),
         memory=np.zeros((count, points.memory.shape[1] + 3)),
         mode=np.zeros(count, dtype=np.int64),

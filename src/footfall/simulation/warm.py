@@ -31,7 +31,7 @@ class _Nothing(NamedTuple):
     none: float
 
 
-def _idle(contacts, dt, memory, force, mode, work, marks, signals, parameters):
+def _idle(contacts, dt, memory, force, mode, scratch, signals, parameters):
     return 0
 
 
@@ -100,10 +100,10 @@ def compile_controllers() -> None:
 
 def law_pointers(name: str) -> Iterator[Any]:
     """The compiled functions of a law."""
-    law = law_class(name)
-    if issubclass(law, PointLaw | CoupledLaw):
+    law = law_class(name)()
+    if isinstance(law, PointLaw | CoupledLaw):
         yield law.pointer()
-    if issubclass(law, EventLaw):
+    if isinstance(law, EventLaw):
         yield law.impact_pointer()
 
 

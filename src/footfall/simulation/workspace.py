@@ -19,7 +19,7 @@ import numba
 import numpy as np
 
 from footfall.compiled import ByReference, function_pointer
-from footfall.contact.base import CoupledLaw, PointLaw, point_signature
+from footfall.contact.base import CoupledLaw, Law, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
 from footfall.contact.trial import is_foreign, try_out
@@ -52,7 +52,7 @@ STEEP = 2.0
 
 
 #: What a workspace lays out anew when it makes room for more points.
-LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "conditions", "flow", "parts")
+LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
 
 
 class Prepared(NamedTuple):
@@ -119,7 +119,7 @@ def _numbers(resolved: Any) -> np.ndarray:
 
 def idle_laws() -> step.Laws:
     """A law without forces."""
-    return step.Laws(idle_point_law(), idle_coupled_law(), np.zeros(1))
+    return step.Laws(idle_point_law(), idle_coupled_law(), np.zeros(1), 0)
 
 
 def loop_types(sim: Setup) -> list[Any]:
@@ -204,11 +204,8 @@ class Workspace:
         self.size = size
         self.points, self.contacts = with_size(self._all_points, self._all_contacts, size)
         law, count, slots = sim.law, len(self.points.local), len(self.points.body)
-        rows, marks = 0, 0
-        if isinstance(law, CoupledLaw):
-            rows, marks = law.work_rows(count, slots), law.marks_size(count, slots)
         known = self.flow
-        scratch = make_scratch(self.model, self.points, rows, marks, signals)
+        scratch = make_scratch(self.model, self.points, signals)
         if before is not None:
             feet = [*range(self.points.others.feet), -1]
             scratch.held.peak[feet] = before.held.peak[feet]
@@ -218,11 +215,25 @@ class Workspace:
         self.scratch: Scratch = scratch
         if isinstance(law, EventLaw):
             flat, margin = sim.ground.flat, law.in_steps().margin
-            self.flow = make_flow(self.model, count, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
+            self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)
-        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, self._laws)
+        laws = self._with_scratch(law, count, slots)
+        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, laws)
         self.parts: tuple[Any, ...] = (*map(ByReference, parts), None if self.flow is None else ByReference(self.flow))
+
+    def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | events.EventLaws:
+        """The law with arrays to compute in, which this workspace keeps."""
+        asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
+        made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in asked]
+        self.of_law = [None if one is None else ByReference(one) for one in made]
+        own, *in_steps = [0 if one is None else one.address for one in self.of_law]
+        laws = self._laws
+        if isinstance(laws, step.Laws):
+            return laws._replace(scratch=own)
+        return laws._replace(
+            between=laws.between._replace(scratch=own), in_steps=laws.in_steps._replace(scratch=in_steps[0])
+        )
 
     def sizes(self) -> list[int]:
         """How many places for points beside the feet there are in each size."""
@@ -245,7 +256,8 @@ class Workspace:
         places = tuple(getattr(self._all_points.others, name) for name in CHANGING)
         points = tuple(value for name, value in self._all_points._asdict().items() if name != "others")
         operators = (self.points.shared, self.contacts.mobility)
-        rest = (self.scratch, few, self.conditions.native, self.flow or ())
+        of_law = tuple(one.named for one in self.of_law if one is not None)
+        rest = (self.scratch, of_law, few, self.conditions.native, self.flow or ())
         return _arrays((points, places, self._all_contacts, operators, rest))
 
     def reset(self) -> None:
@@ -307,7 +319,7 @@ def idle_point_law() -> Any:
 def idle_coupled_law() -> Any:
     """A coupled law for runs that have none."""
 
-    def idle(contacts, dt, memory, force, mode, work, marks, signals, values):
+    def idle(contacts, dt, memory, force, mode, scratch, signals, values):
         return 0
 
     return function_pointer(coupled_signature(), idle)

@@ -67,7 +67,7 @@ def missing_accelerations(problem):
 def end_motions(problem, force):
     """Motions at the end under a ``force`` (P, 3) in the world frame."""
     contacts, step, free, end = problem.contacts, problem.step, problem.free, problem.end
-    wrench, moved = problem.work[0], problem.work[1]
+    wrench, moved = problem.other, problem.moved
     feet = contacts.near.size - 1
     for b in range(feet):
         resultant(contacts, b, force, wrench[6 * b : 6 * b + 6])
@@ -204,7 +204,7 @@ def hold_all(problem):
         for k in range(3):
             force[p, k] = problem.missing[p, k]
         end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, problem.target[p]
-    if not spread_over_flat_feet(contacts, force, problem.work):
+    if not spread_over_flat_feet(contacts, force, problem.least):
         return False
     return not mend(problem)
 

@@ -22,15 +22,14 @@ from footfall.solve.contact_search import (
 )
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.gauss_seidel import push_foot, wrench_row
-from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 from footfall.solve.problem import begin_problem
 
 #: Status of a law whose problem is laid out and not solved yet.
 DEFERRED = 2
 #: Guesses before Newton, and after it; times that points may join those that Newton solves for.
 GUESSES, NEAR_GUESSES, JOININGS = 3, 2, 3
-# Where the step and the motion that is none stand in the first row of the missing accelerations, behind these.
-STEP, STILL = 3, 4
+# Where the step and the motion that is none stand in the first row of ``local`` while a problem waits.
+STEP, STILL = 0, 1
 
 
 @inlined
@@ -42,24 +41,15 @@ def solve_or_defer(problem):
         to_contact_frames(problem.contacts, problem.force)
         conclude(problem)
         return 0, 1
-    problem.missing[0, STEP], problem.missing[0, STILL] = problem.step, problem.still
+    problem.local[0, STEP], problem.local[0, STILL] = problem.step, problem.still
     return DEFERRED, 1
 
 
 @inlined
 def deferred_problem(points, contacts, scratch):
     """A problem that was laid out."""
-    laid = begin_problem(contacts, 0.0, 0.0, points.memory, points.force, points.mode, scratch.work, scratch.marks)
-    return begin_problem(
-        contacts,
-        laid.missing[0, STEP],
-        laid.missing[0, STILL],
-        points.memory,
-        points.force,
-        points.mode,
-        scratch.work,
-        scratch.marks,
-    )
+    kept = scratch.law.problem.local[0]
+    return begin_problem(contacts, kept[STEP], kept[STILL], points.memory, points.force, points.mode, scratch.law)
 
 
 @inlined
@@ -77,31 +67,19 @@ def choose_deferred(problem):
 
 
 @inlined
-def dense_rows(contacts):
-    """Where the dense problem begins in the scratch space."""
-    return BLOCKS * contacts.mobility.shape[0] + SCRATCH_ROWS
-
-
-@inlined
-def put(work, first, e, value):
-    """Write number ``e`` of the dense problem."""
-    work[first + e // work.shape[1], e % work.shape[1]] = value
-
-
-@inlined
 def lay_out(problem, count):
-    """Write the problem of the n chosen points into the scratch space, one number behind the other: the lower triangle
+    """Write the problem of the n chosen points to ``problem.floats``, one number behind the other: the lower triangle
     of the Delassus matrix in (3n, 3n), free motions (3n), targets (n), friction (n), impulses (3n).
     """
-    contacts, work, chosen = problem.contacts, problem.work, problem.chosen
-    rows, moved, first, n = work[:2], work[3], dense_rows(contacts), 3 * count
+    contacts, chosen, floats = problem.contacts, problem.chosen, problem.floats
+    rows, moved, n = problem.rows, problem.moved, 3 * count
     for i in range(count):
         p = chosen[i]
-        put(work, first, n * n + n + i, problem.target[p])
-        put(work, first, n * n + n + count + i, contacts.dynamic_friction[p])
+        floats[n * n + n + i] = problem.target[p]
+        floats[n * n + n + count + i] = contacts.dynamic_friction[p]
         for k in range(3):
-            put(work, first, n * n + 3 * i + k, problem.free[p, k])
-            put(work, first, n * n + n + 2 * count + 3 * i + k, problem.force[p, k])
+            floats[n * n + 3 * i + k] = problem.free[p, k]
+            floats[n * n + n + 2 * count + 3 * i + k] = problem.force[p, k]
             for c in range(moved.size):
                 moved[c] = 0.0
             wrench_row(contacts, p, k, rows[0])
@@ -114,20 +92,18 @@ def lay_out(problem, count):
                     value = 0.0
                     for c in range(6):
                         value += rows[1, c] * moved[6 * b + c]
-                    put(work, first, (3 * i + k) * n + 3 * j + m, value)
+                    floats[(3 * i + k) * n + 3 * j + m] = value
 
 
 @inlined
 def take_back(problem, count):
     """The forces that Newton found, and what moves under them: points that joined, if any, and how many there are."""
-    contacts, force, work = problem.contacts, problem.force, problem.work
-    first, n = dense_rows(contacts), 3 * count
+    contacts, force, n = problem.contacts, problem.force, 3 * count
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
     for i in range(n):
-        e = n * n + n + 2 * count + i
-        force[problem.chosen[i // 3], i % 3] = work[first + e // work.shape[1], e % work.shape[1]]
+        force[problem.chosen[i // 3], i % 3] = problem.floats[n * n + n + 2 * count + i]
     move(problem)
     return join(problem, problem.still + slowest_motion(problem), count)
 

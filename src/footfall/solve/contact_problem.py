@@ -13,7 +13,7 @@ is solved by other means (:mod:`footfall.solve.contact_search`), within a budget
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, separate
 from footfall.solve.contact_guess import (
@@ -32,8 +32,7 @@ from footfall.solve.contact_search import guesses_missed, keep_forces, search_fl
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.effort import affordable, guess_cost
 from footfall.solve.friction_limits import to_contact_frames
-from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
-from footfall.solve.problem import problem_type
+from footfall.solve.problem import ProblemScratch, problem_scratch, problem_type
 
 
 @inlined
@@ -97,15 +96,13 @@ def solve_from_guess(problem):
     return 0 if found else 1, iterations
 
 
-def work_rows(points: int, bodies: int, facets: int = 0, *, lean: bool = False) -> int:
-    """Rows of scratch space that :func:`solve_contacts` needs, or the same on a cone with facets.
+class ContactScratch(NamedTuple):
+    """Scratch of a law that solves a contact problem and needs none beside."""
 
-    ``lean`` is without pyramids, for GPUs.
-    """
-    floats = search_floats(points, facets, lean=lean)
-    return BLOCKS * 6 * bodies + SCRATCH_ROWS + 5 * points + -(-floats // (6 * bodies))
+    problem: ProblemScratch
 
 
-def marks_size(points: int, facets: int = 0) -> int:
-    """Integers of scratch space that :func:`solve_contacts` needs, or the same on a cone with facets."""
-    return points + search_integers(points, facets)
+def contact_scratch(points: int, bodies: int, facets: int = 0, *, lean: bool = False) -> ContactScratch:
+    """What :func:`solve_contacts` needs, or the same on a cone with facets; ``lean`` is without pyramids, for GPUs."""
+    floats, integers = search_floats(points, facets, lean=lean), search_integers(points, facets, lean=lean)
+    return ContactScratch(problem_scratch(points, bodies, floats, integers))

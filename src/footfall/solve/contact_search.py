@@ -58,10 +58,10 @@ def search_floats(points: int, facets: int = 0, *, lean: bool = False) -> int:
     return dense_floats(few) + max(cone_floats(few), pyramid_floats(few, facets) if facets else 0)
 
 
-def search_integers(points: int, facets: int = 0) -> int:
-    """Integers of scratch space, behind the kinds of the points."""
+def search_integers(points: int, facets: int = 0, *, lean: bool = False) -> int:
+    """Integers of scratch space for the solution."""
     few = min(points, MOST)
-    return MOST + max(cone_marks(few), pyramid_marks(few, facets) if facets else 0)
+    return 1 if lean else max(cone_marks(few), pyramid_marks(few, facets) if facets else 0)
 
 
 @inlined

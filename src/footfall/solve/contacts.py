@@ -53,7 +53,8 @@ def coupled_signature() -> Any:
     matrix, vector = array(float64, 2), array(float64, 1)
     contacts = Reference(types.NamedTuple(fields, Contacts))
     integers = array(int64, 1)
-    return int64(contacts, float64, matrix, matrix, integers, matrix, integers, vector, vector)
+    scratch = int64  # an address: the loop is compiled once, whatever the arrays of the law are
+    return int64(contacts, float64, matrix, matrix, integers, scratch, vector, vector)
 
 
 @inlined

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.gauss_seidel import push_foot, wrench_row
-from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS
 from footfall.solve.problem import Dense
 
 #: A least motion for points that may do what they like.
@@ -18,12 +17,8 @@ def dense_floats(points: int) -> int:
 
 @inlined
 def dense_problem(problem, count):
-    """Write out the problem of the first ``count`` points that are chosen, in the scratch space between what
-    :mod:`footfall.solve.minimum_norm` uses and the last rows.
-    """
-    contacts, work, n = problem.contacts, problem.work, count
-    first, last = BLOCKS * contacts.mobility.shape[0] + SCRATCH_ROWS, work.shape[0] - 5 * contacts.gap.size
-    space = work[first:last].reshape(((last - first) * work.shape[1],))
+    """Write out the problem of the first ``count`` points that are chosen, in ``problem.floats``."""
+    space, n = problem.floats, count
     a = 9 * n * n
     b, c, d, e = a + 3 * n, a + 4 * n, a + 5 * n, a + 8 * n
     dense = Dense(
@@ -43,7 +38,7 @@ def dense_problem(problem, count):
 def write_out(problem, dense):
     """Fill a dense problem."""
     contacts, chosen, w = problem.contacts, problem.chosen, dense.matrix
-    rows, moved = problem.work[:3], problem.work[3]
+    rows, moved = problem.rows, problem.moved
     for i in range(dense.target.size):
         p = chosen[i]
         dense.target[i] = problem.target[p]

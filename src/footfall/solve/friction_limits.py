@@ -42,9 +42,9 @@ def spread_with_friction(problem):
         for k in range(3):
             force[p, k] = problem.missing[p, k]
     if not slides:
-        spread(contacts, kind, force, problem.work)
+        spread(contacts, kind, force, problem.least)
         return True
-    if not spread_over_rows(contacts, kind, friction, True, force, problem.work):
+    if not spread_over_rows(contacts, kind, friction, True, force, problem.least):
         return False
     for i in range(contacts.number[0]):
         p = contacts.points[i]

@@ -99,8 +99,8 @@ def gauss_seidel(problem, chosen, sweeps, tolerance):
     (O'Donoghue and Candes 2015): half the sweeps at the median, a fifteenth in the slowest twentieth of flat feet.
     """
     contacts, dt, force = problem.contacts, problem.step, problem.force
-    free, target, before, work = problem.free, problem.target, problem.end, problem.work
-    moved, local, rows, moved_before = work[0], work[1:4], work[4:7], work[7]
+    free, target, before = problem.free, problem.target, problem.end
+    moved, moved_before, local, rows = problem.moved, problem.other, problem.local, problem.rows
     n = contacts.mobility.shape[0]
     for c in range(n):
         moved[c] = 0.0

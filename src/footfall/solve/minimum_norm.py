@@ -21,80 +21,76 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import inlined, kernel, separate
+from footfall.compiled import kernel, reference_to, separate
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
 TOLERANCE = 1e-10
-#: Rows of scratch space: so many for each of the contact bodies' six motions, and these.
-BLOCKS, SCRATCH_ROWS = 6, 24
 
 
-class Space(NamedTuple):
-    """Scratch of the general case, for K feet whose points feel R motions of n = 6K."""
+class LeastScratch(NamedTuple):
+    """Scratch for K feet whose points feel R motions of n = 6K."""
 
-    reduced: np.ndarray  # (n, n) C^T L C or C^T L A, first (R, R)
-    factor: np.ndarray  # (n, n)
-    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
-    felt: np.ndarray  # (n, n) C of each foot, the same way
-    acting: np.ndarray  # (n, n) A of each foot, the same way
-    spare: np.ndarray  # (n, n)
-    solution: np.ndarray  # (n,) y, first R
-    half: np.ndarray  # (n,)
-    row: np.ndarray  # (6,) of W
-    pull: np.ndarray  # (6,) of one foot
-    start: np.ndarray  # (K + 1,) where the motions of each foot begin among the R
-    gram: np.ndarray  # (6, 6) of one foot
-    roots: np.ndarray  # (6, 6) C of one foot
-    small: np.ndarray  # (6, 6) of one foot
+    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of flat feet the mobility of those that touch
+    factor: Any  # (n, n)
+    bases: Any  # (n, n) T of each foot, (6, rank) from row 6b
+    felt: Any  # (n, n) C of each foot, the same way
+    acting: Any  # (n, n) A of each foot, the same way
+    spare: Any  # (n, n)
+    solution: Any  # (n,) y, first R
+    half: Any  # (n,)
+    row: Any  # (6,) of W
+    pull: Any  # (6,) of one foot
+    start: Any  # (K + 1,) where the motions of each foot begin among the R
+    gram: Any  # (6, 6) of one foot
+    roots: Any  # (6, 6) C of one foot
+    small: Any  # (6, 6) of one foot
+    moment: Any  # (3K, 3) S^-1 of each flat foot
 
 
-@inlined
-def lay_out(contacts, work):
-    """The scratch space by name."""
-    n = contacts.mobility.shape[0]
-    rest = work[BLOCKS * n :]
-    return Space(
-        work[0:n],
-        work[n : 2 * n],
-        work[3 * n : 4 * n],
-        work[2 * n : 3 * n],
-        work[4 * n : 5 * n],
-        work[5 * n : 6 * n],
-        rest[0],
-        rest[1],
-        rest[2],
-        rest[3],
-        rest[4],
-        rest[5:11],
-        rest[11:17],
-        rest[17:23],
+def least_scratch(bodies: int) -> LeastScratch:
+    """Scratch for the least forces on so many bodies."""
+    n = 6 * bodies
+    return LeastScratch(
+        reduced=np.zeros((n, n)),
+        factor=np.zeros((n, n)),
+        bases=np.zeros((n, n)),
+        felt=np.zeros((n, n)),
+        acting=np.zeros((n, n)),
+        spare=np.zeros((n, n)),
+        solution=np.zeros(n),
+        half=np.zeros(n),
+        row=np.zeros(6),
+        pull=np.zeros(6),
+        start=np.zeros(bodies + 1, dtype=np.int64),
+        gram=np.zeros((6, 6)),
+        roots=np.zeros((6, 6)),
+        small=np.zeros((6, 6)),
+        moment=np.zeros((3 * bodies, 3)),
     )
 
 
 @kernel
-def spread(contacts, kind, force, work):
+def spread(contacts, kind, force, scratch):
     """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
 
     A point of ``kind`` OPEN gets none, one that is STICK is held in all directions, one that is SLIDE along its normal
-    only. ``work`` has ``BLOCKS * 6K + SCRATCH_ROWS`` rows of 6K.
+    only.
     """
     all_held = True
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
             all_held = False
-    if not (all_held and spread_over_flat_feet(contacts, force, work)):
-        spread_over_rows(contacts, kind, force, False, force, work)
+    if not (all_held and spread_over_flat_feet(contacts, force, scratch)):
+        spread_over_rows(contacts, kind, force, False, force, scratch)
 
 
 @kernel
-def spread_over_flat_feet(contacts, force, work):
+def spread_over_flat_feet(contacts, force, scratch):
     """The common case: every foot that touches feels all six motions. False, with nothing done, where one does not."""
-    n = contacts.mobility.shape[0]
     feet = contacts.near.size - 1
-    packed, factor = work[0:n], work[n : 2 * n]
-    x, moment = work[2 * n], work[2 * n + 1 : 2 * n + 1 + 3 * feet]
+    packed, factor, x, moment = scratch.reduced, scratch.factor, scratch.solution, scratch.moment
     rows = 0
     for b in range(feet):
         near = contacts.near[b + 1] - contacts.near[b]
@@ -199,19 +195,18 @@ def rows_signature() -> Any:
     from numba import boolean
 
     contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    return boolean(contacts, integers, matrix, boolean, matrix, matrix)
+    return boolean(contacts, integers, matrix, boolean, matrix, reference_to(least_scratch(1)))
 
 
 @separate(rows_signature, rare=True)
-def spread_over_rows(contacts, kind, friction, braked, force, work):
+def spread_over_rows(contacts, kind, friction, braked, force, scratch):
     """The general case, foot by foot an orthonormal basis of what its points can feel. False if there is no solution.
 
     If ``braked``, sliding points bring their friction with them, along the unit vectors ``friction`` (P, 3 or more,
     world frame); it is not part of the forces that are written.
     """
-    space = lay_out(contacts, work)
-    felt, acting, bases, start = space.felt, space.acting, space.bases, space.start
-    x, w, pull, gram, roots = space.solution, space.row, space.pull, space.gram, space.roots
+    felt, acting, bases, start = scratch.felt, scratch.acting, scratch.bases, scratch.start
+    x, w, pull, gram, roots = scratch.solution, scratch.row, scratch.pull, scratch.gram, scratch.roots
     feet = contacts.near.size - 1
     columns = 0
     for b in range(feet):
@@ -225,13 +220,13 @@ def spread_over_rows(contacts, kind, friction, braked, force, work):
                 for j in range(6):
                     value += roots[j, k] * roots[j, m]
                 gram[k, m] = value
-        cholesky(gram, rank, 0.0, space.small)
+        cholesky(gram, rank, 0.0, scratch.small)
         for j in range(6):
             for k in range(rank):
                 felt[6 * b + j, k] = roots[j, k]
                 acting[6 * b + j, k] = roots[j, k]
                 t[j, k] = roots[j, k]
-            cholesky_solve(space.small, rank, t[j])
+            cholesky_solve(scratch.small, rank, t[j])
         if braked:
             add_braking(contacts, kind, b, friction, rank, t, w, acting[6 * b : 6 * b + 6])
         for k in range(rank):
@@ -242,12 +237,12 @@ def spread_over_rows(contacts, kind, friction, braked, force, work):
         columns += rank
     start[feet] = columns
     if not braked:
-        write_reduced(contacts, felt, felt, start, w, space.reduced)
-        minimum_norm_solve(space.reduced, columns, TOLERANCE, x, space.factor, felt, space.half)
-    elif not solve_braked(contacts, work):
+        write_reduced(contacts, felt, felt, start, w, scratch.reduced)
+        minimum_norm_solve(scratch.reduced, columns, TOLERANCE, x, scratch.factor, felt, scratch.half)
+    elif not solve_braked(contacts, scratch):
         return False
     for b in range(feet):
-        first, last = int(start[b]), int(start[b + 1])
+        first, last = start[b], start[b + 1]
         t = bases[6 * b : 6 * b + 6]
         for j in range(6):
             value = 0.0
@@ -321,9 +316,9 @@ def write_reduced(contacts, left, right, start, w, out):
     """Write ``left^T L right`` of all feet, whose columns begin at ``start``; ``w`` is scratch."""
     feet = contacts.near.size - 1
     for b in range(feet):
-        first, rank = int(start[b]), int(start[b + 1]) - int(start[b])
+        first, rank = start[b], start[b + 1] - start[b]
         for other in range(feet):
-            column, count = int(start[other]), int(start[other + 1]) - int(start[other])
+            column, count = start[other], start[other + 1] - start[other]
             for k in range(rank):
                 for j in range(6):
                     value = 0.0
@@ -338,12 +333,11 @@ def write_reduced(contacts, left, right, start, w, out):
 
 
 @kernel
-def solve_braked(contacts, work):
+def solve_braked(contacts, scratch):
     """Replace ``solution`` x by y of ``C^T L A y = x``; False if there is none."""
-    space = lay_out(contacts, work)
-    felt, acting, start, w = space.felt, space.acting, space.start, space.row
-    reduced, factor, spare, x, half = space.reduced, space.factor, space.spare, space.solution, space.half
-    columns = int(start[contacts.near.size - 1])
+    felt, acting, start, w = scratch.felt, scratch.acting, scratch.start, scratch.row
+    reduced, factor, spare, x, half = scratch.reduced, scratch.factor, scratch.spare, scratch.solution, scratch.half
+    columns = start[contacts.near.size - 1]
     write_reduced(contacts, felt, acting, start, w, reduced)
     for k in range(columns):
         half[k] = x[k]

@@ -16,7 +16,7 @@ import numpy as np
 from footfall.compiled import ByReference, kernel
 from footfall.errors import SolveError
 from footfall.solve.contact_guess import MEMORY_SIZE, TOLERANCE, guess
-from footfall.solve.contact_problem import marks_size, solve_from_guess, work_rows
+from footfall.solve.contact_problem import contact_scratch, solve_from_guess
 from footfall.solve.contact_search import move, read_kinds
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
@@ -154,19 +154,17 @@ def cone_gauss_seidel(
     return _solution(given, impulse, 0 if change <= tolerance else 2, sweeps)
 
 
-class Space(NamedTuple):
-    """What a law is handed beside the contacts."""
+class Points(NamedTuple):
+    """What a law is handed of its points beside the contacts."""
 
     memory: np.ndarray
     mode: np.ndarray
-    work: np.ndarray
-    marks: np.ndarray
 
 
 @kernel
-def _from_guess(contacts, still, given, known, impulse, space):
+def _from_guess(contacts, still, given, known, impulse, points, scratch):
     """Impulses (P, 3) by guessing what each point does, from ``given.start`` if it is ``known``; as a law solves it."""
-    problem = begin_problem(contacts, 1.0, still, space.memory, impulse, space.mode, space.work, space.marks)
+    problem = begin_problem(contacts, 1.0, still, points.memory, impulse, points.mode, scratch)
     for p in range(given.friction.size):
         problem.target[p] = given.target[p]
         for k in range(3):
@@ -197,14 +195,10 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
         return _solution(given, impulse, 0, 0)
     if points > MANY:
         return cone_newton(W, free, friction, target=target, start=start)
-    space = Space(
-        memory=np.zeros((points, MEMORY_SIZE)),
-        mode=np.zeros(points, dtype=np.int64),
-        work=np.zeros((work_rows(points, points), 6 * points)),
-        marks=np.zeros(marks_size(points), dtype=np.int64),
-    )
+    law = Points(memory=np.zeros((points, MEMORY_SIZE)), mode=np.zeros(points, dtype=np.int64))
+    scratch = ByReference(contact_scratch(points, points))
     still = 1e-12 * max(np.abs(given.free).max(), np.abs(given.target).max())
-    unsolved, iterations = _from_guess(_contacts(given), still, given, start is not None, impulse, space)
+    unsolved, iterations = _from_guess(_contacts(given), still, given, start is not None, impulse, law, scratch)
     answer = _solution(given, impulse, 0, iterations)
     if unsolved or answer.residual > EXACT * np.abs(impulse).max():  # what a step of a law has no time for
         start = None if unsolved else impulse

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.compiled import Reference, inlined
+import numpy as np
+
+from footfall.compiled import Reference, inlined, reference_to
 from footfall.solve.contacts import coupled_signature
+from footfall.solve.minimum_norm import least_scratch
 
 #: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32
+
+
+class ProblemScratch(NamedTuple):
+    """The arrays of a contact problem of P points on K bodies, see :class:`Problem`."""
+
+    free: Any
+    target: Any
+    missing: Any
+    friction: Any
+    end: Any
+    kind: Any
+    chosen: Any
+    moved: Any
+    other: Any
+    rows: Any
+    local: Any
+    least: Any
+    floats: Any
+    integers: Any
 
 
 class Problem(NamedTuple):
@@ -30,8 +52,13 @@ class Problem(NamedTuple):
     end: Any  # (P, 6) motions under the forces, then forces that are kept aside
     kind: Any  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
     chosen: Any  # (MOST,) points that carry the feet
-    integers: Any  # scratch for the solution of the chosen points
-    work: Any  # (rows, 6K) scratch
+    moved: Any  # (6K,) what forces do to the feet, or the forces on them
+    other: Any  # (6K,) the same of others
+    rows: Any  # (3, 6) what unit forces on a point do to its foot
+    local: Any  # (3, 3) of one point or foot; of a problem that waits on a GPU, ``step`` and ``still``
+    least: Any  # :class:`footfall.solve.minimum_norm.LeastScratch`
+    floats: Any  # for the problem of the chosen points, whose number changes: see :mod:`footfall.solve.delassus`
+    integers: Any  # for its solution
 
 
 class Dense(NamedTuple):
@@ -46,11 +73,30 @@ class Dense(NamedTuple):
     integers: Any  # scratch
 
 
+def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> ProblemScratch:
+    """The arrays of a contact problem, with so much scratch for the problem of the chosen points."""
+    return ProblemScratch(
+        free=np.zeros((points, 3)),
+        target=np.zeros(points),
+        missing=np.zeros((points, 3)),
+        friction=np.zeros((points, 6)),
+        end=np.zeros((points, 6)),
+        kind=np.zeros(points, dtype=np.int64),
+        chosen=np.zeros(MOST, dtype=np.int64),
+        moved=np.zeros(6 * bodies),
+        other=np.zeros(6 * bodies),
+        rows=np.zeros((3, 6)),
+        local=np.zeros((3, 3)),
+        least=least_scratch(bodies),
+        floats=np.zeros(floats),
+        integers=np.zeros(integers, dtype=np.int64),
+    )
+
+
 @inlined
-def begin_problem(contacts, step, still, memory, force, mode, work, marks):
-    """The problem of a law in its scratch space; the law writes ``free`` and ``target``."""
-    points = contacts.gap.size
-    rows = work.shape[0] - 5 * points
+def begin_problem(contacts, step, still, memory, force, mode, scratch):
+    """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``."""
+    own = scratch.problem
     return Problem(
         contacts,
         step,
@@ -58,15 +104,20 @@ def begin_problem(contacts, step, still, memory, force, mode, work, marks):
         memory,
         force,
         mode,
-        work[rows + 2 * points : rows + 3 * points],
-        work[rows + 3 * points : rows + 4 * points, 0],
-        work[rows : rows + points],
-        work[rows + points : rows + 2 * points],
-        work[rows + 4 * points :],
-        marks[:points],
-        marks[points : points + MOST],
-        marks[points + MOST :],
-        work,
+        own.free,
+        own.target,
+        own.missing,
+        own.friction,
+        own.end,
+        own.kind,
+        own.chosen,
+        own.moved,
+        own.other,
+        own.rows,
+        own.local,
+        own.least,
+        own.floats,
+        own.integers,
     )
 
 
@@ -75,7 +126,7 @@ def problem_type() -> Any:
     from numba import float64, types
 
     contacts, _, matrix, _, integers, *_ = coupled_signature().args
-    target = types.Array(float64, 1, "A")
-    kinds = {"contacts": contacts, "step": float64, "still": float64, "target": target}
-    kinds |= dict.fromkeys(("mode", "kind", "chosen", "integers"), integers)
-    return Reference(types.NamedTuple([kinds.get(name, matrix) for name in Problem._fields], Problem))
+    own = reference_to(problem_scratch(1, 1, 1, 1))
+    kinds = {"contacts": contacts, "step": float64, "still": float64, "memory": matrix, "force": matrix}
+    kinds |= {"mode": integers} | {name: own.field(name) for name in ProblemScratch._fields}
+    return Reference(types.NamedTuple([kinds[name] for name in Problem._fields], Problem))

@@ -10,12 +10,12 @@ TRACE = 1e-12
 
 
 @inlined
-def make_rigid(contacts, asked, motion, work):
+def make_rigid(contacts, asked, motion, inertia):
     """Replace the ``motion`` (P, 3), contact frames, of the ``asked`` (P,) points of each foot by the rigid one nearest
     to it, in the sense of least squares.
 
     More than three points of a foot cannot be moved each at will: what (18) of Rengifo 2009 solves by a pseudo-inverse
-    is this fit. ``work`` has 3 rows of at least 3.
+    is this fit. ``inertia`` (3, 3) is scratch.
     """
     for b in range(contacts.near.size - 1):
         count = 0
@@ -32,7 +32,6 @@ def make_rigid(contacts, asked, motion, work):
         if count < 2:
             continue
         cx, cy, cz, mx, my, mz = cx / count, cy / count, cz / count, mx / count, my / count, mz / count
-        inertia = work[:3]
         for k in range(3):
             for j in range(3):
                 inertia[k, j] = 0.0

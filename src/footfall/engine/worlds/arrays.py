@@ -118,8 +118,7 @@ class Space(NamedTuple):
     centroid: Any  # (K, 3)
     half: Any  # (K, nv, 8)
     block: Any  # (6, 8)
-    work: Any  # (rows, 6K)
-    marks: Any
+    law: Any  # what the law computes in: its address, or on a GPU its arrays
     signals: Any
     row_near: Any  # (1,)
     row_reference: Any  # (R,) m/s2 or rad/s2, acceleration that a joint's constraint leads to
@@ -137,7 +136,7 @@ class Space(NamedTuple):
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
 
 
-INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near", "marks"}
+INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
 INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near"}
 
 Shapes = dict[str, tuple[int, ...]]
@@ -165,17 +164,15 @@ def state_shapes(model: mujoco.MjModel, points: int, of_feet: int, memory: int, 
 
 
 class Needs(NamedTuple):
-    """What a law needs of space."""
+    """What a law needs of space beside its own scratch."""
 
-    rows: int  # of work
-    marks: int
     signals: int
     memory: int
     joint_rows: int  # constraints of single joints
 
 
 def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points | AllPoints, needs: Needs) -> Shapes:
-    """The shapes of the arrays of :class:`Space`, of one computing thread."""
+    """The shapes of the arrays of :class:`Space`, of one computing thread, but for the law's own."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     bodies = bodies_shapes(model, tree_count(tree))
     own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
@@ -193,14 +190,12 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points | AllPoints, 
         centroid=(feet, 3),
         half=(feet, nv, 8),
         block=(6, 8),
-        work=(max(1, needs.rows), 6 * feet),
-        marks=(max(1, needs.marks),),
         signals=(max(1, needs.signals),),
         kept=(count, max(1, needs.memory) + 3),
         held_force=(count, 3),
         held_peak=(feet + 1,),
     )
-    return {name: own[name] if name in own else bodies[name] for name in Space._fields}
+    return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}
 
 
 def room(shapes: Shapes, count: int, *, world_last: bool, real: Any = np.float64) -> dict[str, np.ndarray]:
@@ -218,18 +213,39 @@ def bytes_of(shapes: Shapes, real: Any = np.float64) -> int:
     return sum(int(np.prod(shape)) * sizes[name] for name, shape in shapes.items())
 
 
+class Form(NamedTuple):
+    """What a tuple of arrays is made of, whatever their sizes: its class, and the forms of fields that are tuples."""
+
+    kind: type
+    inner: tuple[tuple[str, Form], ...]
+
+
+def form_of(named: Any) -> Form:
+    """The form of a tuple of arrays and tuples."""
+    inner = [(name, form_of(value)) for name, value in named._asdict().items() if isinstance(value, tuple)]
+    return Form(type(named), tuple(inner))
+
+
 @cache
-def picker(kind: type, *, world_last: bool) -> Any:
-    """A kernel ``(arrays, w) -> arrays of world w``; a world axis of length one is shared by all worlds."""
-    fields = kind._fields  # type: ignore[attr-defined]
-    shared = kind is Given
+def picker(kind: type, *, world_last: bool, inner: tuple[tuple[str, Form], ...] = ()) -> Any:
+    """A kernel ``(arrays, w) -> arrays of world w``; a world axis of length one is shared by all worlds.
 
-    def index(name: str) -> str:
-        axis = f"arrays.{name}.ndim - 1" if world_last else "0"
-        at = f"min(w, arrays.{name}.shape[{axis}] - 1)" if shared else "w"
-        return f"..., {at}" if world_last else at
+    ``inner`` are the forms of fields that are tuples themselves.
+    """
+    shared, namespace = kind is Given, dict[str, Any]()
 
-    views = ", ".join(f"arrays.{name}[{index(name)}]" for name in fields)
+    def one(path: str) -> str:
+        axis = f"{path}.ndim - 1" if world_last else "0"
+        at = f"min(w, {path}.shape[{axis}] - 1)" if shared else "w"
+        return f"{path}[..., {at}]" if world_last else f"{path}[{at}]"
+
+    def views(form: Form, path: str) -> str:
+        name, within = f"Kind{len(namespace)}", dict(form.inner)
+        namespace[name] = form.kind
+        fields = [(field, f"{path}.{field}") for field in form.kind._fields]  # type: ignore[attr-defined]
+        picked = (views(within[field], at) if field in within else one(at) for field, at in fields)
+        return f"{name}({', '.join(picked)})"
+
     name = f"pick_{kind.__name__.lower()}_{'last' if world_last else 'first'}"
-    source = f"def {name}(arrays, w):\n    return Kind({views})\n"
-    return inlined(generated(source, name, {"Kind": kind}, room))  # type: ignore[arg-type]
+    source = f"def {name}(arrays, w):\n    return {views(Form(kind, inner), 'arrays')}\n"
+    return inlined(generated(source, name, namespace, room))  # type: ignore[arg-type]

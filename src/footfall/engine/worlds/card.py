@@ -19,10 +19,10 @@ from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds import together
-from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
+from footfall.engine.worlds.arrays import Form, Given, Shapes, Space, State, bytes_of, form_of, picker, room
 from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
 from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.step import Functions, Plan, Span, law_step, motion_step, point_step
+from footfall.engine.worlds.step import Functions, Plan, Span, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.together import advance_together
 from footfall.errors import SimulationError
 from footfall.solve import newton_together
@@ -50,15 +50,19 @@ def find_cuda() -> Any:
 
 pick_given = picker(Given, world_last=True)
 pick_state = picker(State, world_last=True)
-pick_space = picker(Space, world_last=True)
 pick_tape = picker(Tape, world_last=True)
+
+
+def pick_space(form: Form) -> Any:
+    """The kernel that gives a lane its space."""
+    return picker(form.kind, world_last=True, inner=form.inner)
 
 
 def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
     return 0.0, 0.0, 0.0, 0
 
 
-def idle_coupled(contacts, dt, memory, force, mode, work, marks, signals, values):
+def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
     return 0
 
 
@@ -75,23 +79,24 @@ def no_facets(problem, facets):
 LEAN = {solve_from_guess: solve_or_defer, solve_with_facets: no_facets, turn_against: turn_by_secant}
 
 
-def build(law: Any, surface: Any, control: Any, *, single: bool, points: int, feet: int) -> tuple[Any, int]:
-    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller, and the lanes
-    of its blocks.
+def build(functions: tuple[Any, Any, Any], space: Space, *, single: bool, points: int, feet: int) -> tuple[Any, int]:
+    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller (``functions``),
+    and the lanes of its blocks.
     """
-    if getattr(law, "operator", False):
-        return build_together(law, surface, control, desk_unknowns(points, feet)), newton_together.LANES
-    return build_apart(law, surface, control, single=single), BLOCK
+    form = form_of(space)
+    if hasattr(space.law, "problem"):
+        return build_together(*functions, form, desk_unknowns(points, feet)), newton_together.LANES
+    return build_apart(*functions, form, single=single), BLOCK
 
 
 @cache
-def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
+def build_together(law: Any, surface: Any, control: Any, form: Form, unknowns: int) -> Any:
     """The kernel for laws that solve a contact problem, of at most so many unknowns; see :mod:`.together`."""
     device = Device(replaced=STAND_INS | LEAN)
     advance, coupled = device.function(advance_together), device.function(law.adapter())
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(pick_space), device.function(pick_tape)
+    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
     real, whole, wide = np.float64, np.int64, unknowns + 1
     lanes_of_block = newton_together.LANES
 
@@ -127,7 +132,7 @@ def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
             advance(
                 lane,
                 owner,
-                space.work,
+                space.law.problem.floats,
                 robot,
                 given_of(given, w),
                 state_of(state, w),
@@ -146,16 +151,18 @@ def build_together(law: Any, surface: Any, control: Any, unknowns: int) -> Any:
 
 
 @cache
-def build_apart(law: Any, surface: Any, control: Any, *, single: bool) -> Any:
+def build_apart(law: Any, surface: Any, control: Any, form: Form, *, single: bool) -> Any:
     """The kernel for the others: a lane for each world, on its own."""
-    own_step = motion_step if law.coupled else point_step
+    own_step = point_step
+    if law.coupled:
+        own_step = operator_step if law.operator else motion_step
     device = Device(single=single, replaced=STAND_INS | LEAN | {law_step: own_step})
     advance = device.function(advance_on_feet)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = device.function(law.adapter() if issubclass(law, CoupledLaw) else idle_coupled)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(pick_space), device.function(pick_tape)
+    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
 
     @cuda.jit
     def entry(robot, given, state, space, tape, chosen, plan, span):
@@ -212,22 +219,37 @@ class Card:
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
-        self._check_memory(shapes)
+        points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
+        own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
+        self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
         self.state = State(**self._zeros(shapes[0], count))
-        self.space = Space(**self._zeros(shapes[1], self.lanes))
+        self.space = Space(**self._zeros(shapes[1], self.lanes), law=self._lanes_of(own))
         self.given: Any = None
         self.prepared: list[Any] = []  # kernels
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
 
-    def _check_memory(self, shapes: tuple[Shapes, Shapes]) -> None:
+    def _lanes_of(self, scratch: Any) -> Any:
+        """The arrays that a law computes in, for all lanes; one that nobody reads if it needs none."""
+        if isinstance(scratch, tuple):
+            return type(scratch)(*map(self._lanes_of, scratch))
+        shape, kind = ((1,), np.int64) if scratch is None else (scratch.shape, self._cast(scratch).dtype)
+        return self.cuda.to_device(np.zeros((*shape, self.lanes), dtype=kind))
+
+    def _bytes_of(self, scratch: Any) -> int:
+        """Memory of one lane's share of them."""
+        if isinstance(scratch, tuple):
+            return sum(map(self._bytes_of, scratch))
+        return 0 if scratch is None else self._cast(scratch).nbytes
+
+    def _check_memory(self, shapes: tuple[Shapes, Shapes], scratch: Any) -> None:
         """Refuse more worlds than fit, and say how many do."""
         try:
             free, _ = self.cuda.current_context().get_memory_info()
         except AttributeError:  # the simulator has no card
             return
-        world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real)
+        world, lane = bytes_of(shapes[0], self.real), bytes_of(shapes[1], self.real) + self._bytes_of(scratch)
         need = self.count * world + self.lanes * lane
         if need > SHARE * free:
             most = int(SHARE * free / (world + lane))
@@ -322,7 +344,8 @@ class Card:
         control = idle_control if controller is None else controller.pointer()
         kind: Any = type(self.law)  # whose options are numbers, not code
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        entry, block = build(kind, self.surface, control, single=self.single, points=points, feet=feet)
+        functions = kind, self.surface, control
+        entry, block = build(functions, self.space, single=self.single, points=points, feet=feet)
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         arrays = (self.robot, self.given, self.state, self.space, tapes.feet, tapes.chosen, own)

@@ -70,8 +70,7 @@ class Scratch(NamedTuple):
     centroid: Any
     half: Any
     block: Any
-    work: Any
-    marks: Any
+    law: Any  # what the law computes in: an address, or on a GPU its arrays
     signals: Any
     memory: Any
     mode: Any
@@ -182,8 +181,7 @@ def scratch_of(space):
         space.centroid,
         space.half,
         space.block,
-        space.work,
-        space.marks,
+        space.law,
         space.signals,
         space.kept,
         space.kept_mode,

@@ -77,7 +77,8 @@ def point_step(one, functions, values, plan):
 def motion_step(one, functions, values, plan):
     """The same of a law that sees the motion of all points."""
     release_all(one.points, one.contacts)
-    status = foot_step(one.world, one.points, one.contacts, one.scratch, functions.coupled, values, plan.dt)
+    own, signals = one.scratch.law, one.scratch.signals
+    status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
 
@@ -116,7 +117,7 @@ def ask_operator(one, functions, values, plan, turn):
         restore_memory(points, scratch, live(points))
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
-    return ask(functions.coupled, points, contacts, scratch, values, plan.dt)
+    return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, values, plan.dt)
 
 
 @inlined

@@ -145,6 +145,7 @@ class Cores:
         shapes: tuple[Shapes, Shapes, Shapes],
         count: int,
         functions: Functions,
+        scratch: Callable[[AllPoints], Any],
         threads: int | None,
     ) -> None:
         if threads is not None and not (isinstance(threads, int) and threads > 0):
@@ -154,17 +155,22 @@ class Cores:
         self.first_kept = first_kept(points[1])
         self.state = State(**room(shapes[0], count, world_last=False))
         self.kept = Kept(**{name: np.repeat(array, count, axis=0) for name, array in self.first_kept.items()})
-        self.small, self.large = (self._rooms(*one) for one in zip(points, shapes[1:], strict=True))
+        self.of_law: list[ByReference] = []  # what threads compute the law in
+        self.small, self.large = (self._rooms(*one, scratch) for one in zip(points, shapes[1:], strict=True))
         self.memory: ByReference | None = None
         self.last: tuple[Any, ...] = (None, None, None)
         self.last_laid_out: list[ByReference] = []
         self.nobody = np.full(count, -1)
 
-    def _rooms(self, points: AllPoints, shapes: Shapes) -> Rooms:
+    def _rooms(self, points: AllPoints, shapes: Shapes, scratch: Callable[[AllPoints], Any]) -> Rooms:
         """What threads compute worlds in, with as many places for points beside the feet as these have."""
         tree, threads = self.robot.tree, self.team.size
         owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])
-        space = Space(**room(shapes, threads, world_last=False))
+        made = [scratch(points) for _ in range(threads)]
+        laid = [ByReference(one) for one in made if one is not None]
+        self.of_law += laid
+        law = np.array([one.address for one in laid] or [0] * threads)
+        space = Space(**room(shapes, threads, world_last=False), law=law)
         return Rooms(make_beside(points, tree), space, lay_out(points, tree, owner, threads))
 
     def give(self, given: Given) -> None:

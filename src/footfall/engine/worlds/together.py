@@ -23,7 +23,6 @@ from footfall.solve.contact_lean import (
     choose_deferred,
     conclude_deferred,
     deferred_problem,
-    dense_rows,
     guess_deferred,
     guess_from_newton,
     lay_out,
@@ -36,42 +35,36 @@ cuda: Any = None
 
 
 @inlined
-def fetch(lane, work, first, owner, points, desk):
+def fetch(lane, floats, owner, points, desk):
     """Bring the problem of the lane ``owner`` of the whole grid to the desk."""
-    n, width = 3 * points, work.shape[1]
+    n = 3 * points
     for e in range(lane, n * n, LANES):
         i = e // n
         j = e - i * n
         if j <= i:
-            desk.pair[i, j] = work[first + e // width, e % width, owner]
+            desk.pair[i, j] = floats[e, owner]
     for i in range(lane, n, LANES):
-        e = n * n + i
-        desk.free[i] = work[first + e // width, e % width, owner]
-        e = n * n + n + 2 * points + i
-        desk.impulse[i] = work[first + e // width, e % width, owner]
+        desk.free[i] = floats[n * n + i, owner]
+        desk.impulse[i] = floats[n * n + n + 2 * points + i, owner]
     for p in range(lane, points, LANES):
-        e = n * n + n + p
-        desk.target[p] = work[first + e // width, e % width, owner]
-        e += points
-        desk.friction[p] = work[first + e // width, e % width, owner]
+        desk.target[p] = floats[n * n + n + p, owner]
+        desk.friction[p] = floats[n * n + n + points + p, owner]
     cuda.syncthreads()
 
 
 @inlined
-def bring_back(lane, work, first, owner, points, desk):
+def bring_back(lane, floats, owner, points, desk):
     """The best impulses from the desk to their owner."""
-    n, width = 3 * points, work.shape[1]
+    n = 3 * points
     for i in range(lane, n, LANES):
-        e = n * n + n + 2 * points + i
-        work[first + e // width, e % width, owner] = desk.best[i]
+        floats[n * n + n + 2 * points + i, owner] = desk.best[i]
     cuda.syncthreads()
 
 
 @inlined
-def newton_for_all(lane, owner, work, problem, asks, desk, flags):
+def newton_for_all(lane, owner, floats, problem, asks, desk, flags):
     """Newton for the lanes that ask. Gives whether it solved the problem of this lane."""
     count, solved, joining, most = 0, False, asks, desk.free.size // 3
-    first = dense_rows(problem.contacts)
     if joining:
         count = choose_deferred(problem)
     for turn in range(JOININGS):
@@ -83,9 +76,9 @@ def newton_for_all(lane, owner, work, problem, asks, desk, flags):
             points = flags[other]
             if points > 0:
                 at = owner - lane + other
-                fetch(lane, work, first, at, points, desk)
+                fetch(lane, floats, at, points, desk)
                 found = newton_together(lane, points, desk, turn > 0)
-                bring_back(lane, work, first, at, points, desk)
+                bring_back(lane, floats, at, points, desk)
                 if other == lane:
                     solved = found
         if joining:
@@ -98,7 +91,7 @@ def newton_for_all(lane, owner, work, problem, asks, desk, flags):
 
 
 @inlined
-def solve_deferred(lane, owner, work, one, deferred, desk, flags):
+def solve_deferred(lane, owner, floats, one, deferred, desk, flags):
     """Solve the problems that laws have laid out: by guessing, then by Newton and guessing. Gives the law's status."""
     problem = deferred_problem(one.points, one.contacts, one.scratch)
     found, solved = not deferred, False
@@ -106,7 +99,7 @@ def solve_deferred(lane, owner, work, one, deferred, desk, flags):
         if attempt == 1:
             if not cuda.syncthreads_or(0 if found else 1):
                 break
-            solved = newton_for_all(lane, owner, work, problem, not found, desk, flags)
+            solved = newton_for_all(lane, owner, floats, problem, not found, desk, flags)
             if not found:
                 guess_from_newton(problem)
         if not found:
@@ -118,7 +111,7 @@ def solve_deferred(lane, owner, work, one, deferred, desk, flags):
 
 @inlined
 def advance_together(
-    lane, owner, work, robot, given, state, space, tape, recorded, takes_part, plan, functions, span, desk, flags
+    lane, owner, floats, robot, given, state, space, tape, recorded, takes_part, plan, functions, span, desk, flags
 ):
     """As :func:`footfall.engine.worlds.step.advance_world`; a lane whose world does not take part helps the others."""
     steps, look, before = span.steps, span.look, span.before
@@ -135,7 +128,7 @@ def advance_together(
         for turn in range(ROUNDS):
             status = ask_operator(one, functions, given.values, plan, turn) if pending else status
             deferred = pending and status == DEFERRED
-            solved = solve_deferred(lane, owner, work, one, deferred, desk, flags)
+            solved = solve_deferred(lane, owner, floats, one, deferred, desk, flags)
             if deferred:
                 status = solved
             if pending:

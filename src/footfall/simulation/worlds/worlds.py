@@ -138,13 +138,18 @@ class Worlds:
             return state_shapes(model, len(points.local), len(feet.local), law.memory_size, len(joints.kind))
 
         def space(points: AllPoints) -> Shapes:
-            return space_shapes(model, tree, points, _needs(law, points, signals, len(joints.kind), device))
+            needs = Needs(signals=signals, memory=law.memory_size, joint_rows=len(joints.kind))
+            return space_shapes(model, tree, points, needs)
+
+        def scratch(points: AllPoints) -> Any:
+            return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
 
         if device == "cpu":
             from footfall.engine.worlds.threads import Cores
 
             shapes = state(every), space(feet), space(every)
-            self._engine: Any = Cores(robot, (feet, every), shapes, count, _functions(law, surface), threads)
+            functions = _functions(law, surface)
+            self._engine: Any = Cores(robot, (feet, every), shapes, count, functions, scratch, threads)
         else:
             from footfall.engine.worlds.card import Card
 
@@ -355,15 +360,6 @@ class Worlds:
                 notes["warnings"] = controller.warnings(w)
             found[w] = recording_of(sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes)
         return found
-
-
-def _needs(law: Law, points: AllPoints, signals: int, joint_rows: int, device: str) -> Needs:
-    """What a law needs of space for so many points."""
-    rows, marks, slots = 0, 0, len(points.body)
-    if isinstance(law, CoupledLaw):
-        rows = law.work_rows(len(points.local), slots, lean=device != "cpu")
-        marks = law.marks_size(len(points.local), slots)
-    return Needs(rows=rows, marks=marks, signals=signals, memory=law.memory_size, joint_rows=joint_rows)
 
 
 def _functions(law: Law, surface: Any) -> Functions:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import Reference, inlined, kernel
+from footfall.compiled import inlined, kernel, reference_to
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Ground under a foot counts as one plane if its normals and heights (m) differ by less.
 FLAT = 1e-9
@@ -68,72 +69,51 @@ class Desk(NamedTuple):
     tried: np.ndarray  # (Q,)
 
 
-def desk_type() -> Any:
-    """A desk by reference, to compiled code."""
-    from numba import float64, int64, types
+def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Desk:
+    """Scratch for so many points and feet, with room for so many states.
 
-    integers = {"begin", "code", "fault", "worst", "row", "ring", "order", "queue", "rank", "tried"}
-    vectors = {"wanted", "rest", "multiplier", "scale", "half"}
-    fields = [
-        types.Array(int64, 1, "C") if name in integers else types.Array(float64, 1 if name in vectors else 2, "C")
-        for name in Desk._fields
-    ]
-    return Reference(types.NamedTuple(fields, Desk))
+    The matrices are those of the ``least`` forces: who needs these has done with the desk.
+    """
+    n = 6 * bodies
 
+    def integers(size: int) -> np.ndarray:
+        return np.zeros(size, dtype=np.int64)
 
-def desk_rows(points: int, bodies: int) -> int:
-    """Rows of scratch, each 6 floats per body wide."""
-    return 4 * bodies + 3 * points + 6 * 6 * bodies + 5
-
-
-def desk_integers(points: int, bodies: int, places: int) -> int:
-    """Integers of scratch."""
-    return 5 * bodies + 2 + 2 * points + places * (bodies + 2)
-
-
-@inlined
-def lay_out(contacts, work, marks, places):
-    """The scratch space, by name."""
-    n, feet, points = contacts.mobility.shape[0], contacts.near.size - 1, contacts.gap.size
-    f = work.shape[0] - desk_rows_compiled(points, feet)
-    a = f + 4 * feet
-    b = a + 3 * points
-    c = b + 6 * n
-    o = 5 * feet + 2 + points
-    m = o + points
     return Desk(
-        marks[0 : feet + 1],
-        marks[feet + 1 : 2 * feet + 1],
-        marks[2 * feet + 1 : 3 * feet + 1],
-        marks[3 * feet + 1 : 4 * feet + 1],
-        marks[4 * feet + 1 : 5 * feet + 2],
-        work[f : f + feet],
-        work[f + feet : f + 2 * feet],
-        work[f + 2 * feet : f + 3 * feet],
-        work[f + 3 * feet : a],
-        marks[5 * feet + 2 : o],
-        marks[o:m],
-        work[a : a + points],
-        work[a + points : a + 2 * points],
-        work[a + 2 * points : b],
-        work[b : b + n],
-        work[b + n : b + 2 * n],
-        work[b + 2 * n : b + 3 * n],
-        work[b + 3 * n : b + 4 * n],
-        work[b + 4 * n : b + 5 * n],
-        work[b + 5 * n : c],
-        work[c],
-        work[c + 1],
-        work[c + 2],
-        work[c + 3],
-        work[c + 4],
-        marks[m : m + places * feet],
-        marks[m + places * feet : m + places * (feet + 1)],
-        marks[m + places * (feet + 1) : m + places * (feet + 2)],
+        begin=integers(bodies + 1),
+        code=integers(bodies),
+        fault=integers(bodies),
+        worst=integers(bodies),
+        row=integers(bodies + 1),
+        motion=np.zeros((bodies, 6)),
+        moved=np.zeros((bodies, 6)),
+        joint=np.zeros((bodies, 6)),
+        pressure=np.zeros((bodies, 6)),
+        ring=integers(points),
+        order=integers(points),
+        place=np.zeros((points, 6)),
+        push=np.zeros((points, 6)),
+        end=np.zeros((points, 6)),
+        basis=np.zeros((n, 6)),
+        mapped=least.bases,
+        matrix=least.reduced,
+        factor=least.factor,
+        spare=least.spare,
+        system=least.felt,
+        wanted=np.zeros(n),
+        rest=np.zeros(n),
+        multiplier=np.zeros(n),
+        scale=np.zeros(n),
+        half=np.zeros(n),
+        queue=integers(places * bodies),
+        rank=integers(places),
+        tried=integers(places),
     )
 
 
-desk_rows_compiled = inlined(desk_rows)
+def desk_type() -> Any:
+    """A desk by reference, to compiled code."""
+    return reference_to(make_desk(1, 1, 1, least_scratch(1)))
 
 
 @inlined
