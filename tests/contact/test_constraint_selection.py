@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 from engine import reference
 from physics.laws import GRAVITY
 
+from scipy.spatial import ConvexHull
+
 import footfall as ff
 from footfall.contact.constraint_selection import STEPS
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.selection.pressure import Load, Outline, spread_load
+from footfall.solve.selection.soles import foot_hull
 from footfall.standing import point_positions
 
 LAW = "constraint-selection"
@@ -229,3 +233,17 @@ def test_the_one_step_mode_tries_one_state_and_says_what_it_left():
 def test_options_out_of_range_are_refused(option, value):
     with pytest.raises(ff.errors.LawError, match=f"{option} = {value}"):
         ff.law(LAW, **{option: value})
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 12])
+def test_the_outline_of_a_foot_is_qhulls_and_stays_in_its_room(count):
+    rng = np.random.default_rng(count)
+    seen = SimpleNamespace(points=np.arange(count))
+    for _ in range(50):
+        place = np.zeros((count, 6))
+        place[:, :2] = rng.normal(size=(count, 2))
+        ring, order = np.full(count + 1, -1), np.zeros(count, dtype=np.int64)
+        found = foot_hull.py_func(seen, 0, count, place, ring, order)
+        theirs = list(ConvexHull(place[:, :2]).vertices)  # counter-clockwise, from anywhere
+        begin = theirs.index(ring[0])
+        assert ring[:found].tolist() == theirs[begin:] + theirs[:begin]

@@ -295,7 +295,7 @@ class Values(NamedTuple):
     size: float  # N
 
 
-def never_the_same(contacts, dt, memory, force, mode, work, marks, signals, values):
+def never_the_same(contacts, dt, memory, force, mode, scratch, signals, values):
     """Forces to and fro, each time it is asked, and never called solved."""
     signals[0] += 1.0
     for i in range(contacts.number[0]):
@@ -313,14 +313,6 @@ class NeverSolved(CoupledLaw):
     margin = 0.01
     signals = MappingProxyType({"asked": "times"})
     kernel = staticmethod(never_the_same)
-
-    @classmethod
-    def work_rows(cls, points: int, bodies: int, *, lean: bool = False) -> int:
-        return 1
-
-    @classmethod
-    def marks_size(cls, points: int, bodies: int) -> int:
-        return 1
 
     def resolve(self, setting: Setting) -> Values:
         return Values(size=300.0)

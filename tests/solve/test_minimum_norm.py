@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from footfall.engine.world import make_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
-from footfall.solve.minimum_norm import BLOCKS, SCRATCH_ROWS, spread
+from footfall.solve.minimum_norm import least_scratch, spread
 
 quick = settings(max_examples=150, deadline=None)
 
@@ -72,8 +72,10 @@ def rows(problem) -> tuple[np.ndarray, np.ndarray, list[tuple[int, np.ndarray]]]
 
 def spread_forces(problem) -> np.ndarray:
     force = problem.wanted.copy()
-    size = 6 * len(problem.counts)
-    spread(contacts(problem), problem.kind, force, np.full((BLOCKS * size + SCRATCH_ROWS, size), np.nan))
+    scratch = least_scratch(len(problem.counts))
+    for array in scratch:  # nothing of it is read before it is written
+        array[...] = np.nan if array.dtype == float else np.iinfo(int).max
+    spread(contacts(problem), problem.kind, force, scratch)
     return force
 
 

@@ -46,7 +46,7 @@ class Desk(NamedTuple):
     joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of what is clamped; direction of an edge (x, y)
     pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
     # per point
-    ring: np.ndarray  # (P,) outlines, counter-clockwise seen from above the ground
+    ring: np.ndarray  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
     order: np.ndarray  # (P,)
     place: np.ndarray  # (P, 6) x, y, z m; wanted velocity if clamped: normal, tangential (x, y)
     push: np.ndarray  # (P, 6) force: tangential (x, y), normal; slip that friction is made linear at: speed, (x, y)
@@ -89,7 +89,7 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
         moved=np.zeros((bodies, 6)),
         joint=np.zeros((bodies, 6)),
         pressure=np.zeros((bodies, 6)),
-        ring=integers(points),
+        ring=integers(points + 1),
         order=integers(points),
         place=np.zeros((points, 6)),
         push=np.zeros((points, 6)),
@@ -250,7 +250,10 @@ def in_order(contacts, first, last, place):
 
 @kernel
 def foot_hull(contacts, first, last, place, ring, order):
-    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices."""
+    """The convex outline of near points, counter-clockwise (Andrew's monotone chain). Gives the number of vertices.
+
+    ``ring`` has room for one more than there are points: on the way back a vertex may be in it twice.
+    """
     near = last - first
     for i in range(near):
         p = contacts.points[first + i]
@@ -273,8 +276,8 @@ def foot_hull(contacts, first, last, place, ring, order):
             p = order[i] if half == 0 else order[near - 1 - i]
             while count - base >= 2 and not _turns_left(place[ring[count - 2]], place[ring[count - 1]], place[p]):
                 count -= 1
-            if count < near:
-                ring[count] = p
+            count = min(count, near)  # whatever rounding does
+            ring[count] = p
             count += 1
         count -= 1  # the last is the first of the other half
     return count
