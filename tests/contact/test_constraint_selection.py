@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from engine import reference
 from physics.laws import GRAVITY
-
 from scipy.spatial import ConvexHull
 
 import footfall as ff
