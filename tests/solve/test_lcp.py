@@ -10,7 +10,7 @@ from solve.feet import many
 
 from footfall.errors import SolveError
 from footfall.solve import Status, fischer_burmeister, lemke, polyhedral_lcp
-from footfall.solve.lemke_pivoting import lemke_marks, lemke_rows, pivot_to_solution
+from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_to_solution, tableau
 
 quick = settings(max_examples=150, deadline=None)
 both = pytest.mark.parametrize("solver", [lemke, fischer_burmeister])
@@ -201,8 +201,8 @@ def test_a_problem_without_unknowns_is_solved(solver):
 
 def test_the_kernel_runs_as_plain_python_too():
     z = np.zeros(3)
-    marks = np.zeros(lemke_marks(3), dtype=np.int64)
-    status, _ = pivot_to_solution.py_func(CYCLE, -np.ones(3), z, 100, np.zeros((lemke_rows(3), 3)), marks)
+    table = tableau.py_func(3, np.zeros(lemke_floats(3)), np.zeros(lemke_integers(3), dtype=np.int64))
+    status, _ = pivot_to_solution.py_func(CYCLE, -np.ones(3), z, 100, table)
     assert status == 0
     np.testing.assert_allclose(z, np.full(3, 1.0 / 3.0))
 

@@ -14,9 +14,9 @@ def problem(seed: int, points: int = 8, dofs: int = 7) -> Dense:
     rng = np.random.default_rng(seed)
     jacobian = rng.normal(size=(3 * points, dofs))
     free = (jacobian @ rng.normal(size=dofs)).reshape(points, 3)
-    scratch, marks = np.zeros(cone.cone_floats(points)), np.zeros(cone.cone_marks(points), dtype=np.int64)
+    scratch, integers = np.zeros(cone.cone_floats(points)), np.zeros(cone.cone_integers(points), dtype=np.int64)
     friction = rng.uniform(0.2, 1.0, points)
-    return Dense(jacobian @ jacobian.T, free, np.zeros(points), friction, np.zeros((points, 3)), scratch, marks)
+    return Dense(jacobian @ jacobian.T, free, np.zeros(points), friction, np.zeros((points, 3)), scratch, integers)
 
 
 @pytest.mark.parametrize("most", [3, 7, 12])

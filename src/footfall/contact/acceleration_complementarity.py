@@ -29,7 +29,7 @@ from footfall.solve.contact_problem import conclude, contact_scratch, solve_cont
 from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.lemke_pivoting import RAY, SOLVED
-from footfall.solve.newton_on_lcp import newton_marks, newton_rows, newton_to_solution
+from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
 from footfall.solve.problem import ProblemScratch, begin_problem
 
 #: Acceleration below which nothing moves, m/s2, and speed, m/s.
@@ -120,12 +120,12 @@ def solve_sliding(problem, scratch):
     n, way, floats = contacts.number[0], scratch.way, scratch.floats
     size = n * n
     m, q, z = floats[:size].reshape((n, n)), floats[size : size + n], floats[size + n : size + 2 * n]
-    rows = floats[size + 2 * n : size + 2 * n + (2 * n + 7) * n].reshape((2 * n + 7, n))
     normal_problem(contacts, problem.free, way, m, q)
     for j in range(n):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, rows, scratch.integers)
+    newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
+    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, newton)
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -276,8 +276,8 @@ class AccelerationComplementarity(EventLaw):
         return Scratch(
             problem=contact_scratch(points, bodies).problem,
             way=np.zeros((points, 2)),
-            floats=np.zeros(n * (n + 2 + newton_rows(n))),
-            integers=np.zeros(newton_marks(n), dtype=np.int64),
+            floats=np.zeros(n * (n + 2) + newton_floats(n)),
+            integers=np.zeros(newton_integers(n), dtype=np.int64),
         )
 
     def resolve(self, setting: Setting) -> Parameters:

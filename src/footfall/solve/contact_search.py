@@ -28,9 +28,9 @@ from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
 from footfall.solve.effort import guess_cost, sweep_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
-from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
+from footfall.solve.newton_on_cone import cone_floats, cone_integers, solve_cone
 from footfall.solve.problem import MOST, problem_type
-from footfall.solve.pyramid import pyramid_floats, pyramid_marks
+from footfall.solve.pyramid import pyramid_floats, pyramid_integers
 
 #: Points that are chosen of one foot at the beginning.
 OF_A_FOOT = 4
@@ -61,7 +61,7 @@ def search_floats(points: int, facets: int = 0, *, lean: bool = False) -> int:
 def search_integers(points: int, facets: int = 0, *, lean: bool = False) -> int:
     """Integers of scratch space for the solution."""
     few = min(points, MOST)
-    return 1 if lean else max(cone_marks(few), pyramid_marks(few, facets) if facets else 0)
+    return 1 if lean else max(cone_integers(few), pyramid_integers(few, facets) if facets else 0)
 
 
 @inlined

@@ -7,13 +7,38 @@ from typing import Any
 
 import numpy as np
 
+from footfall.compiled import kernel
 from footfall.errors import SolveError
-from footfall.solve.lemke_pivoting import LIMIT, SOLVED, lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
-from footfall.solve.newton_on_lcp import TOLERANCE, newton_marks, newton_rows, newton_to_solution
+from footfall.solve.lemke_pivoting import (
+    LIMIT,
+    SOLVED,
+    lemke_floats,
+    lemke_integers,
+    pivot_limit,
+    pivot_to_solution,
+    tableau,
+)
+from footfall.solve.newton_on_lcp import (
+    TOLERANCE,
+    newton_floats,
+    newton_integers,
+    newton_scratch,
+    newton_to_solution,
+)
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
 #: Share of the largest q that a solution may miss by before it is mended.
 ROUGH = 1e-11
+
+
+@kernel
+def _pivot(m, q, z, limit, floats, integers):
+    return pivot_to_solution(m, q, z, limit, tableau(q.size, floats, integers))
+
+
+@kernel
+def _newton(m, q, z, tolerance, floats, integers):
+    return newton_to_solution(m, q, z, tolerance, newton_scratch(q.size, floats, integers))
 
 
 def _problem(M: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -43,8 +68,8 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     M, q = _problem(M, q)
     n = len(q)
     limit = pivot_limit(n) if max_pivots is None else as_count(max_pivots, "max_pivots")
-    z, work, marks = np.zeros(n), np.zeros((lemke_rows(n), n)), np.zeros(lemke_marks(n), dtype=np.int64)
-    status, pivots = pivot_to_solution(M, q, z, limit, work, marks) if n else (SOLVED, 0)
+    z, floats, integers = np.zeros(n), np.zeros(lemke_floats(n)), np.zeros(lemke_integers(n), dtype=np.int64)
+    status, pivots = _pivot(M, q, z, limit, floats, integers) if n else (SOLVED, 0)
     found = _solution(M, q, z, status, pivots)
     if found.solved and found.residual > ROUGH * np.abs(q).max(initial=0.0):
         better = fischer_burmeister(M, q, start=z)
@@ -65,6 +90,6 @@ def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = 
     z = np.zeros(n) if start is None else as_floats(start, "start", (n,))
     if not 0.0 < tolerance < 1.0:
         raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
-    work, marks = np.zeros((newton_rows(n), n)), np.zeros(newton_marks(n), dtype=np.int64)
-    status, steps, pivots = newton_to_solution(M, q, z, tolerance, work, marks) if n else (SOLVED, 0, 0)
+    floats, integers = np.zeros(newton_floats(n)), np.zeros(newton_integers(n), dtype=np.int64)
+    status, steps, pivots = _newton(M, q, z, tolerance, floats, integers) if n else (SOLVED, 0, 0)
     return _solution(M, q, z, status, steps + pivots)

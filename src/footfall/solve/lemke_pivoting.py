@@ -6,11 +6,13 @@ feasible; the complement of the variable that leaves the basis enters, until z0 
 comes twice (Cottle, Pang and Stone 1992, sections 4.4 and 4.9). If M is copositive-plus, a ray means that there is no
 solution.
 
-The tableau is kept without its unit columns: one row of ``work`` per unknown that is not in the basis. Those of w are
-columns of the inverse of the basis, which the ratio test needs, and the last refinement.
+The tableau is kept without its unit columns: one row of it per unknown that is not in the basis. Those of w are columns
+of the inverse of the basis, which the ratio test needs, and the last refinement.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, kernel
 
@@ -25,14 +27,39 @@ ZERO = 1e-12
 REFINEMENTS = 3
 
 
-def lemke_rows(n: int) -> int:
-    """Rows of n floats that :func:`pivot_to_solution` needs for n unknowns."""
-    return n + 4
+class Tableau(NamedTuple):
+    """What :func:`pivot_to_solution` computes in: n unknowns w, as many z, and z0 are numbered in this order."""
+
+    rows: Any  # (n + 2, n) one for each unknown that is not in the basis; the last has the values of those that are
+    scale: Any  # (n,) factors that make the matrix of about one
+    miss: Any  # (n,) what rounding has done
+    basic: Any  # (n,) the unknowns in the basis
+    nonbasic: Any  # (n + 1,) those that are not, by row
+    where: Any  # (2n + 1,) where each is: its place in the basis, or n and its row
 
 
-def lemke_marks(n: int) -> int:
-    """Integers that :func:`pivot_to_solution` needs for n unknowns."""
+def lemke_floats(n: int) -> int:
+    """Floats of a tableau for n unknowns."""
+    return n * (n + 4)
+
+
+def lemke_integers(n: int) -> int:
+    """Integers of a tableau for n unknowns."""
     return 4 * n + 2
+
+
+@inlined
+def tableau(n, floats, integers):
+    """A tableau for n unknowns in scratch that has room for it."""
+    last = n * (n + 2)
+    return Tableau(
+        floats[:last].reshape((n + 2, n)),
+        floats[last : last + n],
+        floats[last + n : last + 2 * n],
+        integers[:n],
+        integers[n : 2 * n + 1],
+        integers[2 * n + 1 : 4 * n + 2],
+    )
 
 
 @inlined
@@ -62,15 +89,15 @@ def equilibrate(m, scale):
 
 
 @inlined
-def pivot(work, row, slot):
+def pivot(rows, row, slot):
     """Exchange what is in the basis at ``row`` with what waits in ``slot``."""
-    n = work.shape[1]
-    entering = work[slot]
+    n = rows.shape[1]
+    entering = rows[slot]
     inverse = 1.0 / entering[row]
     for s in range(n + 2):
-        if s == slot or work[s, row] == 0.0:
+        if s == slot or rows[s, row] == 0.0:
             continue
-        line = work[s]
+        line = rows[s]
         share = line[row] * inverse
         for i in range(n):
             line[i] -= entering[i] * share
@@ -81,31 +108,31 @@ def pivot(work, row, slot):
 
 
 @inlined
-def inverse_entry(work, where, i, c):
+def inverse_entry(rows, where, i, c):
     """Entry (i, c) of the inverse of the basis: the column of w_c."""
-    n = work.shape[1]
+    n = rows.shape[1]
     if where[c] < n:
         return 1.0 if where[c] == i else 0.0
-    return work[where[c] - n, i]
+    return rows[where[c] - n, i]
 
 
 @kernel
-def comes_before(work, where, slot, i, j):
+def comes_before(rows, where, slot, i, j):
     """Whether row i, divided by its entry in the entering column, is lexicographically smaller than row j."""
-    n = work.shape[1]
-    a, b = work[slot, i], work[slot, j]
+    n = rows.shape[1]
+    a, b = rows[slot, i], rows[slot, j]
     for c in range(n):
-        x, y = inverse_entry(work, where, i, c) / a, inverse_entry(work, where, j, c) / b
+        x, y = inverse_entry(rows, where, i, c) / a, inverse_entry(rows, where, j, c) / b
         if abs(x - y) > TIE * max(1.0, abs(x), abs(y)):
             return x < y
     return i > j
 
 
 @kernel
-def leaving_row(work, basic, where, slot):
+def leaving_row(rows, basic, where, slot):
     """The row that must leave for what waits in ``slot``: -1 if none does."""
-    n = work.shape[1]
-    entering, value = work[slot], work[n + 1]
+    n = rows.shape[1]
+    entering, value = rows[slot], rows[n + 1]
     largest = 1.0
     for i in range(n):
         largest = max(largest, abs(entering[i]))
@@ -122,16 +149,17 @@ def leaving_row(work, basic, where, slot):
         if entering[i] > PIVOT * largest and max(0.0, value[i]) / entering[i] <= bound:
             if basic[i] == 2 * n:  # z0 can leave, and that is the end
                 return i
-            if i != best and comes_before(work, where, slot, i, best):
+            if i != best and comes_before(rows, where, slot, i, best):
                 best = i
     return best
 
 
 @kernel
-def refine(m, q, size, work, basic, where):
+def refine(m, q, size, table):
     """Take off what rounding has done to the values of the last basis, by means of its inverse."""
     n = q.size
-    value, scale, miss = work[n + 1], work[n + 2], work[n + 3]
+    rows, scale, miss, basic, where = table.rows, table.scale, table.miss, table.basic, table.where
+    value = rows[n + 1]
     for _ in range(REFINEMENTS):
         for i in range(n):
             short = scale[i] * q[i] / size
@@ -143,18 +171,15 @@ def refine(m, q, size, work, basic, where):
             miss[i] = short
         for r in range(n):
             for c in range(n):
-                value[r] += inverse_entry(work, where, r, c) * miss[c]
+                value[r] += inverse_entry(rows, where, r, c) * miss[c]
 
 
 @kernel
-def pivot_to_solution(m, q, z, limit, work, marks):
-    """Write z; gives how it ended and the number of pivots.
-
-    ``work`` has ``lemke_rows(n)`` rows of exactly n floats, ``marks`` ``lemke_marks(n)`` integers.
-    """
+def pivot_to_solution(m, q, z, limit, table):
+    """Write z; gives how it ended and the number of pivots. ``table`` is a :class:`Tableau`."""
     n = q.size
-    basic, nonbasic, where = marks[:n], marks[n : 2 * n + 1], marks[2 * n + 1 : 4 * n + 2]
-    value, scale = work[n + 1], work[n + 2]
+    rows, scale, basic, nonbasic, where = table.rows, table.scale, table.basic, table.nonbasic, table.where
+    value = rows[n + 1]
     equilibrate(m, scale)
     size, first = 0.0, -1
     for i in range(n):
@@ -166,8 +191,8 @@ def pivot_to_solution(m, q, z, limit, work, marks):
     for i in range(n):
         value[i] /= size
         for s in range(n):
-            work[s, i] = -scale[i] * m[i, s] * scale[s]
-        work[n, i] = -1.0
+            rows[s, i] = -scale[i] * m[i, s] * scale[s]
+        rows[n, i] = -1.0
         basic[i], where[i] = i, i
         nonbasic[i], where[n + i] = n + i, n + i
         if first < 0 or value[i] <= value[first]:  # the last of equals is lexicographically least
@@ -175,18 +200,18 @@ def pivot_to_solution(m, q, z, limit, work, marks):
     nonbasic[n], where[2 * n] = 2 * n, 2 * n
     slot, row = n, first
     for count in range(1, limit + 1):
-        pivot(work, row, slot)
+        pivot(rows, row, slot)
         left, entered = basic[row], nonbasic[slot]
         basic[row], nonbasic[slot] = entered, left
         where[entered], where[left] = row, n + slot
         if left == 2 * n:
-            refine(m, q, size, work, basic, where)
+            refine(m, q, size, table)
             for i in range(n):
                 if basic[i] >= n:
                     z[basic[i] - n] = size * scale[basic[i] - n] * max(0.0, value[i])
             return SOLVED, count
         slot = where[left + n if left < n else left - n] - n
-        row = leaving_row(work, basic, where, slot)
+        row = leaving_row(rows, basic, where, slot)
         if row < 0:
             return RAY, count
     return LIMIT, limit

@@ -26,7 +26,7 @@ from footfall.solve.dense import copy, eliminate, low_rank
 from footfall.solve.effort import affordable, low_rank_cost, newton_cost, pivot_cost
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
 from footfall.solve.newton_on_lcp import HALVINGS, SHARE, STEPS, damped_step, largest
-from footfall.solve.pyramid import pyramid_floats, pyramid_marks, solve_pyramid
+from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyramid
 
 #: Directions of friction of the pyramids, each tried if the one before was too rough.
 FACETS = (5, 8, 12)
@@ -53,9 +53,9 @@ def newton_floats(points: int) -> int:
     return n * (2 * n + 9)
 
 
-def cone_marks(points: int) -> int:
+def cone_integers(points: int) -> int:
     """Integers of scratch space that :func:`solve_cone` needs."""
-    return pyramid_marks(points, FACETS[-1])
+    return pyramid_integers(points, FACETS[-1])
 
 
 @inlined
@@ -304,7 +304,7 @@ def solve_cone(dense, warm, enough, budget):
     impulse that would stop a point alone, the steps and pivots, and what is left of ``budget``, in the units of
     :mod:`footfall.solve.effort`. If ``warm``, what stalls is softened about the impulses that are given, too.
 
-    Scratch has ``cone_floats`` numbers and ``cone_marks`` integers.
+    Scratch has ``cone_floats`` numbers and ``cone_integers`` integers.
     """
     n, left = 3 * dense.friction.size, budget
     error, iterations, cost = cone_newton(dense, 1.0, 0.0, NEAR, left)

@@ -9,9 +9,11 @@ that stalls, Lemke pivots.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, copy
-from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_marks, pivot_limit, pivot_to_solution
+from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_integers, pivot_limit, pivot_to_solution, tableau
 
 #: Newton steps before Lemke is asked.
 STEPS = 60
@@ -23,14 +25,47 @@ LEAST, MOST = 1e-13, 1e-4
 SHARE, HALVINGS = 1e-4, 30
 
 
-def newton_rows(n: int) -> int:
-    """Rows of n floats that :func:`newton_to_solution` needs for n unknowns."""
-    return 2 * n + 7
+class NewtonScratch(NamedTuple):
+    """What :func:`newton_to_solution` computes in, for n unknowns."""
+
+    h: Any  # (n, n) derivative of phi
+    gram: Any  # (n, n)
+    scale: Any  # (n,) factors that make the matrix of about one
+    w: Any  # (n,)
+    phi: Any  # (n,)
+    gradient: Any  # (n,)
+    step: Any  # (n,)
+    trial: Any  # (n,)
+    x: Any  # (n,) z over its scale
+    table: Any  # :class:`footfall.solve.lemke_pivoting.Tableau`, over what Newton has done with: all but x
 
 
-def newton_marks(n: int) -> int:
-    """Integers that :func:`newton_to_solution` needs for n unknowns."""
-    return lemke_marks(n)
+def newton_floats(n: int) -> int:
+    """Floats that :func:`newton_scratch` needs for n unknowns."""
+    return n * (2 * n + 7)
+
+
+def newton_integers(n: int) -> int:
+    """Integers that :func:`newton_scratch` needs for n unknowns."""
+    return lemke_integers(n)
+
+
+@inlined
+def newton_scratch(n, floats, integers):
+    """Scratch for n unknowns in arrays that have room for it."""
+    vectors = floats[2 * n * n : n * (2 * n + 7)].reshape((7, n))
+    return NewtonScratch(
+        floats[: n * n].reshape((n, n)),
+        floats[n * n : 2 * n * n].reshape((n, n)),
+        vectors[0],
+        vectors[1],
+        vectors[2],
+        vectors[3],
+        vectors[4],
+        vectors[5],
+        vectors[6],
+        tableau(n, floats, integers),
+    )
 
 
 @inlined
@@ -110,11 +145,10 @@ def largest(phi):
 
 
 @kernel
-def descend(m, q, scale, size, z, tolerance, work):
-    """Newton from z, in equilibrated units, until no step helps. Gives the steps taken and the largest |phi|."""
-    n = q.size
-    h, gram = work[:n], work[n : 2 * n]
-    w, phi, gradient, step, trial = work[2 * n + 1], work[2 * n + 2], work[2 * n + 3], work[2 * n + 4], work[2 * n + 5]
+def descend(m, q, size, tolerance, scratch):
+    """Newton from ``scratch.x``, in equilibrated units, until no step helps: the steps taken and the largest |phi|."""
+    n, scale, z, h, gram = q.size, scratch.scale, scratch.x, scratch.h, scratch.gram
+    w, phi, gradient, step, trial = scratch.w, scratch.phi, scratch.gradient, scratch.step, scratch.trial
     merit = values(m, q, scale, size, z, w, phi)
     error = largest(phi)
     for count in range(STEPS):
@@ -138,14 +172,12 @@ def descend(m, q, scale, size, z, tolerance, work):
 
 
 @kernel
-def newton_to_solution(m, q, z, tolerance, work, marks):
+def newton_to_solution(m, q, z, tolerance, scratch):
     """Write z, from what it holds; gives how it ended, the Newton steps and Lemke's pivots (0 if Newton sufficed).
 
-    ``work`` has ``newton_rows(n)`` rows of exactly n floats, ``marks`` ``newton_marks(n)`` integers. ``tolerance`` is
-    that of |phi|, of the largest q, in equilibrated units.
+    ``scratch`` is a :class:`NewtonScratch`. ``tolerance`` is that of |phi|, of the largest q, in equilibrated units.
     """
-    n = q.size
-    scale, x = work[2 * n], work[2 * n + 6]
+    n, scale, x = q.size, scratch.scale, scratch.x
     equilibrate(m, scale)
     size = 0.0
     for i in range(n):
@@ -154,12 +186,12 @@ def newton_to_solution(m, q, z, tolerance, work, marks):
         size = 1.0
     for i in range(n):
         x[i] = max(0.0, z[i]) / (scale[i] * size)
-    steps, error = descend(m, q, scale, size, x, tolerance, work)
+    steps, error = descend(m, q, size, tolerance, scratch)
     if error <= tolerance:
         for i in range(n):
             z[i] = max(0.0, x[i]) * scale[i] * size
         return SOLVED, steps, 0
-    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), work, marks)
+    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), scratch.table)
     if status != SOLVED:  # as near as Newton came
         equilibrate(m, scale)
         for i in range(n):

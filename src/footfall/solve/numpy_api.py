@@ -22,7 +22,7 @@ from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
 from footfall.solve.lcp import lemke
 from footfall.solve.many_points import MANY, solve_many, sweep_to
-from footfall.solve.newton_on_cone import cone_floats, cone_marks, solve_cone
+from footfall.solve.newton_on_cone import cone_floats, cone_integers, solve_cone
 from footfall.solve.problem import Dense, begin_problem
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
@@ -222,8 +222,8 @@ def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: A
     if points > MANY:
         found, iterations = solve_many(given.W, given.free, given.target, given.friction, impulse)
         return _solution(given, impulse, 0 if found else 2, iterations)
-    work, marks = np.zeros(cone_floats(points)), np.zeros(cone_marks(points), dtype=np.int64)
-    own = Dense(given.W, given.free, given.target, given.friction, impulse, work, marks)
+    floats, integers = np.zeros(cone_floats(points)), np.zeros(cone_integers(points), dtype=np.int64)
+    own = Dense(given.W, given.free, given.target, given.friction, impulse, floats, integers)
     found, iterations, _ = solve_cone(own, False, 0.0, math.inf)
     return _solution(given, impulse, 0 if found else 2, iterations)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.lemke_pivoting import lemke_marks, lemke_rows, pivot_limit, pivot_to_solution
+from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_limit, pivot_to_solution, tableau
 
 
 def unknowns(points: int, facets: int) -> int:
@@ -27,12 +27,12 @@ def unknowns(points: int, facets: int) -> int:
 def pyramid_floats(points: int, facets: int) -> int:
     """Floats of scratch space that :func:`solve_pyramid` needs."""
     n = unknowns(points, facets)
-    return n * (n + 2 + lemke_rows(n))
+    return n * (n + 2) + lemke_floats(n)
 
 
-def pyramid_marks(points: int, facets: int) -> int:
+def pyramid_integers(points: int, facets: int) -> int:
     """Integers of scratch space that :func:`solve_pyramid` needs."""
-    return lemke_marks(unknowns(points, facets))
+    return lemke_integers(unknowns(points, facets))
 
 
 @inlined
@@ -90,14 +90,14 @@ def impulses(z, facets, impulse):
 def solve_pyramid(dense, facets, most):
     """Write the impulses of a contact problem, in ``most`` pivots at most; gives how Lemke ended and the pivots.
 
-    Scratch has ``pyramid_floats`` numbers and ``pyramid_marks`` integers.
+    Scratch has ``pyramid_floats`` numbers and ``pyramid_integers`` integers.
     """
-    work, n = dense.rest, dense.friction.size * (facets + 2)
-    m = work[: n * n].reshape((n, n))
-    q, z = work[n * n : n * n + n], work[n * n + n : n * n + 2 * n]
-    tableau = work[n * n + 2 * n : n * n + 2 * n + n * (n + 4)].reshape((n + 4, n))
+    floats, n = dense.rest, dense.friction.size * (facets + 2)
+    m = floats[: n * n].reshape((n, n))
+    q, z = floats[n * n : n * n + n], floats[n * n + n : n * n + 2 * n]
+    table = tableau(n, floats[n * n + 2 * n :], dense.integers)
     friction_lcp(dense.matrix, dense.free, dense.target, dense.friction, facets, m, q)
-    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), tableau, dense.integers)
+    status, pivots = pivot_to_solution(m, q, z, min(most, pivot_limit(n)), table)
     impulses(z, facets, dense.impulse)
     return status, pivots
 
