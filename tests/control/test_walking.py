@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from functools import cache
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -230,6 +231,35 @@ def wide_without_ankle_roll(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
     for side, sign in (("left", 1.0), ("right", -1.0)):
         spec.body(f"{side}_thigh").pos[1] = 0.2 * sign
     return [int(whole.model.joint(f"{side}_ankle_roll").qposadr[0]) for side in ("left", "right")]
+
+
+def test_a_waist_between_trunk_and_legs_is_no_part_of_the_legs():
+    """It would count as leg in their length, and move both feet."""
+    whole = ff.load_robot("spatial-biped")
+    tree = ElementTree.fromstring(whole.mjcf)
+    for frame in tree.findall("keyframe"):
+        tree.remove(frame)
+    trunk = tree.find("worldbody/body[@name='trunk']")
+    legs = [one for one in trunk.findall("body") if "thigh" in one.get("name")]
+    pelvis = ElementTree.SubElement(trunk, "body", name="pelvis")
+    ElementTree.SubElement(pelvis, "inertial", pos="0 0 0.1", mass="1", diaginertia="0.01 0.01 0.01")
+    for name, axis in (("waist_roll", "1 0 0"), ("waist_yaw", "0 0 1")):
+        ElementTree.SubElement(pelvis, "joint", name=name, axis=axis, pos="0 0 0.2", range="-1 1", limited="true")
+        ElementTree.SubElement(tree.find("actuator"), "motor", name=name, joint=name, gear="1")
+    for leg in legs:
+        trunk.remove(leg)
+        pelvis.append(leg)
+    robot = ff.load_robot(
+        mujoco.MjSpec.from_string(ElementTree.tostring(tree, encoding="unicode")),
+        pose=dict(zip(whole.joint_names[1:], whole.home[7:], strict=True)),
+        name="with-a-waist",
+    )
+    biped, before = Biped.of(robot, "walk"), Biped.of(whole, "walk")
+    assert biped.soles[0].leg == pytest.approx(before.soles[0].leg)
+    assert [robot.model.actuator(int(i)).name for i in np.flatnonzero(biped.spare)][-2:] == ["waist_roll", "waist_yaw"]
+    walk = Walk(steps=4).scaled(robot)
+    rec = ff.Simulation(robot).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None and not rec.info["warnings"]
 
 
 def heavy_behind(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:

@@ -71,7 +71,7 @@ class Biped:
         drives: from torques of the motors to controls.
         legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
         knees: of these, the one amid each leg.
-        spare: (nu,) whether a motor is one more than the six that its leg needs.
+        spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
         tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
@@ -113,10 +113,15 @@ class Biped:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         trunk = int(model.jnt_bodyid[0])
-        legs = [_leg(robot, data, foot, trunk, motors, purpose) for foot in robot.feet]
+        chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
+        shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk
+        legs = [
+            _leg(robot, data, foot, [j for j in chain if j not in shared], motors, purpose)
+            for foot, chain in zip(robot.feet, chains, strict=True)
+        ]
         first = 0
         soles = []
-        spare = np.zeros(model.nu, dtype=bool)
+        spare = np.isin(model.dof_jntid[motors], list(shared))
         for foot, leg in zip(robot.feet, legs, strict=True):
             soles.append(_sole(robot, data, foot, first, leg.length, purpose))
             spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
@@ -158,14 +163,19 @@ class _Leg(NamedTuple):
     knee: int
 
 
-def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, trunk: int, motors: np.ndarray, purpose: str) -> _Leg:
-    model = robot.model
+def _joints_above(model: mujoco.MjModel, body: int, trunk: int) -> list[int]:
+    """Joints between the trunk and a body, from the trunk down."""
     joints: list[int] = []
-    body = model.body(foot.body).id
     while body not in (trunk, 0):
         first = int(model.body_jntadr[body])
         joints = [*range(first, first + int(model.body_jntnum[body])), *joints]
         body = int(model.body_parentid[body])
+    return joints
+
+
+def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motors: np.ndarray, purpose: str) -> _Leg:
+    """The leg to a foot: ``joints`` that move it and not the other one, from the hip down."""
+    model = robot.model
     driven = [j for j in joints if model.jnt_dofadr[j] in motors]
     if not driven:
         raise ControllerError(f"{purpose} needs legs: no motor of {robot.name} moves its foot '{foot.name}'")
