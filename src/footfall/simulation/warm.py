@@ -86,16 +86,28 @@ def compile_worlds() -> None:
     Worlds(Simulation("ball", law="spring-damper"), 1).step()
 
 
-def compile_controllers() -> None:
-    """The compiled controllers, and the kernels of those in Python."""
-    for name, robot in (
-        ("posture", "ball"),
-        ("balance", "spatial-biped"),
-        ("walk", "spatial-biped"),
-        ("quadruped-walk", "quadruped"),
-    ):
-        if name in controllers():
-            Simulation(robot, law="mujoco").run(0.0, controller=name)
+#: Jobs beside the loops that take long, the longest first.
+LONG = (
+    "footfall.solve.contact_search.solve_by_few",
+    "controller-walk",
+    "controller-balance",
+    "law-constraint-selection",
+    "controller-quadruped-walk",
+    "footfall.solve.minimum_norm.spread_over_rows",
+)
+#: Compiled controllers, and a robot that each is compiled with.
+CONTROLLED_BY = {
+    "walk": "spatial-biped",
+    "balance": "spatial-biped",
+    "quadruped-walk": "quadruped",
+    "posture": "ball",
+}
+
+
+def compile_controller(name: str) -> None:
+    """A controller that runs inside the loop."""
+    if name in controllers():
+        Simulation(CONTROLLED_BY[name], law="mujoco").run(0.0, controller=name)
 
 
 def law_pointers(name: str) -> Iterator[Any]:
@@ -118,9 +130,14 @@ def own_solvers() -> list[Any]:
 
 
 def jobs() -> list[str]:
-    """All that can be compiled ahead, the longest first."""
-    own, solvers = own_laws(), {one.symbol for one in own_solvers()}
-    return ["loops", *sorted(solvers), "worlds", *(f"law-{name}" for name in own), "controllers"]
+    """All that can be compiled ahead, the longest first: whoever comes last has little left to wait for.
+
+    The loops come before all, for controllers are compiled in a run.
+    """
+    own = [f"law-{name}" for name in own_laws()]
+    rest = [*(f"controller-{name}" for name in CONTROLLED_BY), *sorted({one.symbol for one in own_solvers()}), *own]
+    rest.sort(key=lambda job: LONG.index(job) if job in LONG else len(LONG))
+    return ["loops", "worlds", *rest]
 
 
 def do(job: str) -> None:
@@ -130,10 +147,11 @@ def do(job: str) -> None:
         "events": compile_events,
         "loops": compile_loops,
         "worlds": compile_worlds,
-        "controllers": compile_controllers,
     }
     if job in fixed:
         fixed[job]()
+    elif job.startswith("controller-"):
+        compile_controller(job.removeprefix("controller-"))
     elif job.startswith("law-"):
         for pointer in law_pointers(job.removeprefix("law-")):
             assert pointer.address
