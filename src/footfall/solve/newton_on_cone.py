@@ -85,6 +85,43 @@ class Newton(NamedTuple):
     phi: Any  # (3n,) the miss of the equations
 
 
+class ConeScratch(NamedTuple):
+    """What :func:`cone_newton` computes in, for n points."""
+
+    best: Any  # (3n,) impulses that are kept from one call to the next
+    h: Any  # (3n, 3n) derivative of the miss
+    gram: Any  # (3n, 3n)
+    z: Any  # (3n,) impulses over their size
+    u: Any  # (3n,)
+    phi: Any  # (3n,)
+    gradient: Any  # (3n,)
+    step: Any  # (3n,)
+    trial: Any  # (3n,)
+    ease: Any  # (3n,), first n
+    centre: Any  # (3n,)
+
+
+@inlined
+def cone_scratch(dense):
+    """The scratch of a dense problem by name."""
+    n, rest = 3 * dense.friction.size, dense.rest
+    last = n + 2 * n * n
+    vectors = rest[last : last + 8 * n].reshape((8, n))
+    return ConeScratch(
+        rest[:n],
+        rest[n : n + n * n].reshape((n, n)),
+        rest[n + n * n : last].reshape((n, n)),
+        vectors[0],
+        vectors[1],
+        vectors[2],
+        vectors[3],
+        vectors[4],
+        vectors[5],
+        vectors[6],
+        vectors[7],
+    )
+
+
 class LowRank(NamedTuple):
     """Space for steps in few unknowns."""
 
@@ -213,12 +250,10 @@ def cone_newton(dense, eager, soft, limit, budget):
     taken, and what they cost.
     """
     w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
-    points = dense.friction.size
-    n = 3 * points
-    rows = dense.rest[n : n + n * (2 * n + 8)].reshape((2 * n + 8, n))
-    h, gram, vectors = rows[:n], rows[n : 2 * n], rows[2 * n :]
-    z, u, phi, gradient = vectors[0], vectors[1], vectors[2], vectors[3]
-    step, trial, ease, centre = vectors[4], vectors[5], vectors[6], vectors[7]
+    points, scratch = dense.friction.size, cone_scratch(dense)
+    n, h, gram, z, u, phi = 3 * points, scratch.h, scratch.gram, scratch.z, scratch.u, scratch.phi
+    gradient, step, trial, ease = scratch.gradient, scratch.step, scratch.trial, scratch.ease
+    centre = scratch.centre
     size = 1e-300
     for p in range(points):
         diagonal = w[3 * p, 3 * p] + w[3 * p + 1, 3 * p + 1] + w[3 * p + 2, 3 * p + 2]
@@ -277,8 +312,7 @@ def soften(dense, enough, budget, first):
     impulses miss the equations of the problem itself, the steps taken, and what is left of the budget. Impulses that
     miss by less than ``enough`` are improved while that is easy.
     """
-    impulse, n = dense.impulse, 3 * dense.friction.size
-    best = dense.rest[:n]
+    impulse, n, best = dense.impulse, 3 * dense.friction.size, cone_scratch(dense).best
     lowest, steps, left = math.inf, 0, budget
     for k in range(first, len(SOFT)):
         if left <= 0.0:
