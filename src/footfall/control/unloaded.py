@@ -21,7 +21,7 @@ from footfall.standing import point_jacobian
 #: Time in which a point gains or loses its load, as part of sqrt(h/g).
 LOADING = 0.1
 #: Frequencies, critically damped, in sqrt(g/h): of a foot that is led back, and of joints that keep their pose.
-FOOT_FREQUENCY, JOINT_FREQUENCY = 2.0, 2.0
+FOOT_FREQUENCY, JOINT_FREQUENCY = 5.0, 2.0
 #: A point this far over the ground, as part of the height of the centre of mass, is on it: pressed, it bears.
 NEAR = 1e-3
 #: Share of weight, or of weight times height, that the wrench lacks where feet in the air are held no more: a leg that
