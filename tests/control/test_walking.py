@@ -402,13 +402,24 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
-@pytest.mark.parametrize(
-    ("grid", "shape"), [((1, 1), "are one place"), ((2, 1), "lie on a line"), ((1, 2), "lie on a")]
-)
-def test_feet_on_points_and_lines_are_refused(grid, shape):
+@pytest.mark.parametrize(("grid", "shape"), [((1, 1), "are one place"), ((1, 2), "lie on a line across the walk")])
+def test_feet_on_points_and_on_lines_across_are_refused(grid, shape):
     robot = ff.load_robot("spatial-biped").with_points(grid)
-    with pytest.raises(ControllerError, match=f"stand on an area: the contact points of foot '\\w+' of .* {shape}"):
+    with pytest.raises(ControllerError, match=f"along the walk: the contact points of foot '\\w+' of .* {shape}"):
         ff.Simulation(robot).run(0.1, controller=Walk())
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley", "mujoco"])
+def test_feet_on_lines_along_the_walk_are_steered_by_where_and_when_they_step(name):
+    """No moment about the line holds the robot: without the next foothold it falls to the side in half a second."""
+    robot = ff.load_robot("full-humanoid").with_points((2, 1))
+    walk = Walk(steps=8).scaled(robot)
+    assert walk.double_support == 0.05 and Walk(double_support=0.1).scaled(robot).double_support == 0.1
+    rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+    way = rec.signals["com"][-1] - rec.signals["com"][0]
+    planned = sum(step.length for step in walk.plan(0.2).steps)
+    assert way[0] > 0.7 * planned and abs(way[1]) < 0.3
 
 
 def test_steps_to_the_side_that_would_set_foot_on_foot_are_refused():

@@ -22,6 +22,10 @@ CANNOT = 0.2
 DAMPING = 0.05
 #: Contact points whose width is a smaller share of their length lie on a line.
 THIN = 0.02
+#: A line that goes this part of its way to the side is still along the walk.
+ALONG = 0.2
+#: Half the width, in parts of the leg, that a foot on a line is taken to have: moments that it cannot bear get a bound.
+NARROW = 0.005
 #: Share of the hip's height over the sole that the last motor may have and still be an ankle.
 ANKLE = 0.4
 
@@ -72,6 +76,7 @@ class Biped:
         legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
         knees: of these, the one amid each leg.
         spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
+        line: whether the feet stand on lines along the walk, so that nothing holds their roll.
         tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
@@ -88,6 +93,7 @@ class Biped:
     legs: tuple[np.ndarray, np.ndarray]
     knees: tuple[int, int]
     spare: np.ndarray
+    line: bool
     tips: bool
     torque: np.ndarray
     com_height: float
@@ -145,6 +151,7 @@ class Biped:
             legs=(legs[0].dofs, legs[1].dofs),
             knees=(legs[0].knee, legs[1].knee),
             spare=spare,
+            line=any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles),
             tips=any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
             torque=driving.limit,
             com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
@@ -240,16 +247,22 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
     body = robot.model.body(foot.body).id
     turned = data.xmat[body].reshape(3, 3)
     placed = foot.polygon @ turned.T + data.xpos[body]
-    if len(placed) < 3:
-        raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
-    standing = (foot.points @ turned.T)[:, :2]
-    long, wide = np.linalg.svd(standing - standing.mean(axis=0), compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
+    standing = foot.points @ turned.T + data.xpos[body]
+    flat = standing[:, :2] - standing[:, :2].mean(axis=0)
+    long, wide = np.linalg.svd(flat, compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
     if wide < THIN * long or long == 0.0:
-        shape = "lie on a line" if long > 0.0 else "are one place"
-        raise ControllerError(
-            f"{purpose} needs feet that stand on an area: the contact points of foot '{foot.name}' of {robot.name} "
-            f"{shape}, on which it would tip before the next step"
-        )
+        ahead, aside = np.ptp(flat, axis=0)
+        if aside > ALONG * ahead or long == 0.0:
+            shape = "lie on a line across the walk" if long > 0.0 else "are one place"
+            raise ControllerError(
+                f"{purpose} needs feet that stand on an area, or on a line along the walk: the contact points of foot "
+                f"'{foot.name}' of {robot.name} {shape}, on which it would tip before the next step"
+            )
+        ends = standing[[flat[:, 0].argmin(), flat[:, 0].argmax()]]
+        narrow = np.array([0.0, NARROW * leg, 0.0])
+        placed = np.array([ends[0] - narrow, ends[1] - narrow, ends[1] + narrow, ends[0] + narrow])
+    elif len(placed) < 3:
+        raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
     middle = 0.5 * (placed.min(axis=0) + placed.max(axis=0))
     return Sole(
         name=foot.name,

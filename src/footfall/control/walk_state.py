@@ -53,7 +53,7 @@ class Gait(NamedTuple):
     home_joints: Any  # (nu,) rad
     joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
     joint_high: Any  # (nu,)
-    tips: int  # 1 where legs cannot roll their feet
+    tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
     spare: Any  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
 
@@ -133,7 +133,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             home_joints=held.qpos[place],
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
-            tips=int(biped.tips),
+            tips=int(biped.tips or biped.line),
             spare=biped.spare.astype(np.int64),
             drives=biped.drives,
         ),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What is left out, for a leg of ``walk_stature.LEG``: m/s, s and m.
 SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
+#: Share of a step with both feet on the ground, where feet stand on lines.
+LINE_SUPPORT = 0.05
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Walk:
     many steps as it takes; the robot turns to face each.
 
     For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
-    them, tip on their edges: such a robot walks straight on only, and some fall. Servos are given the target that
+    them, tip on their edges: such a robot walks straight on only, and some fall. So may those with feet of lines along
+    the walk, which are steered to the side by where and when they step alone. Servos are given the target that
     makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A
     robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down
     until it touches, and the next is set as the one before lies.
@@ -57,7 +60,7 @@ class Walk:
     step_length: float | None = None  # m
     step_height: float | None = None  # m, that a foot is lifted
     step_width: float | None = None  # m, between the feet's middles, as at home if left out
-    double_support: float = 0.15  # share of a step with both feet on the ground
+    double_support: float = 0.15  # share of a step with both feet on the ground, 0.05 if left so on feet of lines
     start_time: float = 0.8  # s, on both feet before the first step
     stop_time: float = 1.0  # s, on both feet after the last
     sideways: float = 0.0  # m/s, to the left
@@ -161,7 +164,10 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
     speed = min(SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
     duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
     height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
-    return replace(walk, speed=speed, step_duration=duration, step_height=height)
+    # On lines the pressure centre cannot steer to the side, and while both feet stand no step can either.
+    short = biped.line and walk.double_support == Walk.double_support
+    support = LINE_SUPPORT if short else walk.double_support
+    return replace(walk, speed=speed, step_duration=duration, step_height=height, double_support=support)
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk

@@ -96,6 +96,8 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
     if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
         swing[3], stance[3] = 0.0, TIPPING * turning
         trunk[0] *= SWAYING
+    elif biped.line:  # nothing holds the roll of a foot that stands on a line
+        stance[3] = TIPPING * turning
     force = weights.wrench / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
     rows = _equally_long([wrench_rows(sole, friction, margin) for sole in biped.soles])

@@ -25,6 +25,8 @@ from footfall.study.largest_push import largest_push
 FROM, TO = 0.4, 0.8
 #: s of standing, and of a push; the first push that is tried, weights times seconds.
 STANDING, PUSH, FIRST = 1.0, 0.1, 0.05
+#: s after a push at which a robot must stand again: a foot that was lifted is down by then.
+STANDING_AGAIN = 2.0
 
 
 @dataclass(frozen=True)
@@ -116,5 +118,5 @@ def _largest(sim: Simulation) -> float:
     root = robot.model.body(int(robot.model.body_rootid[robot.point_body[0]])).name
     force = FIRST * robot.weight / PUSH
     push = Push(root, (0.0, force, 0.0), start=0.2, duration=PUSH)
-    found = largest_push(robot, push, laws=[sim.law], controller="balance", wait=1.2, within=0.125)[0]
+    found = largest_push(robot, push, laws=[sim.law], controller="balance", wait=STANDING_AGAIN, within=0.125)[0]
     return found.survived * PUSH / robot.weight
