@@ -43,39 +43,47 @@ print(json.dumps(worst))
 
 
 TOGETHER = """
-import json
+import json, math
 import numpy as np
 import footfall as ff
 from footfall.compiled.gpu import Device, cuda as find_cuda
-from footfall.solve import cone_residual, newton_together
+from footfall.solve import cone_residual
+from footfall.solve.together import desk as module, newton
+from footfall.solve.together.desk import WHOLE, Desk, desk_shapes
 
-cuda = newton_together.cuda = find_cuda()
-newton, Desk = Device().function(newton_together.newton_together), newton_together.Desk
+cuda = module.cuda = find_cuda()
+solve, STAGES = Device(short=True).function(newton.newton_together), newton.STAGES
 
 @cuda.jit
-def solve(pair, slope, rows, points, found):
-    desk = Desk(pair, slope, *[rows[i] for i in range(13)])
-    solved = newton(cuda.threadIdx.x, points, desk, False)
+def entry(desk, points, feet, found):
+    stage, lowest = 0, math.inf
+    while stage < STAGES:
+        stage, lowest = solve(cuda.threadIdx.x, points, feet, stage, lowest, desk)
     if cuda.threadIdx.x == 0:
-        found[0] = solved
+        found[0] = lowest
 
 worst, solved, sliding = 0.0, 0, 0
-for seed in range(2):
-    rng = np.random.default_rng(seed)
-    points = 2 + seed % 2
-    n = 3 * points
-    root = rng.normal(size=(n, 6))
-    W, free, friction = root @ root.T, rng.normal(size=(points, 3)), np.full(points, 0.4)
+for feet in (1, 2):
+    rng = np.random.default_rng(feet)
+    points = feet + 1
+    shapes = desk_shapes(points, feet)
+    desk = Desk(*(np.zeros(shapes[name], np.int64 if name in WHOLE else float) for name in Desk._fields))
+    foot = np.minimum(np.arange(points), feet - 1)
+    root = rng.normal(size=(6 * feet, 6 * feet))
+    rows, W = rng.normal(size=(3 * points, 6)), np.zeros((3 * points, 6 * feet))
+    for e in range(3 * points):
+        W[e, 6 * foot[e // 3] : 6 * foot[e // 3] + 6] = rows[e]
+    free = rng.normal(size=(points, 3))
     free[:, 2] -= 1.0
-    pair, slope, rows = np.zeros((n, n + 1)), np.zeros((n, n)), np.zeros((13, n))
-    pair[:, :n] = np.tril(W)
-    rows[0], rows[2, :points] = free.ravel(), friction
+    desk.mobility[:, :-1], desk.rows[:], desk.free[:], desk.dynamic[:] = root @ root.T, rows, free.ravel(), 0.4
+    desk.foot[:], desk.owner[:] = np.repeat(foot, 3), np.repeat(np.arange(feet), 6)
+    desk.begin[:] = np.searchsorted(foot, np.arange(feet + 1))
     found = np.zeros(1)
-    solve[1, 32](pair, slope, rows, points, found)
-    z = rows[12].reshape(points, 3)
-    solved += int(found[0])
+    entry[1, 32](desk, points, feet, found)
+    z = desk.best.reshape(points, 3)
+    solved += int(found[0] < 1e-6)
     sliding += int((np.hypot(z[:, 0], z[:, 1]) > 0.39 * z[:, 2]).sum())
-    worst = max(worst, cone_residual(W, free, friction, z) / np.abs(z).max())
+    worst = max(worst, cone_residual(W @ root @ root.T @ W.T, free, np.full(points, 0.4), z) / np.abs(z).max())
 print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
 """
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from footfall.compiled.gpu_loops import counted
 from footfall.errors import SimulationError
 
 
 class Device:
-    """Translates kernels; ``replaced`` names functions that others stand in for."""
+    """Translates kernels; ``replaced`` names functions that others stand in for; ``short`` code unrolls no loops."""
 
-    def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
-        self.single = single
+    def __init__(self, *, single: bool = False, short: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
+        self.single, self.short = single, short
         self.replaced = {plain(old): new for old, new in (replaced or {}).items()}
         self.made: dict[FunctionType, Any] = {}
 
@@ -39,7 +40,11 @@ class Device:
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
         known["__builtins__"] = own.__globals__["__builtins__"]
-        made = FunctionType(self.code(own.__code__), known, own.__name__, own.__defaults__, cells or None)
+        if self.short:
+            known["cuda"] = cuda()
+        made = FunctionType(
+            self.code(counted(own, short=self.short)), known, own.__name__, own.__defaults__, cells or None
+        )
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__
         return made
 

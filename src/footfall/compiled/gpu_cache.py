@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ import numba
 
 from footfall.cache_folder import cache_folder
 from footfall.compiled.cache import classes_of, own_version, prune, read_file, say_once, write_file
+from footfall.compiled.gpu_loops import rolled
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import kernel_stamp
 
+#: How the package appears in the names of its compiled functions.
+OWN = "8footfall"
 #: What is kept of a kernel beside its machine code.
 _STATES = ("cooperative", "name", "debug", "lineinfo", "shared_memory_carveout", "launch_config_sensitive")
 
@@ -106,26 +109,74 @@ def kept_on_disk(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def prepare(dispatcher: Any, arguments: Any) -> None:
-    """Compile a kernel for such arguments, or fetch it from the disk."""
+def prepare(dispatcher: Any, arguments: Any, *, short: bool = False) -> None:
+    """Compile a kernel for such arguments, or fetch it from the disk; ``short`` is with no loop unrolled."""
     if not hasattr(dispatcher, "targetoptions"):
         return
     kinds = tuple(dispatcher.typeof_pyval(one) for one in arguments)
     if kinds not in dispatcher.overloads:
-        with compiling(dispatcher.py_func), known_types(), _one_translation():
+        with compiling(dispatcher.py_func), known_types(), _one_translation(short), _indices_from_the_front():
             dispatcher.compile(kinds)
 
 
+def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callable[[Any], None]:
+    """A function of a kernel's last argument that launches it with the ``arguments`` before that, on a grid of this
+    ``shape``: these are taken apart once, which for some hundred arrays takes longer than a short kernel.
+    """
+    if not hasattr(dispatcher, "targetoptions"):
+        return lambda last: dispatcher[shape](*arguments, last)
+    from cuda.core import LaunchConfig, launch
+
+    (kernel,) = dispatcher.overloads.values()
+    config, stream = LaunchConfig(grid=shape[0], block=shape[1]), dispatcher[shape].stream
+    code = kernel._codelibrary.get_cufunc().kernel
+    own: list[Any] = []
+    for kind, value in zip(kernel.argument_types, arguments, strict=False):
+        kernel._prepare_args(kind, value, stream, [], own)
+
+    def go(last: Any) -> None:
+        more: list[Any] = []
+        kernel._prepare_args(kernel.argument_types[-1], last, stream, [], more)
+        launch(stream, config, code, *own, *more)
+
+    return go
+
+
 @contextmanager
-def _one_translation() -> Iterator[None]:
+def _one_translation(short: bool) -> Iterator[None]:
     """Let NVVM translate a kernel once: Numba does it a first time only to search the result for names of functions,
     which its own code has as well.
     """
     from numba.cuda.codegen import CUDACodeLibrary
 
-    usual = CUDACodeLibrary.get_asm_str
+    usual, all_usual = CUDACodeLibrary.get_asm_str, CUDACodeLibrary.get_asm_strs
     CUDACodeLibrary.get_asm_str = lambda self, *_: self.get_llvm_str()
+    if short:
+        CUDACodeLibrary.get_asm_strs = lambda self, cc=None: [rolled(ptx) for ptx in all_usual(self, cc)]
     try:
         yield
     finally:
-        CUDACodeLibrary.get_asm_str = usual
+        CUDACodeLibrary.get_asm_str, CUDACodeLibrary.get_asm_strs = usual, all_usual
+
+
+@contextmanager
+def _indices_from_the_front() -> Iterator[None]:
+    """Compile our own kernels without a look at the sign of each index: none counts from the back, and a third of their
+    instructions would be spent on it. What others wrote, and numbers that stand in the code, are looked at as ever.
+    """
+    from llvmlite import ir
+    from numba.cuda import types
+    from numba.cuda.np import arrayobj
+
+    usual = arrayobj.fix_integer_index
+
+    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        if isinstance(index, ir.Constant) or OWN not in builder.function.name:
+            return usual(context, builder, kind, index, size)
+        return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+    arrayobj.fix_integer_index = as_it_is
+    try:
+        yield
+    finally:
+        arrayobj.fix_integer_index = usual

@@ -22,13 +22,8 @@ TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
 MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
 MEMORY_SIZE = 6
-# What is kept of a sliding point's friction beside its direction and size: by how much it was turned last, and by how
-# much it should have been before that.
-TURNED, MISSED = 4, 5
-#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
-FLAT = -0.05
-#: Sine of the widest turn by a secant.
-WIDEST = 0.5
+# Where a GPU keeps by how much a sliding point's friction was turned.
+TURNED = 4
 
 
 @inlined
@@ -95,33 +90,6 @@ def turn_against(friction, frame, u, speed):
     """Turn the friction of a sliding point against its slip ``u``."""
     for k in range(3):
         friction[k] = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
-
-
-@inlined
-def turn_by_secant(friction, frame, u, speed):
-    """The same of a point (6,), see :data:`TURNED`, in fewer guesses, for GPUs, where the others wait for the last.
-
-    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
-    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
-    """
-    n = frame[2]
-    x, y, z = friction[0], friction[1], friction[2]
-    ex, ey, ez = n[1] * z - n[2] * y, n[2] * x - n[0] * z, n[0] * y - n[1] * x  # a quarter turn on
-    ax = -(u[0] * frame[0, 0] + u[1] * frame[1, 0]) / speed
-    ay = -(u[0] * frame[0, 1] + u[1] * frame[1, 1]) / speed
-    az = -(u[0] * frame[0, 2] + u[1] * frame[1, 2]) / speed
-    missed = ax * ex + ay * ey + az * ez
-    turn, last = missed, friction[TURNED]
-    if last != 0.0:
-        slope = (missed - friction[MISSED]) / last
-        if slope < FLAT and abs(missed) < -WIDEST * slope:
-            turn = -missed / slope
-    friction[TURNED], friction[MISSED] = turn, missed
-    if turn != missed:
-        cosine = math.sqrt(1.0 - turn * turn)
-        friction[0], friction[1], friction[2] = cosine * x + turn * ex, cosine * y + turn * ey, cosine * z + turn * ez
-    else:
-        friction[0], friction[1], friction[2] = ax, ay, az
 
 
 @inlined

@@ -134,10 +134,13 @@ class Space(NamedTuple):
     held_force: Any  # (P, 3) N, world frame, of the step under way
     held_mode: Any  # (P,)
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+    progress: (
+        Any  # (4,) of a call on a GPU: steps taken, times the law was asked in this one, its status, Newton's stage
+    )
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
-INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near"}
+INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near", "progress"}
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -194,6 +197,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points | AllPoints, 
         kept=(count, max(1, needs.memory) + 3),
         held_force=(count, 3),
         held_peak=(feet + 1,),
+        progress=(4,),
     )
     return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}
 

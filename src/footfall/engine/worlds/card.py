@@ -6,34 +6,50 @@ only. The world is the last index of every array, so that neighbouring lanes rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
+from footfall.compiled import generated
 from footfall.compiled.gpu import Device, checked_cuda
-from footfall.compiled.gpu_cache import kept_on_disk, prepare
+from footfall.compiled.gpu_cache import kept_on_disk, launcher, prepare
 from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.engine.mobility import mobility
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds import together
 from footfall.engine.worlds.arrays import Form, Given, Shapes, Space, State, bytes_of, form_of, picker, room
 from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
-from footfall.engine.worlds.one_world import Robot
+from footfall.engine.worlds.lean_mobility import lean_mobility
+from footfall.engine.worlds.one_world import Robot, one_world_on_feet
 from footfall.engine.worlds.step import Functions, Plan, Span, law_step, motion_step, operator_step, point_step
-from footfall.engine.worlds.together import advance_together
+from footfall.engine.worlds.together import (
+    Turn,
+    begin_step,
+    end_step,
+    find_near_forces,
+    guess_forces,
+    start_call,
+    still_going,
+)
 from footfall.errors import SimulationError
-from footfall.solve import newton_together
-from footfall.solve.contact_guess import turn_against, turn_by_secant
-from footfall.solve.contact_lean import solve_or_defer
+from footfall.solve.contact_lean import defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
-from footfall.solve.newton_together import Desk, desk_unknowns
+from footfall.solve.together import desk as desk_module
+from footfall.solve.together.desk import LANES as LANES_OF_WARP
+from footfall.solve.together.desk import WHOLE, Desk, desk_bytes, desk_shapes, wait, wait_for_warp
 
 #: Lanes of a block, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536
+#: Bytes of memory that the lanes of a block share.
+SHARED = 48 * 1024
+#: Registers of a lane that solves contact problems: so few that many warps hide each other's waiting.
+REGISTERS = 96
+#: Turns that are added at once while worlds whose laws were asked again have steps to take.
+MORE_TURNS = 2
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 
@@ -44,7 +60,7 @@ cuda: Any = None
 def find_cuda() -> Any:
     """Numba's CUDA with a GPU to use."""
     global cuda
-    cuda = together.cuda = newton_together.cuda = checked_cuda()
+    cuda = desk_module.cuda = checked_cuda()
     return cuda
 
 
@@ -76,78 +92,74 @@ def no_facets(problem, facets):
 
 #: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
 #: memory, and for what takes many turns.
-LEAN = {solve_from_guess: solve_or_defer, solve_with_facets: no_facets, turn_against: turn_by_secant}
-
-
-def build(functions: tuple[Any, Any, Any], space: Space, *, single: bool, points: int, feet: int) -> tuple[Any, int]:
-    """The kernel that steps worlds under a class of laws, over one kind of ground, with one controller (``functions``),
-    and the lanes of its blocks.
-    """
-    form = form_of(space)
-    if hasattr(space.law, "problem"):
-        return build_together(*functions, form, desk_unknowns(points, feet)), newton_together.LANES
-    return build_apart(*functions, form, single=single), BLOCK
+LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility}
 
 
 @cache
-def build_together(law: Any, surface: Any, control: Any, form: Form, unknowns: int) -> Any:
-    """The kernel for laws that solve a contact problem, of at most so many unknowns; see :mod:`.together`."""
+def build_together(law: Any, surface: Any, control: Any, form: Form) -> Any:
+    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
     device = Device(replaced=STAND_INS | LEAN)
-    advance, coupled = device.function(advance_together), device.function(law.adapter())
+    start, begin, end, goes_on = (device.function(one) for one in (start_call, begin_step, end_step, still_going))
+    world, coupled = device.function(one_world_on_feet), device.function(law.adapter())
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
-    real, whole, wide = np.float64, np.int64, unknowns + 1
-    lanes_of_block = newton_together.LANES
 
     @cuda.jit
-    def entry(robot, given, state, space, tape, chosen, plan, span):
-        vector = cuda.shared.array((13, unknowns), real)
-        desk = Desk(
-            cuda.shared.array((unknowns, wide), real),
-            cuda.shared.array((unknowns, unknowns), real),
-            vector[0],
-            vector[1],
-            vector[2],
-            vector[3],
-            vector[4],
-            vector[5],
-            vector[6],
-            vector[7],
-            vector[8],
-            vector[9],
-            vector[10],
-            vector[11],
-            vector[12],
-        )
-        flags = cuda.shared.array(lanes_of_block, whole)
-        lane, owner, lanes = cuda.threadIdx.x, cuda.grid(1), cuda.gridsize(1)
+    def entry(robot, given, state, space, tape, chosen, plan, span, going, turn):
+        lane = cuda.grid(1)
+        w = turn.first + lane
+        if lane >= space.number.shape[1] or w >= chosen.size:
+            return
+        row = chosen[w]
+        if row < 0 and span.look == 1:
+            return
         functions = Functions(point, coupled, ground, controller)
-        has_space = owner < space.number.shape[1]
-        own = space_of(space, min(owner, space.number.shape[1] - 1))
-        for begin in range(owner - lane, chosen.size, lanes):
-            w = min(begin + lane, chosen.size - 1)
-            row = chosen[w]
-            takes_part = has_space and begin + lane < chosen.size and not (row < 0 and span.look == 1)
-            advance(
-                lane,
-                owner,
-                space.law.problem.floats,
-                robot,
-                given_of(given, w),
-                state_of(state, w),
-                own,
-                tape_of(tape, max(row, 0)),
-                row >= 0,
-                takes_part,
-                plan,
-                functions,
-                span,
-                desk,
-                flags,
-            )
+        own_state, own, own_given, tape_row = state_of(state, w), space_of(space, lane), given_of(given, w), max(row, 0)
+        one = world(robot, own_given, own_state, own)
+        if turn.start == 1:
+            start(own.progress)
+        if turn.end == 1:
+            end(one, own_state, own.progress, tape_of(tape, tape_row), row >= 0, plan, span)
+        if turn.begin == 1:
+            own_tape = tape_of(tape, tape_row)
+            begin(one, own_given, own_state, own.progress, own_tape, row >= 0, plan, functions, span)
+        elif goes_on(own_state, own.progress, span):
+            going[0] = 1
 
     return kept_on_disk(entry)
+
+
+@cache
+def build_solver(part: Any, form: Form, points: int, feet: int) -> Any:
+    """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
+    real = hasattr(cuda, "syncwarp")  # not the simulator
+    options = {"max_registers": REGISTERS} if real else {}
+    device = Device(replaced={wait: wait_for_warp} if real else {}, short=True)
+    solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
+    state_of, space_of = device.function(pick_state), device.function(pick_space(form))
+
+    @cuda.jit(**options)
+    def entry(robot, state, space, chosen, span, turn):
+        lane, owner = cuda.threadIdx.x, cuda.blockIdx.x
+        w = turn.first + owner
+        if w >= chosen.size or (chosen[w] < 0 and span.look == 1):
+            return
+        solve(lane, robot, state_of(state, w), space_of(space, owner), make_desk())
+
+    return kept_on_disk(entry)
+
+
+def desk_maker(points: int, feet: int) -> Any:
+    """A function of the device that makes a desk in the memory that lanes share."""
+    shapes = desk_shapes(points, feet)
+    kinds = {name: "int64" if name in WHOLE else "float64" for name in shapes}
+    lines = [f"        cuda.shared.array({shapes[name]}, {kinds[name]}),\n" for name in Desk._fields]
+    # On lines of their own, by which the simulator tells them apart.
+    source = "def make_desk():\n    return Desk(\n" + "".join(lines) + "    )\n"
+    known = {"Desk": Desk, "cuda": cuda, "int64": np.int64, "float64": np.float64}
+    home: Any = desk_shapes
+    return generated(source, "make_desk", known, home)
 
 
 @cache
@@ -343,23 +355,65 @@ class Card:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
         control = idle_control if controller is None else controller.pointer()
         kind: Any = type(self.law)  # whose options are numbers, not code
-        points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        functions = kind, self.surface, control
-        entry, block = build(functions, self.space, single=self.single, points=points, feet=feet)
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         arrays = (self.robot, self.given, self.state, self.space, tapes.feet, tapes.chosen, own)
-        if entry not in self.prepared:
-            prepare(entry, (*arrays, Span(steps, 0, 0)))
-            self.prepared.append(entry)
-        launch = entry[-(-self.lanes // block), block]
-        launch(*arrays, Span(steps, 0, 0))
+        if hasattr(self.space.law, "problem"):
+            launch = self._together(kind, control, arrays)
+        else:
+            launch = self._apart(kind, control, arrays)
+        launch(Span(steps, 0, 0))
         if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
-            launch(*arrays, Span(0, 1, steps))
+            launch(Span(0, 1, steps))
             going = kept[State._fields.index("outcome")][0] == DONE
             for array, before in zip(self.state, kept, strict=True):
                 after = array.copy_to_host()
                 after[..., going] = before[..., going]
                 array.copy_to_device(after)
         self.cuda.synchronize()
+
+    def _prepare(self, entry: Any, arguments: tuple[Any, ...], *, short: bool = False) -> None:
+        if entry not in self.prepared:
+            prepare(entry, arguments, short=short)
+            self.prepared.append(entry)
+
+    def _apart(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
+        """What takes the steps of a span, a lane for each world."""
+        entry = build_apart(law, self.surface, control, form_of(self.space), single=self.single)
+        self._prepare(entry, (*arrays, Span(1, 0, 0)))
+        return lambda span: entry[-(-self.lanes // BLOCK), BLOCK](*arrays, span)
+
+    def _together(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
+        """The same in kernels that take turns, see :mod:`.together`."""
+        points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
+        if desk_bytes(points, feet) > SHARED:
+            raise SimulationError(
+                f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
+            )
+        form = form_of(self.space)
+        step = build_together(law, self.surface, control, form)
+        solvers = [build_solver(part, form, points, feet) for part in (guess_forces, find_near_forces)]
+        robot, _, state, space, _, chosen, _ = arrays
+        going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
+        self._prepare(step, (*arrays, Span(1, 0, 0), going, Turn(0, 0, 0, 0)))
+        for solver in solvers:
+            self._prepare(solver, (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0)), short=True)
+
+        def launch(span: Span) -> None:
+            move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, span, going))
+            shape, own = (self.lanes, LANES_OF_WARP), (robot, state, space, chosen, span)
+            guess, newton = (launcher(solver, shape, own) for solver in solvers)
+            for first in range(0, self.count, self.lanes):
+                begin, turns = 1, span.steps + span.look
+                while turns > 0:
+                    for _ in range(turns):
+                        move(Turn(first, begin, 1 - begin, 1))
+                        for part in (guess, newton, guess):
+                            part(Turn(first, 0, 0, 0))
+                        begin = 0
+                    going.copy_to_device(np.zeros(1, dtype=np.int64))
+                    move(Turn(first, 0, 1, 0))
+                    turns = MORE_TURNS if going.copy_to_host()[0] else 0
+
+        return launch

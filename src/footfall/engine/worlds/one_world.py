@@ -150,10 +150,15 @@ def points_of(soles, state, space):
 
 
 @inlined
-def contacts_of(owner, given, points, space):
-    """What a coupled law sees of one world; ``owner`` (P,) is the slot of each point."""
+def set_friction(given, space):
+    """Coefficients of friction of all points."""
     for p in range(space.gap.size):
         space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
+
+
+@inlined
+def contacts_of(owner, points, space):
+    """What a coupled law sees of one world; ``owner`` (P,) is the slot of each point."""
     return Contacts(
         space.number,
         space.points,
@@ -216,12 +221,13 @@ def joints_of(rows, state, space):
 def one_world(robot, given, state, space, points, owner):
     """All that kernels take of one world, whose contact points are ``points``, each of the slot ``owner`` says."""
     bodies = bodies_of(given, state, space)
+    set_friction(given, space)
     return OneWorld(
         robot.tree,
         bodies,
         world_of(robot.tree, bodies),
         points,
-        contacts_of(owner, given, points, space),
+        contacts_of(owner, points, space),
         scratch_of(space),
         joints_of(robot.joints, state, space),
         space.row_near,

@@ -1,142 +1,113 @@
-"""Steps of worlds on a GPU whose law solves a contact problem: a warp of lanes, which wait for each other.
+"""Steps of worlds on a GPU whose law solves a contact problem, in three kernels that take turns.
 
-A lane has its world, as elsewhere. Most worlds are done with a guess or two; the problems of the others are solved by
-all lanes together, one after the other. Every lane therefore goes through every part of a step, whether or not its
-world takes part in it.
+In the first a lane has its world, as elsewhere: it ends a step and begins the next, up to the law, which lays its
+problem out. In the others a warp of lanes has a world, and solves that problem (:mod:`footfall.solve.together`): one
+guesses, the other is Newton, where guesses have failed, and then the first guesses again. What is compiled as one
+kernel takes all registers there are and does not fit the cache for instructions. A world whose joints' constraints do
+not agree with the forces asks its law again in the next turn, while others go on; so does one on which Newton takes
+long.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.engine.active_set import ROUNDS
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.one_world import one_world_on_feet
+from footfall.engine.worlds.one_world import contacts_of, points_of, scratch_of
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
-from footfall.solve.contact_lean import (
-    DEFERRED,
-    GUESSES,
-    JOININGS,
-    NEAR_GUESSES,
-    choose_deferred,
-    conclude_deferred,
-    deferred_problem,
-    guess_deferred,
-    guess_from_newton,
-    lay_out,
-    take_back,
-)
-from footfall.solve.newton_together import LANES, newton_together
+from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, deferred_problem
+from footfall.solve.together.newton import STAGES
+from footfall.solve.together.solution import near_by_newton, solve_by_guesses
 
-#: Numba's module, once there is a card: global, for its simulator to replace.
-cuda: Any = None
+# What a world's progress holds.
+TAKEN, ASKED, ANSWER, STAGE = 0, 1, 2, 3
+#: Answer of a world that asks for nothing.
+IDLE = -1
 
 
-@inlined
-def fetch(lane, floats, owner, points, desk):
-    """Bring the problem of the lane ``owner`` of the whole grid to the desk."""
-    n = 3 * points
-    for e in range(lane, n * n, LANES):
-        i = e // n
-        j = e - i * n
-        if j <= i:
-            desk.pair[i, j] = floats[e, owner]
-    for i in range(lane, n, LANES):
-        desk.free[i] = floats[n * n + i, owner]
-        desk.impulse[i] = floats[n * n + n + 2 * points + i, owner]
-    for p in range(lane, points, LANES):
-        desk.target[p] = floats[n * n + n + p, owner]
-        desk.friction[p] = floats[n * n + n + points + p, owner]
-    cuda.syncthreads()
+class Turn(NamedTuple):
+    """What the lanes do in one launch."""
+
+    first: int  # world of the first lane
+    start: int  # 1 if this is the first turn of a call
+    end: int  # 1 to end the step under way
+    begin: int  # 1 to begin the next
 
 
 @inlined
-def bring_back(lane, floats, owner, points, desk):
-    """The best impulses from the desk to their owner."""
-    n = 3 * points
-    for i in range(lane, n, LANES):
-        floats[n * n + n + 2 * points + i, owner] = desk.best[i]
-    cuda.syncthreads()
+def start_call(progress):
+    progress[TAKEN], progress[ASKED], progress[ANSWER] = 0, 0, IDLE
 
 
 @inlined
-def newton_for_all(lane, owner, floats, problem, asks, desk, flags):
-    """Newton for the lanes that ask. Gives whether it solved the problem of this lane."""
-    count, solved, joining, most = 0, False, asks, desk.free.size // 3
-    if joining:
-        count = choose_deferred(problem)
-    for turn in range(JOININGS):
-        if joining:
-            lay_out(problem, min(count, most))
-        flags[lane] = min(count, most) if joining else 0
-        cuda.syncthreads()
-        for other in range(LANES):
-            points = flags[other]
-            if points > 0:
-                at = owner - lane + other
-                fetch(lane, floats, at, points, desk)
-                found = newton_together(lane, points, desk, turn > 0)
-                bring_back(lane, floats, at, points, desk)
-                if other == lane:
-                    solved = found
-        if joining:
-            count, more = take_back(problem, min(count, most))
-            joining = solved and more
-            solved = solved and not more
-        if not cuda.syncthreads_or(1 if joining else 0):
-            break
-    return solved
+def end_step(one, state, progress, tape, recorded, plan, span):
+    """The acceleration under the law's forces, and the step, unless the law has to be asked again."""
+    outcome, turn, answer = state.outcome, progress[ASKED], progress[ANSWER]
+    if answer in (IDLE, HARD):
+        return
+    agrees = end_operator(one, plan, turn)
+    progress[ASKED], progress[ANSWER] = turn + 1, IDLE
+    if not agrees and turn + 1 < ROUNDS:
+        return
+    outcome[STATUS] = answer if agrees else 1
+    end, taken = runaway(one.world, outcome), progress[TAKEN]
+    finish_step(one, state, tape, recorded, plan, end, span.before + taken, span.steps - taken)
+    progress[TAKEN], progress[ASKED] = taken + 1, 0
 
 
 @inlined
-def solve_deferred(lane, owner, floats, one, deferred, desk, flags):
-    """Solve the problems that laws have laid out: by guessing, then by Newton and guessing. Gives the law's status."""
-    problem = deferred_problem(one.points, one.contacts, one.scratch)
-    found, solved = not deferred, False
-    for attempt in range(2):
-        if attempt == 1:
-            if not cuda.syncthreads_or(0 if found else 1):
-                break
-            solved = newton_for_all(lane, owner, floats, problem, not found, desk, flags)
-            if not found:
-                guess_from_newton(problem)
-        if not found:
-            found = guess_deferred(problem, GUESSES if attempt == 0 else NEAR_GUESSES)
-    if deferred:
-        conclude_deferred(problem, found)
-    return 0 if found or solved else 1
+def begin_step(one, given, state, progress, tape, recorded, plan, functions, span):
+    """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps."""
+    outcome, taken, turn = state.outcome, progress[TAKEN], progress[ASKED]
+    if progress[ANSWER] == HARD:  # Newton goes on
+        return
+    progress[ANSWER] = IDLE
+    if outcome[END] != DONE or taken >= span.steps + span.look:
+        return
+    if turn == 0:
+        outcome[STEP] = state.step[0]
+        end = sense(one, given, state, plan, functions, taken == span.steps - 1)
+        if end != DONE:
+            finish_step(one, state, tape, recorded, plan, end, span.before + taken, span.steps - taken)
+            return
+        begin_operator(one)
+    progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
 
 
 @inlined
-def advance_together(
-    lane, owner, floats, robot, given, state, space, tape, recorded, takes_part, plan, functions, span, desk, flags
-):
-    """As :func:`footfall.engine.worlds.step.advance_world`; a lane whose world does not take part helps the others."""
-    steps, look, before = span.steps, span.look, span.before
-    one = one_world_on_feet(robot, given, state, space)
-    outcome = state.outcome
-    for i in range(steps + look):
-        going, end, status = takes_part and outcome[END] == DONE, DONE, 0
-        if going:
-            outcome[STEP] = state.step[0]
-            end = sense(one, given, state, plan, functions, i == steps - 1)
-        pending = going and end == DONE
-        if pending:
-            begin_operator(one)
-        for turn in range(ROUNDS):
-            status = ask_operator(one, functions, given.values, plan, turn) if pending else status
-            deferred = pending and status == DEFERRED
-            solved = solve_deferred(lane, owner, floats, one, deferred, desk, flags)
-            if deferred:
-                status = solved
-            if pending:
-                pending = not end_operator(one, plan, turn)
-            if not cuda.syncthreads_or(1 if pending else 0):
-                break
-        if going:
-            if end == DONE:
-                outcome[STATUS] = 1 if pending else status
-                end = runaway(one.world, outcome)
-            finish_step(one, state, tape, recorded, plan, end, before + i, steps - i)
+def still_going(state, progress, span):
+    """Whether a world has steps to take."""
+    return state.outcome[END] == DONE and progress[TAKEN] < span.steps + span.look
+
+
+@inlined
+def deferred_in(robot, state, space):
+    """The problem that a law has laid out."""
+    points = points_of(robot.soles, state, space)
+    return deferred_problem(points, contacts_of(robot.soles.foot, points, space), scratch_of(space))
+
+
+@inlined
+def guess_forces(lane, robot, state, space, desk):
+    """Solve the problem that a law has laid out, if it has, by guesses: before Newton, or after it."""
+    answer = space.progress[ANSWER]
+    if answer >= DEFERRED and answer != HARD:
+        near = answer != DEFERRED
+        found = solve_by_guesses(lane, deferred_in(robot, state, space), near, desk)
+        if lane == 0:
+            space.progress[ANSWER] = 0 if found or answer == NEAR else 1 if near else HARD
+            space.progress[STAGE] = 0
+
+
+@inlined
+def find_near_forces(lane, robot, state, space, desk):
+    """Forces by Newton, if guesses did not hold; what takes long goes on in the next turn, where it stopped."""
+    if space.progress[ANSWER] == HARD:
+        stage, solved = near_by_newton(lane, deferred_in(robot, state, space), space.progress[STAGE], desk)
+        if lane == 0:
+            space.progress[STAGE] = stage
+            if stage == STAGES:
+                space.progress[ANSWER] = NEAR if solved else NOT_NEAR

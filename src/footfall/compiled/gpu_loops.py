@@ -1,0 +1,118 @@
+"""Loops over ranges as a GPU's compiler likes them.
+
+Numba's iterator of a range carries two counters and a look at their sign, which its CPU compiler takes out and the
+GPU's does not: five instructions in every turn. So functions for a GPU are compiled from a source in which ``for i in
+range(...)`` counts in a ``while``.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from types import CodeType, FunctionType
+from typing import Any
+
+#: One, which the compiler does not know to be one.
+ONE = "cuda.blockDim.z"
+
+
+def counted(function: FunctionType, *, short: bool = False) -> CodeType:
+    """The code of a function whose loops over ranges count; its own where its source is not at hand.
+
+    If it is to be ``short``, loops whose ends are no numbers go on by steps that the compiler does not know, so that it
+    does not unroll them; the function must know ``cuda``.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return function.__code__
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        return function.__code__
+    definition.decorator_list = []
+    own = _compiled(definition, function)
+    if own is None or not _same(own, function.__code__):
+        return function.__code__  # made from text: what stands in the file is another
+    changed = _Counting(function, short).visit(definition)
+    made = _compiled(ast.fix_missing_locations(changed), function)
+    return function.__code__ if made is None else made
+
+
+def _compiled(definition: ast.FunctionDef, function: FunctionType) -> CodeType | None:
+    """The code of a definition with the variables that the function takes from around it."""
+    free = function.__code__.co_freevars
+    outer = ast.parse(f"def outer({', '.join(free)}):\n    pass").body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body = [definition]
+    module = compile(
+        ast.Module(body=[outer], type_ignores=[]), function.__code__.co_filename, "exec", dont_inherit=True
+    )
+    around = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    inner = [constant for constant in around.co_consts if isinstance(constant, CodeType)]
+    return inner[0] if len(inner) == 1 and inner[0].co_freevars == free else None
+
+
+def _same(one: CodeType, other: CodeType) -> bool:
+    """Whether two codes are of the same source, docstrings aside, which are indented otherwise."""
+    names = one.co_names == other.co_names and one.co_varnames == other.co_varnames
+    return names and one.co_consts[1:] == other.co_consts[1:]
+
+
+class _Counting(ast.NodeTransformer):
+    """Replaces loops over ranges."""
+
+    def __init__(self, function: FunctionType, short: bool) -> None:
+        self.short = short
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        self.known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
+        self.number = 0
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        call = node.iter
+        ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+        if not (ranged and isinstance(node.target, ast.Name) and not node.orelse):
+            return node
+        assert isinstance(call, ast.Call)
+        start = call.args[0] if len(call.args) > 1 else ast.Constant(0)
+        stop = call.args[1] if len(call.args) > 1 else call.args[0]
+        step = self.step(call.args[2]) if len(call.args) > 2 else 1
+        if step is None:
+            return node
+        self.number += 1
+        at, end = f"at_{self.number}", f"end_{self.number}"
+        sign = "<" if step > 0 else ">"
+        head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {at} {sign} {end}:\n    pass").body
+        fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
+        by = f"{step} * {ONE}" if self.short and not fixed else str(step)
+        body = ast.parse(f"{node.target.id} = {at}\n{at} += {by}").body
+        first, last, loop = head
+        assert isinstance(first, ast.Assign) and isinstance(last, ast.Assign) and isinstance(loop, ast.While)
+        first.value, last.value, loop.body = start, stop, [*body, *node.body]
+        return head
+
+    def step(self, node: ast.expr) -> int | None:
+        """The step of a range, if it is known."""
+        try:
+            value = eval(compile(ast.Expression(node), "range", "eval"), dict(self.known))
+        except NameError:
+            return None
+        return value if isinstance(value, int) and value != 0 else None
+
+
+def rolled(ptx: str) -> str:
+    """The same PTX with every loop marked as one that is not unrolled: code that is long does not fit the cache."""
+    seen: set[str] = set()
+    heads: set[str] = set()
+    for line in ptx.splitlines():
+        if label := re.match(r"(\$\w+):", line):
+            seen.add(label[1])
+        elif (jump := re.search(r"\bbra(?:\.uni)?\s+(\$\w+);", line)) and jump[1] in seen:
+            heads.add(jump[1])
+    return re.sub(r"(?m)^(\$\w+):", lambda label: _marked(label, heads), ptx)
+
+
+def _marked(label: re.Match[str], heads: set[str]) -> str:
+    return f'{label[0]}\n\t.pragma "nounroll";' if label[1] in heads else label[0]

@@ -1,0 +1,262 @@
+"""Guessing what each point does, and mending the guess, by the lanes of a warp.
+
+The method of :mod:`footfall.solve.contact_guess` with the least forces of :mod:`footfall.solve.minimum_norm`: there are
+the equations and why they are so.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.solve.contact_guess import TOLERANCE
+from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.minimum_norm import TOLERANCE as SINGULAR
+from footfall.solve.together.algebra import eliminate_together, inverse_of_feet, pivoted_feet
+from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
+
+# Where a desk keeps what is known of sliding points.
+SIZE, TURNED, MISSED = 2, 3, 4
+#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
+FLAT = -0.05
+#: Sine of the widest turn by a secant.
+WIDEST = 0.5
+
+
+@inlined
+def matrices_of_feet(lane, feet, desk):
+    """``W^T W`` of each foot, to ``gram``; with what friction at its limit does, to ``acting``; and ``W^T a`` of the
+    missing accelerations, times the step, to ``moved``.
+    """
+    rows, kind = desk.rows, desk.kind
+    for t in range(lane // ACROSS, 6 * feet, DOWN):
+        b = desk.owner[t]
+        k = t - 6 * b
+        for j in range(lane % ACROSS, 7, ACROSS):
+            value, more = 0.0, 0.0
+            for i in range(desk.begin[b], desk.begin[b + 1]):
+                if kind[i] == OPEN:
+                    continue
+                normal = rows[3 * i + 2]
+                if j == 6:
+                    value += normal[k] * (desk.target[i] - desk.free[3 * i + 2])
+                    if kind[i] == STICK:
+                        value -= rows[3 * i, k] * desk.free[3 * i] + rows[3 * i + 1, k] * desk.free[3 * i + 1]
+                    continue
+                value += normal[k] * normal[j]
+                if kind[i] == STICK:
+                    value += rows[3 * i, k] * rows[3 * i, j] + rows[3 * i + 1, k] * rows[3 * i + 1, j]
+                else:
+                    along = desk.slip[i, 0] * rows[3 * i, k] + desk.slip[i, 1] * rows[3 * i + 1, k]
+                    more += desk.dynamic[i] * along * normal[j]
+            if j == 6:
+                desk.moved[t] = value
+            else:
+                desk.gram[0, t, j] = value
+                desk.acting[t, j] = value + more
+    wait()
+
+
+@inlined
+def bases_of_feet(lane, feet, desk):
+    """T of each foot, to ``bases``, from C in ``felt``: C (C^T C)^-1, zero beyond the rank."""
+    felt, gram = desk.felt, desk.gram[0]
+    for t in range(lane // ACROSS, 6 * feet, DOWN):
+        b = desk.owner[t]
+        first, k = 6 * b, t - 6 * b
+        for j in range(lane % ACROSS, 6, ACROSS):
+            value = 1.0 if k == j and k >= desk.rank[b] else 0.0
+            for m in range(6):
+                value += felt[first + m, k] * felt[first + m, j]
+            gram[t, j] = value
+    wait()
+    inverse_of_feet(lane, feet, desk)
+    for t in range(lane // ACROSS, 6 * feet, DOWN):
+        first = 6 * desk.owner[t]
+        for j in range(lane % ACROSS, 6, ACROSS):
+            value = 0.0
+            for m in range(6):
+                value += felt[t, m] * gram[first + m, j]
+            desk.bases[t, j] = value
+    wait()
+
+
+@inlined
+def reduced_system(lane, feet, desk):
+    """``C^T L A`` with ``A = (W^T W + friction) T``, and ``T^T W^T a``, to ``system``; ones beyond the ranks."""
+    n = 6 * feet
+    for t in range(lane // ACROSS, n, DOWN):  # A
+        first = 6 * desk.owner[t]
+        for j in range(lane % ACROSS, 6, ACROSS):
+            value = 0.0
+            for m in range(6):
+                value += desk.acting[t, m] * desk.bases[first + m, j]
+            desk.gram[0, t, j] = value
+    wait()
+    for i in range(lane // ACROSS, n, DOWN):  # L A
+        for j in range(lane % ACROSS, n, ACROSS):
+            first = 6 * desk.owner[j]
+            value = 0.0
+            for m in range(6):
+                value += desk.mobility[i, first + m] * desk.gram[0, first + m, j - first]
+            desk.system[1, i, j] = value
+    wait()
+    for i in range(lane // ACROSS, n, DOWN):
+        b = desk.owner[i]
+        first, k = 6 * b, i - 6 * b
+        beyond = k >= desk.rank[b]
+        for j in range(lane % ACROSS, n + 1, ACROSS):
+            value = 1.0 if beyond and i == j else 0.0
+            for m in range(6):
+                if j < n:
+                    value += desk.felt[first + m, k] * desk.system[1, first + m, j]
+                else:
+                    value += desk.bases[first + m, k] * desk.moved[first + m]
+            desk.system[0, i, j] = value
+    wait()
+
+
+@inlined
+def least_forces(lane, count, feet, desk):
+    """The least forces for what each point is guessed to do, friction included. False if there are none."""
+    n = 6 * feet
+    matrices_of_feet(lane, feet, desk)
+    pivoted_feet(lane, feet, SINGULAR, desk)
+    bases_of_feet(lane, feet, desk)
+    reduced_system(lane, feet, desk)
+    if not eliminate_together(lane, n, SINGULAR, desk):
+        return False
+    for t in range(lane, n, LANES):
+        first = 6 * desk.owner[t]
+        value = 0.0
+        for k in range(6):
+            value += desk.bases[t, k] * desk.moved[first + k]
+        desk.wrench[t] = value
+    wait()
+    for i in range(lane, count, LANES):
+        first, kind = 6 * desk.foot[3 * i], desk.kind[i]
+        x, y, normal = 0.0, 0.0, 0.0
+        if kind != OPEN:
+            for k in range(6):
+                normal += desk.rows[3 * i + 2, k] * desk.wrench[first + k]
+        if kind == STICK:
+            for k in range(6):
+                x += desk.rows[3 * i, k] * desk.wrench[first + k]
+                y += desk.rows[3 * i + 1, k] * desk.wrench[first + k]
+        elif kind == SLIDE:
+            size = desk.dynamic[i] * max(0.0, normal)
+            desk.slip[i, SIZE] = size
+            size *= 1.0 + 1e-12  # a trace beyond the cone: clipped to it, it counts as sliding
+            x, y = size * desk.slip[i, 0], size * desk.slip[i, 1]
+        desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2] = x, y, normal
+    wait()
+    return True
+
+
+@inlined
+def largest_force(lane, count, desk):
+    """The largest of all components, to every lane."""
+    for i in range(lane, count, LANES):
+        f = desk.force
+        desk.share[i] = max(abs(f[3 * i]), abs(f[3 * i + 1]), abs(f[3 * i + 2]))
+    wait()
+    largest = 0.0
+    for i in range(count):
+        largest = max(largest, desk.share[i])
+    wait()
+    return largest
+
+
+@inlined
+def turn_friction(slip, ax, ay):
+    """Turn the friction of a sliding point (5,) towards (ax, ay), a unit vector against its slip.
+
+    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
+    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
+    """
+    x, y, last = slip[0], slip[1], slip[TURNED]
+    missed = ay * x - ax * y
+    turn = missed
+    if last != 0.0:
+        slope = (missed - slip[MISSED]) / last
+        if slope < FLAT and abs(missed) < -WIDEST * slope:
+            turn = -missed / slope
+    slip[TURNED], slip[MISSED] = turn, missed
+    if turn != missed:
+        cosine = math.sqrt(1.0 - turn * turn)
+        slip[0], slip[1] = cosine * x - turn * y, cosine * y + turn * x
+    else:
+        slip[0], slip[1] = ax, ay
+
+
+@inlined
+def mend_point(i, largest, still, desk):
+    """Change what is wrong with the guess of one point: whether anything was, and by how much it is pulled."""
+    x, y, z = desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2]
+    u, v, w = desk.end[3 * i], desk.end[3 * i + 1], desk.end[3 * i + 2]
+    kind = desk.kind[i]
+    if kind == OPEN:
+        if w < desk.target[i] - still:
+            desk.kind[i] = STICK
+            return 1, 0.0
+        return 0, 0.0
+    if z < -TOLERANCE * largest:
+        return 1, z
+    if kind == STICK:
+        limit = desk.dynamic[i] if desk.last[i] == SLIDE else desk.static[i]
+        if x * x + y * y > (limit * z + TOLERANCE * largest) ** 2:
+            size = math.sqrt(x * x + y * y)
+            desk.kind[i] = SLIDE
+            desk.slip[i, 0], desk.slip[i, 1] = x / size, y / size
+            desk.slip[i, SIZE], desk.slip[i, TURNED] = desk.dynamic[i] * z, 0.0
+            return 1, 0.0
+        return 0, 0.0
+    speed = math.sqrt(u * u + v * v)
+    if speed <= still:
+        return 0, 0.0
+    ax, ay = -u / speed, -v / speed
+    if ax * desk.slip[i, 0] + ay * desk.slip[i, 1] < 0.0:
+        desk.kind[i] = STICK
+        return 1, 0.0
+    if max(abs(ax - desk.slip[i, 0]), abs(ay - desk.slip[i, 1])) > 1e-9:
+        turn_friction(desk.slip[i], ax, ay)
+        return 1, 0.0
+    return 0, 0.0
+
+
+@inlined
+def mend_together(lane, count, still, desk):
+    """Change what is wrong with the guess, as ``mend`` does: whether anything was."""
+    largest = largest_force(lane, count, desk)
+    for i in range(lane, count, LANES):
+        desk.wrong[i], desk.share[i] = mend_point(i, largest, still, desk)
+    wait()
+    wrong, hardest, pull = False, -1, 0.0
+    for i in range(count):
+        wrong = wrong or desk.wrong[i] == 1
+        if desk.share[i] < pull:
+            hardest, pull = i, desk.share[i]
+    if hardest >= 0 and lane == 0:
+        desk.kind[hardest] = OPEN
+    wait()
+    return wrong
+
+
+@inlined
+def read_kinds_together(lane, count, still, desk):
+    """What each point seems to do, from forces and motions that are nearly right."""
+    largest = largest_force(lane, count, desk)
+    for i in range(lane, count, LANES):
+        x, y, normal = desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2]
+        u, v = desk.end[3 * i], desk.end[3 * i + 1]
+        size, speed = math.sqrt(x * x + y * y), math.sqrt(u * u + v * v)
+        if normal <= 1e-6 * largest:
+            rests = desk.end[3 * i + 2] - desk.target[i] <= still and speed <= still
+            desk.kind[i] = STICK if rests else OPEN
+        elif size < 0.9999 * desk.dynamic[i] * normal:
+            desk.kind[i] = STICK
+        else:
+            desk.kind[i] = SLIDE
+            desk.slip[i, SIZE], desk.slip[i, TURNED] = size, 0.0
+            desk.slip[i, 0], desk.slip[i, 1] = (x / size, y / size) if size > 0.0 else (0.0, 0.0)
+    wait()

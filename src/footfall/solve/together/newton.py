@@ -1,0 +1,245 @@
+"""Newton on the exact Coulomb cone by the lanes of a warp: the method of :mod:`footfall.solve.newton_on_cone`.
+
+All points of a foot move together, so the Delassus matrix ``W = G L G^T`` is never written out, and a step is taken in
+the motions of the feet: with blocks B and E' of single points the derivative is ``B + E' W``, and with ``E = B^-1 E'``
+and ``v = L G^T step`` the step is ``-B^-1 phi - E G v`` where ``(1 + L G^T E G) v = -L G^T B^-1 phi``. ``G^T E G`` has
+a block of 6 x 6 for each foot. So all points take part, however many there are.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.solve.contact_search import ENOUGH
+from footfall.solve.contacts import coulomb
+from footfall.solve.delassus import ANY
+from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, TOLERANCE, WARM
+from footfall.solve.newton_on_lcp import SHARE
+from footfall.solve.together.algebra import eliminate_together
+from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
+
+#: Times that a step is halved; evaluations after which a problem waits for the next turn, that others go on meanwhile.
+HALVINGS, EVALUATIONS = 8, 30
+#: Steps of a softened problem.
+SOFT_STEPS = 15
+#: Stages: Newton itself, on softened problems about its result, and about nothing, from this one on.
+FROM_NOTHING = 1 + len(SOFT) - WARM
+STAGES = FROM_NOTHING + len(SOFT)
+
+
+@inlined
+def shifted(i, r, size, desk, z):
+    """The vector a of a point, whose motions are in ``end``."""
+    x, y, normal = z[3 * i] - r * desk.end[3 * i], z[3 * i + 1] - r * desk.end[3 * i + 1], z[3 * i + 2]
+    return x, y, normal - r * (desk.end[3 * i + 2] - desk.target[i] / size)
+
+
+@inlined
+def projected(i, r, size, desk, z):
+    """The right-hand sides of a point's equations."""
+    if desk.target[i] == ANY:
+        return 0.0, 0.0, 0.0
+    x, y, normal = shifted(i, r, size, desk, z)
+    normal = max(0.0, normal)
+    x, y, _ = coulomb(x, y, desk.dynamic[i] * normal)
+    return x, y, normal
+
+
+@inlined
+def values_together(lane, count, feet, eager, soft, size, desk, z):
+    """Write the motions, over ``size``, and the miss of the equations at z: half its square, and the largest, to every
+    lane.
+    """
+    move_feet(lane, feet, desk, z)
+    for i in range(lane, count, LANES):
+        for e in range(3 * i, 3 * i + 3):
+            softened = soft / desk.ease[i] * (z[e] - desk.centre[e])
+            desk.end[e] = desk.free[e] / size + softened + motion_of(desk, e)
+        x, y, normal = projected(i, eager * desk.ease[i], size, desk, z)
+        x, y, normal = z[3 * i] - x, z[3 * i + 1] - y, z[3 * i + 2] - normal
+        desk.phi[3 * i], desk.phi[3 * i + 1], desk.phi[3 * i + 2] = x, y, normal
+        desk.share[i] = 0.5 * (x * x + y * y + normal * normal)
+        desk.about[i, 0] = max(abs(x), abs(y), abs(normal))
+    wait()
+    merit, error = 0.0, 0.0
+    for i in range(count):
+        merit += desk.share[i]
+        error = max(error, desk.about[i, 0])
+    wait()
+    return merit, error
+
+
+@inlined
+def linearise_point(i, eager, soft, size, desk):
+    """E of a point, to ``about``, and ``-B^-1 phi``, to ``step``; see ``low_rank_step``."""
+    own, first = 1.0 - eager * soft - FLOOR, 3 * i
+    r, mu, about = eager * desk.ease[i], desk.dynamic[i], desk.about[i]
+    x, y, normal = shifted(i, r, size, desk, desk.z)
+    length, pressed = math.sqrt(x * x + y * y), normal > 0.0 and desk.target[i] != ANY
+    limit = mu * normal if pressed else 0.0
+    slides = length > limit
+    tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
+    shrink = limit / length if slides else 1.0
+    if not pressed:
+        shrink = 0.0
+    across = 1.0 / (1.0 - own * shrink)  # of B^-1, along the direction of slip it is 1
+    down = 1.0 / (1.0 - own) if pressed else 1.0
+    lean = mu * (1.0 + own * down) if slides and pressed else 0.0
+    fx, fy, fz = desk.phi[first], desk.phi[first + 1], desk.phi[first + 2]
+    along = (1.0 - across) * (tx * fx + ty * fy) + (lean - mu if lean > 0.0 else 0.0) * fz
+    desk.step[first], desk.step[first + 1] = -across * fx - along * tx, -across * fy - along * ty
+    desk.step[first + 2] = -down * fz
+    about[0], about[1] = r * shrink * across, r * lean
+    about[2] = r * down if pressed else 0.0
+    about[3], about[4] = tx, ty
+
+
+@inlined
+def newton_step(lane, count, feet, eager, soft, size, desk):
+    """Newton's step at z, to ``step``. False if there is none."""
+    rows, turned, n = desk.rows, desk.turned, 6 * feet
+    for i in range(lane, count, LANES):
+        linearise_point(i, eager, soft, size, desk)
+    wait()
+    for i in range(lane // ACROSS, count, DOWN):
+        about = desk.about[i]
+        tx, ty = about[3], about[4]
+        for k in range(lane % ACROSS, 6, ACROSS):
+            gx, gy, gz = rows[3 * i, k], rows[3 * i + 1, k], rows[3 * i + 2, k]
+            slip = about[0] * (tx * gx + ty * gy) - about[1] * gz
+            turned[3 * i, k], turned[3 * i + 1, k] = about[0] * gx - slip * tx, about[0] * gy - slip * ty
+            turned[3 * i + 2, k] = about[2] * gz
+    wait()
+    for t in range(lane // ACROSS, n, DOWN):  # G^T E G, and -G^T B^-1 phi
+        b = desk.owner[t]
+        k = t - 6 * b
+        for j in range(lane % ACROSS, 7, ACROSS):
+            value = 0.0
+            for e in range(3 * desk.begin[b], 3 * desk.begin[b + 1]):
+                value += rows[e, k] * (turned[e, j] if j < 6 else desk.step[e])
+            if j < 6:
+                desk.gram[0, t, j] = value
+            else:
+                desk.wrench[t] = value
+    wait()
+    for i in range(lane // ACROSS, n, DOWN):
+        for j in range(lane % ACROSS, n + 1, ACROSS):
+            value = 1.0 if i == j else 0.0
+            if j < n:
+                first = 6 * desk.owner[j]
+                for m in range(6):
+                    value += desk.mobility[i, first + m] * desk.gram[0, first + m, j - first]
+            else:
+                for m in range(n):
+                    value += desk.mobility[i, m] * desk.wrench[m]
+            desk.system[0, i, j] = value
+    wait()
+    if not eliminate_together(lane, n, 0.0, desk):
+        return False
+    for e in range(lane, 3 * count, LANES):
+        first, value = 6 * desk.foot[e], desk.step[e]
+        for k in range(6):
+            value -= turned[e, k] * desk.moved[first + k]
+        desk.step[e] = value
+    wait()
+    return True
+
+
+@inlined
+def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
+    """Improve the forces, softened about what they are, in ``limit`` steps: by how much they miss the equations
+    themselves, and the evaluations it took.
+    """
+    for e in range(lane, 3 * count, LANES):
+        desk.z[e] = desk.force[e] / size
+        desk.centre[e] = desk.z[e]
+        desk.trial[e] = desk.z[e]
+    wait()
+    merit, error, length, steps, halvings, stalled, last = math.inf, math.inf, 1.0, -1, 0, False, False
+    evaluations = 0
+    # One loop and one place where motions are evaluated: code that is there twice does not fit a GPU's cache.
+    while True:
+        new, miss = values_together(lane, count, feet, eager, soft, size, desk, desk.trial)
+        evaluations += 1
+        if last:
+            return miss, evaluations
+        goes_on = False
+        if not stalled:
+            enough = steps < 0 or new <= merit - 2.0 * SHARE * length * merit
+            if not enough and halvings < HALVINGS:
+                halvings += 1
+                length *= 0.5
+                goes_on = True
+            elif enough or new < merit:
+                merit, error, steps, length, halvings = new, miss, steps + 1, 1.0, 0
+                copy_together(lane, count, desk.z, desk.trial)
+                if error > TOLERANCE and steps < limit:
+                    goes_on = newton_step(lane, count, feet, eager, soft, size, desk)
+            else:
+                stalled = True  # the motions are not those at z
+                copy_together(lane, count, desk.trial, desk.z)
+                continue
+        if goes_on:
+            for e in range(lane, 3 * count, LANES):
+                desk.trial[e] = desk.z[e] + length * desk.step[e]
+        else:  # the right-hand sides, which lie in the cone, on it or at its tip without a rounding error
+            for i in range(lane, count, LANES):
+                x, y, normal = projected(i, eager * desk.ease[i], size, desk, desk.z)
+                desk.trial[3 * i], desk.trial[3 * i + 1], desk.trial[3 * i + 2] = x, y, normal
+                desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2] = size * x, size * y, size * normal
+            eager, soft, last = 1.0, 0.0, True
+        wait()
+
+
+@inlined
+def ease_together(lane, count, feet, desk):
+    """The impulse per motion that stops a point alone, of each, to ``ease``; gives the largest that one would need."""
+    for e in range(lane, 3 * count, LANES):
+        first, value = 6 * desk.foot[e], 0.0
+        for k in range(first, 6 + first):
+            along = 0.0
+            for m in range(6):
+                along += desk.mobility[k, first + m] * desk.rows[e, m]
+            value += desk.rows[e, k - first] * along
+        desk.trial[e] = value
+    wait()
+    for i in range(lane, count, LANES):
+        diagonal = desk.trial[3 * i] + desk.trial[3 * i + 1] + desk.trial[3 * i + 2]
+        largest = max(abs(desk.free[3 * i]), abs(desk.free[3 * i + 1]), abs(desk.free[3 * i + 2]))
+        ease = 3.0 / diagonal if diagonal > 0.0 else 1.0
+        desk.ease[i] = ease
+        desk.share[i] = 0.0 if desk.target[i] == ANY else ease * max(largest, abs(desk.target[i]))
+    wait()
+    size = 1e-300
+    for i in range(count):
+        size = max(size, desk.share[i])
+    wait()
+    return size
+
+
+@inlined
+def newton_together(lane, count, feet, stage, lowest, desk):
+    """Newton from the forces there are, then on softened problems, about these and about none, from one of its stages
+    on: the stage that follows, ``STAGES`` if there is none, and by how much the best forces miss the equations.
+    """
+    size, left = ease_together(lane, count, feet, desk), EVALUATIONS
+    while stage < STAGES and left > 0:
+        if stage == FROM_NOTHING:
+            if lowest <= ENOUGH:
+                return STAGES, lowest
+            for e in range(lane, 3 * count, LANES):
+                desk.force[e] = 0.0
+            wait()
+        number = stage - FROM_NOTHING if stage >= FROM_NOTHING else stage - 1 + WARM
+        eager, soft, limit = (1.0, 0.0, NEAR) if stage == 0 else (EAGER, SOFT[number], SOFT_STEPS)
+        error, evaluations = cone_newton_together(lane, count, feet, eager, soft, size, limit, desk)
+        left -= evaluations
+        easy = error < 0.1 * lowest
+        if error < lowest:
+            lowest = error
+            copy_together(lane, count, desk.best, desk.force)
+        if lowest <= ACCEPTED or (stage > 0 and lowest <= ENOUGH and not easy):
+            return STAGES, lowest
+        stage += 1
+    return stage, lowest

@@ -1,0 +1,80 @@
+"""A world's contact problem by the lanes of a warp: a guess from the last step, Newton, and a guess from its forces.
+
+In parts, for kernels of their own: most problems are solved by guesses alone, whose code stays in the cache.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.solve.contact_lean import LOWEST, step_and_still
+from footfall.solve.contact_search import ENOUGH
+from footfall.solve.together.desk import (
+    bring_back,
+    bring_near,
+    copy_together,
+    end_motions,
+    fetch,
+    put_aside,
+    take_up,
+)
+from footfall.solve.together.guess import least_forces, mend_together, read_kinds_together
+from footfall.solve.together.newton import STAGES, newton_together
+
+#: Guesses before Newton, and after it.
+GUESSES, NEAR_GUESSES = 2, 3
+
+
+@inlined
+def guess_together(lane, count, feet, still, most, desk):
+    """Forces, and motions under them, of a guess that holds: whether one was found among the first ``most``."""
+    for _ in range(most):
+        if not least_forces(lane, count, feet, desk):
+            return False
+        end_motions(lane, count, feet, desk)
+        if not mend_together(lane, count, still, desk):
+            return True
+    return False
+
+
+@inlined
+def solve_by_guesses(lane, problem, near, desk):
+    """Forces, modes and memory of a problem that was laid out, or whose forces are ``near``, from Newton: whether a
+    guess holds. Where none does, near forces are taken as they are, and for others nothing is done.
+    """
+    step, still = step_and_still(problem)
+    count, feet = fetch(lane, problem, step, desk)
+    found = guess_together(lane, count, feet, still, NEAR_GUESSES if near else GUESSES, desk)
+    if near and not found:
+        copy_together(lane, count, desk.force, desk.kept)
+        end_motions(lane, count, feet, desk)
+    if near or found:
+        bring_back(lane, count, problem, still, desk)
+    return found
+
+
+@inlined
+def near_by_newton(lane, problem, stage, desk):
+    """Forces by Newton from one of its stages on, and what each point seems to do under them. Gives the stage that
+    follows, ``STAGES`` if there is none, and whether the problem is solved.
+    """
+    step, still = step_and_still(problem)
+    count, feet = fetch(lane, problem, step, desk)
+    lowest = math.inf
+    if stage == 0:
+        copy_together(lane, count, desk.force, desk.kept)
+    else:
+        take_up(lane, count, problem, desk)
+        lowest = problem.local[0, LOWEST]
+    stage, lowest = newton_together(lane, count, feet, stage, lowest, desk)
+    if stage < STAGES:
+        put_aside(lane, count, problem, desk)
+        if lane == 0:
+            problem.local[0, LOWEST] = lowest
+        return stage, False
+    copy_together(lane, count, desk.force, desk.best)
+    end_motions(lane, count, feet, desk)
+    read_kinds_together(lane, count, still, desk)
+    bring_near(lane, count, problem, desk)
+    return stage, lowest <= ENOUGH

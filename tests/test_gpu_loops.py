@@ -1,0 +1,54 @@
+"""Loops over ranges that count, as kernels for a GPU have them, are the loops that were written."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from footfall.compiled.gpu_loops import counted, rolled
+
+STRIDE = 3
+
+
+def many_loops(n, skipped):
+    """Pairs of numbers,
+    in the order of the loops.
+    """
+    found = []
+    for i in range(n):
+        if i == skipped:
+            continue
+        for j in range(n - 1, i, -1):
+            if len(found) > 20:
+                break
+            found.append((i, j))
+        for k in range(i, 2 * n, STRIDE):
+            found.append((i, k))
+        n -= 0  # a range is fixed when it begins
+    for one in found[:2]:
+        found.append(one)
+    return found
+
+
+def test_a_function_whose_loops_count_does_the_same():
+    code = counted(many_loops)
+    assert code is not many_loops.__code__ and "range" not in code.co_names
+    again = FunctionType(code, many_loops.__globals__)
+    assert again(6, 2) == many_loops(6, 2)
+
+
+def test_a_function_around_others_keeps_what_it_takes_from_them():
+    def inner(n):
+        total = 0
+        for i in range(n):
+            total += step * i
+        return total
+
+    step = 5
+    again = FunctionType(counted(inner), inner.__globals__, closure=inner.__closure__)
+    assert again(4) == inner(4) == 30
+
+
+def test_only_the_heads_of_loops_are_marked():
+    ptx = "$A:\n\tadd;\n$B:\n\t@%p1 bra $C;\n\tbra.uni \t$B;\n$C:\n\tret;"
+    assert rolled(ptx).count("nounroll") == 1
+    assert '$B:\n\t.pragma "nounroll";' in rolled(ptx)
