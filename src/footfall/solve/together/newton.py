@@ -14,15 +14,13 @@ from footfall.compiled import inlined
 from footfall.solve.contact_search import ENOUGH
 from footfall.solve.contacts import coulomb
 from footfall.solve.delassus import ANY
-from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, TOLERANCE, WARM
+from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, SOFT_STEPS, TOLERANCE, WARM
 from footfall.solve.newton_on_lcp import SHARE
 from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
 
 #: Times that a step is halved; evaluations after which a problem waits for the next turn, that others go on meanwhile.
-HALVINGS, EVALUATIONS = 8, 30
-#: Steps of a softened problem.
-SOFT_STEPS = 15
+HALVINGS, EVALUATIONS = 12, 30
 #: Stages: Newton itself, on softened problems about its result, and about nothing, from this one on.
 FROM_NOTHING = 1 + len(SOFT) - WARM
 STAGES = FROM_NOTHING + len(SOFT)
