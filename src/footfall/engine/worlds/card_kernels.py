@@ -1,0 +1,181 @@
+"""The kernels of worlds on a GPU, each compiled for one law, one ground and one controller."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from footfall.compiled import generated
+from footfall.compiled.gpu import Device, checked_cuda
+from footfall.compiled.gpu_cache import kept_on_disk
+from footfall.contact.base import CoupledLaw, PointLaw
+from footfall.engine.mobility import mobility
+from footfall.engine.tape import Tape
+from footfall.engine.worlds.arrays import Form, Given, State, picker
+from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
+from footfall.engine.worlds.lean_mobility import lean_mobility
+from footfall.engine.worlds.one_world import one_world_on_feet
+from footfall.engine.worlds.step import Functions, law_step, motion_step, operator_step, point_step
+from footfall.engine.worlds.together import begin_step, end_step, start_call, still_going
+from footfall.solve.contact_lean import defer
+from footfall.solve.contact_problem import solve_from_guess
+from footfall.solve.faceted import solve_with_facets
+from footfall.solve.together import desk as desk_module
+from footfall.solve.together.desk import WHOLE, Desk, desk_shapes, wait, wait_for_warp
+
+#: Registers of a lane that solves contact problems: so few that many warps hide each other's waiting.
+REGISTERS = 96
+
+#: Numba's module, once there is a card: global, for its simulator to replace.
+cuda: Any = None
+
+
+def find_cuda() -> Any:
+    """Numba's CUDA with a GPU to use."""
+    global cuda
+    cuda = desk_module.cuda = checked_cuda()
+    return cuda
+
+
+pick_given = picker(Given, world_last=True)
+pick_state = picker(State, world_last=True)
+pick_tape = picker(Tape, world_last=True)
+
+
+def pick_space(form: Form) -> Any:
+    """The kernel that gives a lane its space."""
+    return picker(form.kind, world_last=True, inner=form.inner)
+
+
+def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
+    return 0.0, 0.0, 0.0, 0
+
+
+def idle_coupled(contacts, dt, memory, force, mode, scratch, signals, values):
+    return 0
+
+
+def idle_control(time, qpos, qvel, ctrl, gains):
+    return 0
+
+
+def no_facets(problem, facets):
+    return 1, 0
+
+
+#: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
+#: memory, and for what takes many turns.
+LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility}
+
+
+@cache
+def build_together(law: Any, surface: Any, control: Any, form: Form) -> Any:
+    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
+    device = Device(replaced=STAND_INS | LEAN)
+    start, begin, end, goes_on = (device.function(one) for one in (start_call, begin_step, end_step, still_going))
+    world, coupled = device.function(one_world_on_feet), device.function(law.adapter())
+    point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
+
+    @cuda.jit
+    def entry(robot, given, state, space, tape, chosen, plan, span, going, turn):
+        lane = cuda.grid(1)
+        w = turn.first + lane
+        if lane >= space.number.shape[1] or w >= chosen.size:
+            return
+        row = chosen[w]
+        if row < 0 and span.look == 1:
+            return
+        functions = Functions(point, coupled, ground, controller)
+        own_state, own, own_given, tape_row = state_of(state, w), space_of(space, lane), given_of(given, w), max(row, 0)
+        one = world(robot, own_given, own_state, own)
+        if turn.start == 1:
+            start(own.progress)
+        if turn.end == 1:
+            end(one, own_state, own.progress, tape_of(tape, tape_row), row >= 0, plan, span)
+        if turn.begin == 1:
+            own_tape = tape_of(tape, tape_row)
+            begin(one, own_given, own_state, own.progress, own_tape, row >= 0, plan, functions, span)
+        elif goes_on(own_state, own.progress, span):
+            going[0] = 1
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_solver(part: Any, form: Form, points: int, feet: int) -> Any:
+    """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
+    real = hasattr(cuda, "syncwarp")  # not the simulator
+    options = {"max_registers": REGISTERS} if real else {}
+    device = Device(replaced={wait: wait_for_warp} if real else {}, short=True)
+    solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
+    state_of, space_of = device.function(pick_state), device.function(pick_space(form))
+
+    @cuda.jit(**options)
+    def entry(robot, state, space, chosen, span, turn):
+        lane, owner = cuda.threadIdx.x, cuda.blockIdx.x
+        w = turn.first + owner
+        if w >= chosen.size or (chosen[w] < 0 and span.look == 1):
+            return
+        solve(lane, robot, state_of(state, w), space_of(space, owner), make_desk())
+
+    return kept_on_disk(entry)
+
+
+def desk_maker(points: int, feet: int) -> Any:
+    """A function of the device that makes a desk in the memory that lanes share."""
+    shapes = desk_shapes(points, feet)
+    kinds = {name: "int64" if name in WHOLE else "float64" for name in shapes}
+    lines = [f"        cuda.shared.array({shapes[name]}, {kinds[name]}),\n" for name in Desk._fields]
+    # On lines of their own, by which the simulator tells them apart.
+    source = "def make_desk():\n    return Desk(\n" + "".join(lines) + "    )\n"
+    known = {"Desk": Desk, "cuda": cuda, "int64": np.int64, "float64": np.float64}
+    home: Any = desk_shapes
+    return generated(source, "make_desk", known, home)
+
+
+@cache
+def build_apart(law: Any, surface: Any, control: Any, form: Form, *, single: bool) -> Any:
+    """The kernel for the others: a lane for each world, on its own."""
+    own_step = point_step
+    if law.coupled:
+        own_step = operator_step if law.operator else motion_step
+    device = Device(single=single, replaced=STAND_INS | LEAN | {law_step: own_step})
+    advance = device.function(advance_on_feet)
+    point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
+    coupled = device.function(law.adapter() if issubclass(law, CoupledLaw) else idle_coupled)
+    ground, controller = device.function(surface), device.function(control)
+    given_of, state_of = device.function(pick_given), device.function(pick_state)
+    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
+
+    @cuda.jit
+    def entry(robot, given, state, space, tape, chosen, plan, span):
+        lane, lanes = cuda.grid(1), cuda.gridsize(1)
+        if lane >= space.number.shape[1]:
+            return
+        functions = Functions(point, coupled, ground, controller)
+        own = space_of(space, lane)
+        for w in range(lane, chosen.size, lanes):
+            row = chosen[w]
+            if row < 0 and span.look == 1:
+                continue
+            tape_row = tape_of(tape, max(row, 0))
+            advance(robot, given_of(given, w), state_of(state, w), own, tape_row, row >= 0, plan, functions, span)
+
+    return kept_on_disk(entry)
+
+
+@cache
+def build_setter() -> Any:
+    @cuda.jit
+    def set_rows(target, source, which):
+        """Write ``source`` (n, 1 or W) to the worlds of ``which`` (W,) in ``target`` (n, W)."""
+        w = cuda.grid(1)
+        if w < target.shape[1] and which[w]:
+            for i in range(target.shape[0]):
+                target[i, w] = source[i, min(w, source.shape[1] - 1)]
+
+    return set_rows
