@@ -22,8 +22,6 @@ TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
 MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
 MEMORY_SIZE = 6
-# Where a GPU keeps by how much a sliding point's friction was turned.
-TURNED = 4
 
 
 @inlined
@@ -41,7 +39,6 @@ def guess(problem):
             kind[p] = OPEN
         if last == SLIDE:
             friction[p, 3] = memory[p, SIZE]
-            friction[p, TURNED] = 0.0
             for k in range(3):
                 friction[p, k] = memory[p, DIRECTION + k]
 
@@ -128,7 +125,6 @@ def mend(problem):
                 kind[p] = SLIDE
                 wrong = True
                 friction[p, 3] = contacts.dynamic_friction[p] * z
-                friction[p, TURNED] = 0.0
                 for k in range(3):
                     friction[p, k] = (x * frame[0, k] + y * frame[1, k]) / size
         else:

@@ -18,7 +18,6 @@ from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contact_guess import (
     MISSES,
     TOLERANCE,
-    TURNED,
     end_motions,
     missing_accelerations,
     solve_by_guessing,
@@ -186,7 +185,6 @@ def read_kinds(problem):
         else:
             kind[p] = SLIDE
             friction[p, 3] = size
-            friction[p, TURNED] = 0.0
             for k in range(3):
                 friction[p, k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 

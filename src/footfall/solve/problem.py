@@ -48,7 +48,7 @@ class Problem(NamedTuple):
     free: Any  # (P, 3) motions without contact forces
     target: Any  # (P,) least normal motions
     missing: Any  # (P, 3) accelerations that would stop every point, world frame
-    friction: Any  # (P, 6) of points that slide: unit vector (world frame), size in N, and how it was turned
+    friction: Any  # (P, 4) of points that slide: unit vector (world frame), and size in N
     end: Any  # (P, 6) motions under the forces, then forces that are kept aside
     kind: Any  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
     chosen: Any  # (MOST,) points that carry the feet
@@ -79,7 +79,7 @@ def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> Pro
         free=np.zeros((points, 3)),
         target=np.zeros(points),
         missing=np.zeros((points, 3)),
-        friction=np.zeros((points, 6)),
+        friction=np.zeros((points, 4)),
         end=np.zeros((points, 6)),
         kind=np.zeros(points, dtype=np.int64),
         chosen=np.zeros(MOST, dtype=np.int64),
