@@ -210,6 +210,18 @@ def test_limbs_without_load_are_held_arms_in_their_pose_and_feet_by_their_place(
     assert np.abs(way[: robot.point_count, :2]).max() < 0.02  # of 0.14 m between the feet
 
 
+@pytest.mark.parametrize("held", [True, False])
+def test_the_papers_controller_takes_all_points_to_touch(biped, held):
+    """In the air it asks the ground for forces nevertheless; ours asks for the least that presses a foot."""
+    sim = ff.Simulation(biped)
+    qpos = sim.place()
+    qpos[2] += 0.1
+    rec = sim.run(0.06, controller=Balance(hold_limbs=held), qpos=qpos)
+    assert not rec.force.any()
+    asked = rec.signals["commanded_force"][-1, :, 2].sum() / biped.weight
+    assert asked < 0.1 if held else asked > 0.5
+
+
 def test_it_follows_a_reference_of_place_and_orientation(biped):
     def sway(time):
         return np.array([0.0, 0.02 * (1.0 - math.cos(math.pi * min(time, 1.0))), 0.0])

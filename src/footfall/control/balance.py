@@ -3,8 +3,9 @@
 A wrench at the centre of mass brings it back to its place and the trunk back to its orientation, (19)-(22). A quadratic
 program shares it out among the contact points (``footfall.control.contact_forces``), and the transposed contact
 Jacobian in coordinates of the centre of mass makes joint torques of the forces, (12)-(15). No force is measured and no
-inverse dynamics is computed. In the paper all contact points are taken to touch; here a foot in the air gets no load
-and is led back, and joints that move no contact point keep their pose (``footfall.control.unloaded``).
+inverse dynamics is computed. In the paper all contact points are taken to touch; here, but where ``hold_limbs`` is
+False, a foot in the air gets no load and is led back, and joints that move no contact point keep their pose
+(``footfall.control.unloaded``).
 
 Forces are those of the ground on the robot, so that (15) reads ``tau = -J_c^T f``.
 """
@@ -41,7 +42,7 @@ from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, L
 from footfall.control.inside import Inside, signals_in
 from footfall.control.loops import Loops
 from footfall.control.senses import no_senses
-from footfall.control.unloaded import unloaded
+from footfall.control.unloaded import none_unloaded, unloaded
 from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
@@ -108,6 +109,7 @@ class Balance:
     com: Callable[[float], Any] | None = None
     orientation: Callable[[float], Any] | None = None
     contacts: Sequence[Contact] = ()
+    hold_limbs: bool = True  # lead feet in the air back, keep arms and waist in their pose: ours; False is the paper's
 
     def __post_init__(self) -> None:
         for name in ("kh", "kv", "damping_h", "damping_v", "kr", "dr"):
@@ -168,7 +170,11 @@ class Balancing(Inside):
             problem=problem,
             question=question,
             watched=watched(),
-            unloaded=unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt),
+            unloaded=(
+                unloaded(robot, tree, driving, math.sqrt(size.rate), size.height, dt)
+                if options.hold_limbs
+                else none_unloaded()
+            ),
             log=empty_log(KINDS, ROOM),
             clock=make_clock(),
             jacobian=np.zeros((3, model.nv)),

@@ -80,6 +80,27 @@ def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: floa
     )
 
 
+def none_unloaded() -> Unloaded:
+    """Limbs that are not held: of no points and no joints."""
+    whole, number = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Unloaded(
+        foot=whole,
+        touches=whole,
+        bearing=number,
+        place=np.zeros((0, 3)),
+        mass=np.zeros((0, 3, 3)),
+        joint=whole,
+        address=whole,
+        home=number,
+        inertia=np.zeros((0, 0)),
+        foot_rate=0.0,
+        joint_rate=0.0,
+        loading=1.0,
+        counterweight=COUNTERWEIGHT,
+        near=0.0,
+    )
+
+
 def _resisting(robot: Robot, data: mujoco.MjData, inertia: np.ndarray, tree: Tree) -> np.ndarray:
     """(P, 3, 3) kg, the mass (J M^-1 J^T)^-1 of a leg at each point, with the root at rest, over its foot's points."""
     model = robot.model
