@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import cold, inlined, kernel
 from footfall.engine.bridge import (
     address_of,
     mj_collision,
@@ -215,7 +215,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return {}
 
 
-@inlined
+@cold(types.none)
 def add_stage(world, points, contacts, scratch, stage, dt):
     """Add a stage of Runge-Kutta 4 to the means over the step, and go to where the next one is evaluated.
 
@@ -246,14 +246,22 @@ def add_stage(world, points, contacts, scratch, stage, dt):
             world.qvel[j] = kept[1, j] + ahead * world.qacc[j]
 
 
+@cold(types.none)
+def end_stages(world, scratch, dt):
+    """Go to the end of the step with the mean rates of its stages."""
+    nq, nv, kept = world.qpos.size, world.qvel.size, scratch.runge_kutta
+    copy(world.qpos, kept[0, :nq])
+    integrate_positions(world, kept[2, :nv], dt)
+    for j in range(nv):
+        world.qvel[j] = kept[1, j] + dt * kept[3, j]
+
+
 @kernel
 def take_steps(loop, first, last):
     """The loop of ``advance``."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     plan, tape, outcome = loop.conditions.plan, loop.tape, loop.outcome
-    dt = plan.dt
-    nq, nv = world.qpos.size, world.qvel.size
-    kept, held = scratch.runge_kutta, scratch.held
+    dt, nv, held = plan.dt, world.qvel.size, scratch.held
     for step in range(first, last):
         time = step * dt
         world.time[0] = time
@@ -289,10 +297,7 @@ def take_steps(loop, first, last):
                 world.qvel[j] += dt * world.qacc[j]
             integrate_positions(world, world.qvel, dt)
         else:
-            copy(world.qpos, kept[0, :nq])
-            integrate_positions(world, kept[2, :nv], dt)
-            for j in range(nv):
-                world.qvel[j] = kept[1, j] + dt * kept[3, j]
+            end_stages(world, scratch, dt)
         add_step_of_all(world, points, contacts, held, tape, status, outcome)
         roll_all_anchors(world.cvel, points, contacts, dt)
         outcome[NEXT] = step + 1
