@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,7 @@ def compared(law: str, precision: str, *, simulated: bool) -> dict[str, float]:
     return said_by(PROGRAM, law, precision, "simulated" if simulated else "real", simulated=simulated)
 
 
-def said_by(program: str, *arguments: str, simulated: bool) -> dict[str, float]:
+def said_by(program: str, *arguments: str, simulated: bool) -> dict[str, Any]:
     """What a program says in its last line."""
     environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {})
     command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
@@ -114,6 +115,22 @@ def test_a_warp_solves_contact_problems_together():
     found = said_by(TOGETHER, simulated=True)
     assert found["solved"] == 2 and found["sliding"] > 0
     assert found["worst"] < 1e-8  # far below the millionth that is called solved
+
+
+TOO_MANY = """
+import json
+import footfall as ff
+
+sim = ff.Simulation(ff.load_robot("spatial-biped").with_points((8, 8)), law="time-stepping")
+try:
+    ff.Worlds(sim, 1, device="cuda")
+except ff.FootfallError as error:
+    print(json.dumps({"message": str(error)}))
+"""
+
+
+def test_more_points_than_lanes_share_memory_for_are_refused_before_anything_is_compiled():
+    assert "128 points on 2 feet do not fit" in said_by(TOO_MANY, simulated=True)["message"]
 
 
 def test_single_precision_keeps_what_it_can():

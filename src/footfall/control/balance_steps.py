@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.com_coordinates import carrying_torques, com_jacobian
+from footfall.control.com_coordinates import carrying_torques, com_motion
 from footfall.control.contact_forces import distribute
 from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.unloaded import begin_unloaded, feel_bearing, hold_unloaded
@@ -89,12 +89,7 @@ def see_balance(balance, time):
 def balance_torques(balance):
     """Write contact forces and the torques (nv,) with which they carry the robot."""
     senses, tree, contacts, problem = balance.senses, balance.tree, balance.contacts, balance.problem
-    com_jacobian(senses.cdof, senses.subtree_com, tree, balance.jacobian)
-    for c in range(3):
-        value = 0.0
-        for j in range(senses.qvel.size):
-            value += balance.jacobian[c, j] * senses.qvel[j]
-        balance.velocity[c] = value
+    com_motion(senses, tree, balance.jacobian, balance.velocity)
     com, trunk, spin = senses.subtree_com[tree.root], senses.xmat[balance.trunk], senses.cvel[balance.trunk]
     desired_wrench(balance.gains, balance.wanted, com, balance.velocity, trunk, spin, balance.error, balance.wrench)
     begin = nanoseconds(balance.clock)

@@ -50,6 +50,17 @@ def com_jacobian(cdof, subtree_com, tree, jacobian):
 
 
 @inlined
+def com_motion(senses, tree, jacobian, velocity):
+    """Write the Jacobian (3, nv) of the centre of mass, and its velocity (3,) in m/s."""
+    com_jacobian(senses.cdof, senses.subtree_com, tree, jacobian)
+    for c in range(3):
+        value = 0.0
+        for j in range(senses.qvel.size):
+            value += jacobian[c, j] * senses.qvel[j]
+        velocity[c] = value
+
+
+@inlined
 def carrying_torques(cdof, jacobian, tree, arms, force, torque):
     """Write the generalised forces (nv,) that let contact forces carry the robot, (15): ``-J_c^T f``.
 

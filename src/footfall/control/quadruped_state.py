@@ -38,7 +38,7 @@ class FourLegs(NamedTuple):
     trunk: Any  # (3, 3) orientation of the root
 
 
-class Trot(NamedTuple):
+class QuadrupedGait(NamedTuple):
     """The gait that was asked for, see :class:`footfall.gait.schedule.Schedule`."""
 
     speed: float  # m/s, forward
@@ -108,7 +108,7 @@ class QuadrupedWalker(NamedTuple):
     tree: Tree
     drives: Drives
     contacts: Contacts
-    gait: Trot
+    gait: QuadrupedGait
     now: Now
     forces: ForcesOf
     scratch: Scratch

@@ -6,7 +6,7 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.balance_steps import place_contacts
-from footfall.control.com_coordinates import carrying_torques, com_jacobian
+from footfall.control.com_coordinates import carrying_torques, com_motion
 from footfall.control.contact_forces import distribute
 from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.quadruped_state import BEFORE_FORCES, FALLEN, SATURATED, SIGNALS
@@ -76,12 +76,8 @@ def see_trunk(walk):
     """Take over the state; where the trunk points at the first call is straight ahead."""
     senses, tree, now, scratch, home = walk.senses, walk.tree, walk.now, walk.scratch, walk.robot.trunk
     place_contacts(senses, walk.contacts)
-    com_jacobian(senses.cdof, senses.subtree_com, tree, scratch.com_jacobian)
+    com_motion(senses, tree, scratch.com_jacobian, scratch.com_velocity)
     for c in range(3):
-        value = 0.0
-        for j in range(senses.qvel.size):
-            value += scratch.com_jacobian[c, j] * senses.qvel[j]
-        scratch.com_velocity[c] = value
         for k in range(3):
             scratch.trunk[c, k] = senses.xmat[tree.root, 3 * c + k]
     if not now.begun[0]:

@@ -27,8 +27,8 @@ from footfall.control.quadruped_state import (
     SIGNALS,
     ForcesOf,
     FourLegs,
+    QuadrupedGait,
     QuadrupedWalker,
-    Trot,
     not_begun,
     scratch_for,
 )
@@ -188,7 +188,7 @@ def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
     )
 
 
-def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> Trot:
+def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> QuadrupedGait:
     """The gait with numbers for what was left out; an error where feet do not reach as far as it asks."""
     schedule = SCHEDULES[options.gait]
     scale = size_of(robot, robot.point_count).height / HEIGHT
@@ -203,7 +203,7 @@ def _gait(options: QuadrupedWalk, robot: Robot, legs: FourLegs, dt: float) -> Tr
             f"quadruped-walk: at {fast:.3g} m/s the feet of {robot.name} would go {stance:.2g} m ahead of the hips, "
             f"and {longest:.2g} m is in reach; shorten step_duration"
         )
-    return Trot(
+    return QuadrupedGait(
         speed=float(speed),
         sideways=float(options.sideways),
         turn=float(options.turn),

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.com_coordinates import Tree, com_jacobian, tree_of
+from footfall.control.com_coordinates import Tree, com_motion, tree_of
 from footfall.control.friction_pyramid import friction_pyramid
 from footfall.control.senses import dense_inertia, translation
 from footfall.control.whole_body_problem import add_three_rows, joint_row, solve_base, unknowns
@@ -139,16 +139,14 @@ def see_points(senses, place, now):
     """
     tree = now.tree
     dense_inertia(senses, now.inertia)
-    com_jacobian(senses.cdof, senses.subtree_com, tree, now.rows)
+    com_motion(senses, tree, now.rows, now.com_velocity)
     for p in range(now.point_body.size):
         rows = now.rows[POINTS + 3 * p : POINTS + 3 * p + 3]
         translation(senses, tree, now.point_body[p], p, place[p], rows, now.velocity[p], now.drift[p])
     for j in range(now.bias.size):
         now.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
     for c in range(3):
-        now.com[c], now.com_velocity[c], now.com_drift[c] = senses.subtree_com[tree.root, c], 0.0, 0.0
-        for j in range(now.bias.size):
-            now.com_velocity[c] += now.rows[c, j] * senses.qvel[j]
+        now.com[c], now.com_drift[c] = senses.subtree_com[tree.root, c], 0.0
     for k in range(now.slide_dofs.size):
         # A slide of the root carries the whole robot: its row of the equations of motion is that of the mass.
         along, way = now.slides[k], senses.qfrc_bias[now.slide_dofs[k]] / tree.mass

@@ -69,6 +69,10 @@ class Card:
         self.lanes = min(count, LANES)
         points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
         own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
+        if hasattr(own, "problem") and desk_bytes(points, feet) > SHARED:
+            raise SimulationError(
+                f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
+            )
         self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
         self.state = State(**self._zeros(shapes[0], count))
@@ -223,10 +227,6 @@ class Card:
     def _together(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        if desk_bytes(points, feet) > SHARED:
-            raise SimulationError(
-                f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
-            )
         form = form_of(self.space)
         step = build_together(law, self.surface, control, form)
         solvers = [build_solver(part, form, points, feet) for part in (guess_forces, find_near_forces)]
