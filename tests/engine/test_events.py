@@ -69,6 +69,21 @@ def test_a_foot_that_rests_stays_within_a_nanometre(robot):
     assert np.abs(rec.position - rec.position[0]).max() < 1e-9
 
 
+def test_a_brick_at_rest_slides_as_soon_as_it_is_pulled_and_rests_again():
+    """At rest one evaluation is a whole period; what ends the rest is integrated with all stages (closed form)."""
+    sim = ff.Simulation("brick", law=LAW, ground=ff.Ground.plane(0.5))
+    mass, weight = sim.robot.mass, sim.robot.weight
+    low = np.array([0.0, -0.5 * weight * sim.place()[2], 0.0])  # as if it were pulled at the height of the ground
+    pull = ff.Push("brick", (0.8 * weight, 0.0, 0.0), torque=tuple(low), start=0.5, duration=0.1)
+    rec = sim.run(1.0, pushes=[pull])
+    speed = 0.3 * weight / mass * 0.1
+    way = 0.5 * speed * 0.1 + speed**2 / (2 * 0.5 * weight / mass)
+    assert np.abs(rec.qvel[:500]).max() < 1e-12
+    np.testing.assert_allclose(rec.qvel[600, 0], speed, rtol=1e-8)
+    np.testing.assert_allclose(rec.qpos[-1, 0] - rec.qpos[0, 0], way, rtol=1e-8)
+    np.testing.assert_allclose(rec.total_force[-300:], np.tile([0.0, 0.0, weight], (300, 1)), atol=1e-9 * weight)
+
+
 def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():
     rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
     assert rec.failure is None and not ff.audit(rec).failed

@@ -67,7 +67,16 @@ from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
 from footfall.engine.near_bodies import live
 from footfall.engine.others import MAY_GROW
-from footfall.engine.period import add_up, is_sound, keep_forces, record_period, start_period, take_time_step
+from footfall.engine.period import (
+    add_up,
+    at_rest,
+    is_sound,
+    keep_forces,
+    record_period,
+    start_period,
+    stay,
+    take_time_step,
+)
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.sample_of_all import begin_sample_of_all
 from footfall.engine.stages import add_damping, factor_inertia
@@ -247,6 +256,9 @@ def take_periods(loop, flow, first, last):
                 if hit or flash > 0.0:
                     continue
                 adopt_modes(points, contacts, flow)
+                if gone == 0.0 and status == 0 and at_rest(world, points, contacts, flow, dt):
+                    stay(world, points, contacts, flow, dt)
+                    break
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             flow.tally[UNSOLVED] |= 1 if status == 1 else 0

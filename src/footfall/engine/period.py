@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
+from footfall.engine.contact_set import DRIFT, off_course
 from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
@@ -14,6 +15,11 @@ from footfall.solve.contacts import OPEN, STICK
 #: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
 #: ground.
 UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
+#: Velocities up to which a robot rests, m/s or rad/s: those it has and those it would gain in one period; and the gap
+#: that no point crosses so slowly, m.
+RESTS, ASIDE = 1e-6, 1e-6
+#: Share of the tolerance that the step of a robot at rest may use: its error is foreseen, not measured.
+FORESEEN = 0.01
 
 
 @inlined
@@ -39,6 +45,47 @@ def take_time_step(world, points, contacts, flow, dt):
     for j in range(world.qvel.size):
         world.qvel[j] += dt * world.qacc[j]
     integrate_positions(world, world.qvel, dt)
+
+
+@inlined
+def at_rest(world, points, contacts, flow, dt):
+    """Whether nothing moves or is about to: then one evaluation is as accurate as all stages of a step.
+
+    All points in contact rest where they belong, no other is about to arrive, and accelerations are what they were at
+    the last evaluation that began a step, so that they may be taken as constant.
+    """
+    nq, first = world.qpos.size, engine_columns(points.memory)
+    allowed = FORESEEN * flow.tolerance
+    for j in range(world.qvel.size):
+        a = world.qacc[j]
+        if max(abs(world.qvel[j]), dt * abs(a)) > RESTS or 0.5 * dt * abs(a - flow.slope[0, nq + j]) > allowed:
+            return False
+    for i in range(world.act.size):
+        if dt * abs(world.act_dot[i]) > allowed:
+            return False
+    for p in range(live(points)):
+        if flow.touching[p] == 0 and contacts.gap[p] < ASIDE:
+            return False
+        if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
+            return False
+    return off_course(points, contacts, flow) <= DRIFT
+
+
+@inlined
+def stay(world, points, contacts, flow, dt):
+    """The period of a robot at rest: a step of constant accelerations and forces."""
+    keep_forces(points, contacts, flow.force[0])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        flow.worked[p] = STICK if points.force[p, 2] > 0.0 else flow.worked[p]
+        for k in range(3):
+            flow.impulse[p, k] += dt * flow.force[0, p, k]
+    integrate_activations(world, dt)
+    for j in range(world.qvel.size):
+        world.qvel[j] += 0.5 * dt * world.qacc[j]
+    integrate_positions(world, world.qvel, dt)
+    for j in range(world.qvel.size):
+        world.qvel[j] += 0.5 * dt * world.qacc[j]
 
 
 @inlined
