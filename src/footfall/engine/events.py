@@ -69,12 +69,12 @@ from footfall.engine.near_bodies import live
 from footfall.engine.others import MAY_GROW
 from footfall.engine.period import (
     add_up,
-    at_rest,
+    creep,
+    creeps,
     is_sound,
     keep_forces,
     record_period,
     start_period,
-    stay,
     take_time_step,
 )
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
@@ -256,8 +256,8 @@ def take_periods(loop, flow, first, last):
                 if hit or flash > 0.0:
                     continue
                 adopt_modes(points, contacts, flow)
-                if gone == 0.0 and status == 0 and at_rest(world, points, contacts, flow, dt):
-                    stay(world, points, contacts, flow, dt)
+                if gone == 0.0 and status == 0 and creeps(world, points, contacts, flow, dt):
+                    creep(world, points, contacts, flow, dt)
                     break
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
