@@ -58,6 +58,7 @@ class Parameters(NamedTuple):
     warm: float
     keep: float  # of a clamped vertex' velocity, over a step
     rate: float  # 1/s
+    level: float  # s
     feet: float  # of the robot
     points: float  # of their soles, which are the first
 
@@ -150,7 +151,7 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
     feet, desk = int(parameters.feet), scratch.desk
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     beside = beside_soles(contacts, int(parameters.points))
-    stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST)
+    stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST, parameters.level, parameters.d)
     if beside or not look(contacts, dt, stabilisation, memory, desk):
         signals[0] = 0.0
         return point_by_point(problem, feet, signals)
@@ -225,6 +226,7 @@ class ConstraintSelection(CoupledLaw):
 
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt
+        rate = 1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt)
         return Parameters(
             d=self.d,
             a_t=self.a_t,
@@ -234,7 +236,9 @@ class ConstraintSelection(CoupledLaw):
             warm=float(self.warm),
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
-            rate=1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt),
+            rate=rate,
+            # A face that had to level a sunken sole within the step would pull, be let go and be predicted again.
+            level=1.0 / rate if self.mode == "one-step" and rate > 0.0 else dt,
             feet=float(len(setting.robot.feet)),
             points=float(setting.robot.point_count),
         )

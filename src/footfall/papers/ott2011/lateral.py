@@ -54,6 +54,8 @@ def judge_lateral(data: Lateral) -> list[Claim]:
     slowest = max(times, key=lambda law: times[law])
     real = {law: float(one.force[..., 2][one.time >= START].min()) for law, one in data.harder.items()}
     values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
+    lost = [law for law, value in real.items() if value == 0.0]
+    least = min(float(one.force[..., 2][one.time >= START].min()) for one in data.paper.values())
     under = f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s, as we read 'recovers'"
     floor = min(float(commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
     return [
@@ -144,13 +146,18 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             source="derived",
         ),
         unlike(
-            "fig8",
-            f"The forces that the ground then gives ({HARDER:g} N): lowest vertical force of a point by law, N",
-            "not given",
+            "section 4",
+            "The lower limit guarantees that each contact is always active: least vertical force that the ground gives "
+            f"a point, by law, N ({HARDER:g} N; at {FORCE:g} N {least:.2g} under all laws)",
+            "active",
             values_by_law,
-            note="The limit binds what is asked for. Joint torques make feet give these forces only as far as nothing "
-            "accelerates; a law that is soft, or a foot that tips, gives less, down to none",
-            source="ours",
+            proof=f"Counterexamples: no force that is asked for is ever below {FLOOR:g} N, and under {', '.join(lost)} "
+            "a point carries none at some time. Joint torques (15) make feet give the forces asked for only as far as "
+            "nothing accelerates; soft ground that rebounds, or a foot that tips, gives less"
+            if lost
+            else "",
+            note="" if lost else "no law loses a contact here",
+            source="printed",
         ),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.papers.base import Assumption, Paper
-from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, springs, walking
+from footfall.papers.rengifo2009 import ball, biped, ramp, restitution, springs, stability, walking
 
 PAPER = Paper(
     name="rengifo2009",
@@ -16,6 +16,7 @@ PAPER = Paper(
         *restitution.EXPERIMENTS,
         *ramp.EXPERIMENTS,
         *biped.EXPERIMENTS,
+        *stability.EXPERIMENTS,
         *walking.EXPERIMENTS,
     ),
     assumptions=(

@@ -30,6 +30,8 @@ class Stabilisation(NamedTuple):
     keep: float  # share of a velocity
     rate: float  # 1/s, of an error of position
     fastest: float  # m/s, the fastest correction
+    level: float  # s, in which a sole that is wholly inside the ground, or somewhere deep, is made parallel to it
+    deep: float  # m
 
 
 class Desk(NamedTuple):
@@ -163,17 +165,19 @@ def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
     the rate of the stabilisation. Where a foot is inside, the ground counts as that low and rises at this rate, for
     what is wanted of a rigid sole must be a plane. What was clamped may keep a share of its velocity.
     """
-    keep, rate, fastest = stabilisation
-    ground = 0.0
+    keep, rate, fastest, level, deep = stabilisation
+    ground, highest = 0.0, contacts.gap[contacts.points[first]]
     for i in range(first, last):
         ground = min(ground, contacts.gap[contacts.points[i]])
+        highest = max(highest, contacts.gap[contacts.points[i]])
     rise = min(-rate * ground, fastest)
+    within = level if highest < 0.0 or ground < -deep else dt
     for i in range(first, last):
         p = contacts.points[i]
         frame, arm, at, row = contacts.frame[p], contacts.arm[p], contacts.position[p], place[p]
         for k in range(3):
             row[k] = frame[k, 0] * arm[0] + frame[k, 1] * arm[1] + frame[k, 2] * arm[2]
-        row[3] = rise - (contacts.gap[p] - ground) / dt
+        row[3] = rise - (contacts.gap[p] - ground) / within
         row[4], row[5] = 0.0, 0.0
         if keep > 0.0 and memory[p, MODE] != OPEN:
             v = contacts.velocity[p]

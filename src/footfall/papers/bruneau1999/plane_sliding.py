@@ -1,0 +1,153 @@
+"""Bruneau 1999, section 4.1.3 in the plane: legs spread fore and aft, ankles pulled forward (figures 17 to 19).
+
+Section 4.1 locks the biped into the sagittal plane, where no foot can turn about the vertical.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.bruneau1999.man import GROUND, LAW, STATIC, sprung_man
+from footfall.papers.bruneau1999.sliding import DT, FEET, JOINTS, PIECE, SAMPLE, SETTLE, TIMES, pull
+from footfall.record import Push
+from footfall.recording import Recording
+from footfall.simulation import Simulation
+from footfall.solve.contacts import OPEN, SLIDE
+
+SPREADS = (0.5, 0.6, 0.7)  # rad, of each hip fore and aft; the ankles keep the soles level
+DURATION = 0.7  # s, the paper's
+#: Way of each joint's turn: the left leg is in front.
+TURNS = {"left_hip_pitch": -1.0, "right_hip_pitch": 1.0, "left_ankle_pitch": 1.0, "right_ankle_pitch": -1.0}
+
+
+@dataclass(frozen=True)
+class Stride:
+    """A stance whose ankles were pulled."""
+
+    rec: Recording
+
+    def onset(self, foot: str) -> int:
+        """The sample at which a foot begins to slide."""
+        return int(np.flatnonzero((self.rec.mode[:, self.rec.foot(foot)] == SLIDE).any(axis=1))[0])
+
+    def ratio(self, foot: str) -> float:
+        """Of tangential to normal force of a foot in the sample before it slides."""
+        total = self.rec.force[self.onset(foot) - 1, self.rec.foot(foot)].sum(axis=0)
+        return float(abs(total[0]) / total[2])
+
+    def returns(self, foot: str) -> np.ndarray:
+        """(s) when points of a foot that slide and are loaded stick again, each time of each point."""
+        mode = self.rec.mode[:, self.rec.foot(foot)]
+        samples, _ = np.nonzero((mode[:-1] == SLIDE) & (mode[1:] != SLIDE) & (mode[1:] != OPEN))
+        return np.asarray(self.rec.time[samples])
+
+    @property
+    def least(self) -> float:
+        """N, the least load of a foot after it began to slide."""
+        loads = (self.rec.force[self.onset(foot) :, self.rec.foot(foot), 2].sum(axis=1).min() for foot in FEET)
+        return float(min(loads))
+
+
+def stride(spread: float) -> Stride:
+    """The man with his legs spread fore and aft, pulled forward at both feet."""
+    robot = sprung_man(JOINTS, planar=True, pose={name: spread * sign for name, sign in TURNS.items()})
+    sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
+    start = sim.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
+    pushes = [
+        Push(
+            f"{foot}_foot", force=(0.5 * robot.weight * float(pull(t + 0.5 * PIECE)), 0.0, 0.0), start=t, duration=PIECE
+        )
+        for t in map(float, np.arange(TIMES[0], TIMES[-1] - 0.5 * PIECE, PIECE))
+        for foot in FEET
+    ]
+    return Stride(sim.run(DURATION, qpos=start, pushes=pushes, record_dt=SAMPLE).check())
+
+
+def run_plane() -> dict[float, Stride]:
+    return {spread: stride(spread) for spread in SPREADS}
+
+
+def judge_plane(data: dict[float, Stride]) -> list[Claim]:
+    half = 0.5 * float(LAW.t_stick or 0.0)
+    wide = data[SPREADS[-1]]
+    apart = max(float(np.ptp(one.returns(foot))) for one in data.values() for foot in FEET)
+    both = np.concatenate([wide.returns(foot) for foot in FEET])
+    times = "; ".join(
+        f"{spread:g} rad: {', '.join(f'{one.returns(foot).mean():.3f}' for foot in FEET)} s, at least {one.least:.0f} N"
+        for spread, one in data.items()
+    )
+    sticks = [one.returns(foot).size for one in data.values() for foot in FEET]
+    return [
+        seen(
+            "fig19",
+            "in the plane: all testing points of a foot return to adherence at the same instant (farthest apart, both "
+            f"feet and stances spread by {', '.join(f'{one:g}' for one in SPREADS)} rad)",
+            "the same instant",
+            1e3 * apart,
+            "ms",
+            holds=apart < half and min(sticks) > 0,
+            why=f"half of the transition of {2e3 * half:g} ms; points that are loaded when the slip ends, "
+            f"{min(sticks)} to {max(sticks)} of 18",
+            note="In space, where a foot may turn, its points stop one by one (experiment sliding)",
+            source="printed",
+        ),
+        seen(
+            "fig19",
+            f"in the plane: those of both feet, in the widest stance of {SPREADS[-1]:g} rad",
+            "the same instant",
+            f"{1e3 * np.ptp(both):.2f} ms, at {both.mean():.3f} s",
+            holds=float(np.ptp(both)) < half,
+            why="as above. The spread of the legs is not printed; narrower, a foot that is nearly unloaded stops at "
+            f"another time (front and rear foot; {times})",
+            source="fitted",
+        ),
+        *(
+            near(
+                "fig20",
+                f"in the plane: the {foot} foot begins to slide when its ratio reaches lambda_s (widest stance)",
+                STATIC,
+                wide.ratio(foot),
+                rel=5e-3,
+                why=f"what the pull adds in a sample of {1e3 * SAMPLE:g} ms",
+                source="printed",
+            )
+            for foot in FEET
+        ),
+    ]
+
+
+def draw_plane(figure: Any, data: dict[float, Stride]) -> None:
+    from footfall.show.style import BLUE, VERMILION
+
+    axes = figure.subplots(2, len(data), sharex=True, sharey="row")
+    for column, (spread, one) in enumerate(data.items()):
+        rec = one.rec
+        above, below = axes[0, column], axes[1, column]
+        for foot, color in zip(FEET, (BLUE, VERMILION), strict=True):
+            force = rec.force[:, rec.foot(foot)].sum(axis=1)
+            above.plot(rec.time, force[:, 2], color=color, label=f"{foot}: normal")
+            above.plot(rec.time, -force[:, 0], color=color, linestyle="--", linewidth=0.9, label=f"{foot}: friction")
+            below.plot(rec.time, (rec.mode[:, rec.foot(foot)] == SLIDE).sum(axis=1), color=color)
+        above.plot(rec.time, rec.robot.weight * pull(rec.time), color="0.5", linewidth=0.8, label="pull, both ankles")
+        above.set_title(f"legs spread by {spread:g} rad")
+        below.set_xlabel("time (s)")
+    axes[0, 0].set_ylabel("force (N)")
+    axes[1, 0].set(ylabel="points that slide", ylim=(0, 19))
+    axes[0, 2].legend(loc="upper right", fontsize=6)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="plane-sliding",
+        figures=("fig17", "fig18", "fig19"),
+        title="ankles pulled forward, in the plane",
+        run=run_plane,
+        judge=judge_plane,
+        draw=draw_plane,
+        height=3.6,
+    ),
+)
