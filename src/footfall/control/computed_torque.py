@@ -11,9 +11,11 @@ With no foot on the ground the base falls as it must.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from scipy.linalg.lapack import dposv, dpotrf, dpotrs
 
 from footfall.control.base import State
 from footfall.errors import ControllerError
@@ -28,6 +30,8 @@ from footfall.solve.contacts import OPEN
 EARLIEST = 0.5
 #: Singular values of the constraints below this part of the largest are rounding.
 RANK = 1e-9
+#: Least over largest pivot of the base's constraints, squared, above which they are solved without singular values.
+REGULAR = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,8 @@ class Follower:
         wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)  # (38)
         torque = self.dynamics.torques(wanted)
         self._warning(t, torque)
-        return np.clip(torque, -self.limits, self.limits) / self.scale
+        limited: np.ndarray = np.minimum(np.maximum(torque, -self.limits), self.limits) / self.scale
+        return limited
 
     def _advance(self, t: float, state: State) -> None:
         """Go on to the next phase if this one has ended."""
@@ -113,14 +118,15 @@ class Follower:
         self.signals["phase"].values[0] = self.phase
 
     def _warning(self, t: float, torque: np.ndarray) -> None:
-        over = np.flatnonzero(np.abs(torque) > self.limits)
-        if over.size and not self._saturated:
-            worst = int(over[0])
+        over = np.abs(torque) > self.limits
+        some = bool(over.any())
+        if some and not self._saturated:
+            worst = int(over.argmax())
             name, limit = self.robot.actuated[worst], self.limits[worst]
             self.warnings.append(
                 RunWarning(t, "saturated", f"{name} should give {torque[worst]:.4g} N m, has {limit:.4g}")
             )
-        self._saturated = bool(over.size)
+        self._saturated = some
 
 
 class ConstrainedDynamics:
@@ -129,9 +135,11 @@ class ConstrainedDynamics:
     def __init__(self, robot: Robot) -> None:
         self.robot, self.model = robot, robot.model
         self.data = mujoco.MjData(robot.model)
-        self.actuated = actuated_coordinates(robot)[1]
-        self.free = np.setdiff1d(np.arange(robot.model.nv), self.actuated)
+        actuated = actuated_coordinates(robot)[1]
+        free = np.setdiff1d(np.arange(robot.model.nv), actuated)
+        self.actuated, self.free = _view(actuated), _view(free)
         self.inertia = np.zeros((robot.model.nv, robot.model.nv))
+        self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
         """Take a state, with the velocities that it has once the feet that carry are at rest, (29).
@@ -146,50 +154,133 @@ class ConstrainedDynamics:
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, self.inertia)
-        carrying = np.flatnonzero(load[self.robot.point_foot] > 0.0)
-        self.share = np.repeat(np.sqrt(load[self.robot.point_foot[carrying]]), 3)
-        self.jacobian = np.zeros((3 * len(carrying), model.nv))
-        rates = np.zeros((3 * len(carrying), model.nv))
-        places = [self._place(int(p)) for p in carrying]
-        for i, (body, at) in enumerate(places):
-            mujoco.mj_jac(model, data, self.jacobian[3 * i : 3 * i + 3], None, at, body)
-        left, size, right = np.linalg.svd(self.jacobian)
-        rank = int((size > RANK * size.max(initial=0.0)).sum())
-        self.moves = right[rank:].T  # a basis of the motions that hold the feet
+        held = self._holding(load)
+        self.share, self.jacobian = held.share, held.jacobian
+        for body, local, at, rows in held.points:
+            np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
+            at += data.xpos[body]
+            mujoco.mj_jac(model, data, rows, None, at, body)
+        motions = self._on_one_body(held) if held.one_body else None
+        if motions is None:
+            motions = self._by_singular_values()
+        self.moves = motions.basis
         metric = self.moves.T @ self.inertia
-        data.qvel[:] = self.moves @ np.linalg.solve(metric @ self.moves, metric @ data.qvel)
+        data.qvel[:] = self.moves @ dposv(metric @ self.moves, metric @ data.qvel)[1]
         mujoco.mj_comVel(model, data)
-        for i, (body, at) in enumerate(places):
-            mujoco.mj_jacDot(model, data, rates[3 * i : 3 * i + 3], None, at, body)
-        drift = rates @ data.qvel
-        self.turning = right[:rank].T @ (left[:, :rank].T @ -drift / size[:rank])  # N of (35)
+        for (body, _, at, _), rows in zip(held.points, held.rates_of, strict=True):
+            mujoco.mj_jacDot(model, data, rows, None, at, body)
+        self.turning = motions.inverse @ -(held.rates @ data.qvel)  # N of (35)
+        self.follows = motions.follows
         mujoco.mj_passive(model, data)
         self.bias = np.zeros(model.nv)
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
 
-    def _place(self, p: int) -> tuple[int, np.ndarray]:
-        """Body and place, m, of a contact point."""
-        body = int(self.robot.point_body[p])
-        at = self.data.xpos[body] + self.data.xmat[body].reshape(3, 3) @ self.robot.point_position[p]
-        return body, at
+    def _holding(self, load: np.ndarray) -> _Held:
+        """What holding the feet with this load needs, made once."""
+        key = load.tobytes()
+        if key not in self._held:
+            self._held[key] = _hold(self.robot, load, self.actuated)
+        return self._held[key]
+
+    def _on_one_body(self, held: _Held) -> _Motions | None:
+        """The motions that hold points of one body: whatever the joints do, the base can follow (34).
+
+        One factor of three or six rows stands for the singular values of all; None where it is near singular, as with
+        points of a robot in space that lie on a line.
+        """
+        base = self.jacobian[:, self.free]
+        factor, failed = dpotrf(base.T @ base)
+        pivots = factor.diagonal()
+        if failed or pivots.min() < REGULAR * pivots.max():
+            return None
+        inverse, basis = held.inverse, held.basis
+        inverse[self.free], _ = dpotrs(factor, base.T)
+        follows = -(inverse[self.free] @ self.jacobian[:, self.actuated])
+        basis[self.free] = follows
+        return _Motions(basis, inverse, follows)
+
+    def _by_singular_values(self) -> _Motions:
+        """The motions that hold points of several bodies, which may contradict the joints, or none."""
+        left, size, right = np.linalg.svd(self.jacobian)
+        rank = int((size > RANK * size.max(initial=0.0)).sum())
+        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]), None)
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``."""
-        acceleration = self._acceleration(wanted)
-        needed = self.inertia @ acceleration + self.bias
+        needed = self.inertia @ self._acceleration(wanted) + self.bias
+        torque: np.ndarray
+        if self.follows is not None:
+            # One body carries, so the ground's work on motions that hold it is none: (39) without its forces.
+            torque = needed[self.actuated] + needed[self.free] @ self.follows
+            return torque
         # The ground carries the coordinates without motors: of the forces that do, those of weighted least norm.
         base = self.jacobian[:, self.free].T * self.share
         force = self.share * np.linalg.lstsq(base, needed[self.free], rcond=RANK)[0]
-        return needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
+        torque = needed[self.actuated] - self.jacobian[:, self.actuated].T @ force
+        return torque
 
     def _acceleration(self, wanted: np.ndarray) -> np.ndarray:
         """Accelerations (nv,) that hold the feet, (34), with the joints' as near to ``wanted`` as can be."""
+        acceleration: np.ndarray
         if not len(self.share):  # in flight the base obeys the joints' reaction alone
             acceleration = np.zeros(self.model.nv)
             acceleration[self.actuated] = wanted
-            force = self.bias[self.free] + self.inertia[np.ix_(self.free, self.actuated)] @ wanted
-            acceleration[self.free] = np.linalg.solve(self.inertia[np.ix_(self.free, self.free)], -force)
+            force = self.bias[self.free] + self.inertia[self.free][:, self.actuated] @ wanted
+            acceleration[self.free] = np.linalg.solve(self.inertia[self.free][:, self.free], -force)
+            return acceleration
+        if self.follows is not None:
+            acceleration = self.turning + self.moves @ wanted
             return acceleration
         missing = wanted - self.turning[self.actuated]
-        return self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
+        acceleration = self.turning + self.moves @ np.linalg.lstsq(self.moves[self.actuated], missing, rcond=RANK)[0]
+        return acceleration
+
+
+class _Motions(NamedTuple):
+    """Motions that hold the feet, n of them, by R rows of constraints."""
+
+    basis: np.ndarray  # (nv, n)
+    inverse: np.ndarray  # (nv, R) of the constraints: a motion that meets velocities of the rows
+    follows: np.ndarray | None  # (free, n) how the base follows the joints, where it can follow all
+
+
+class _Held(NamedTuple):
+    """Contact points of feet that carry, with room for their R rows of constraints."""
+
+    share: np.ndarray  # (R,)
+    jacobian: np.ndarray  # (R, nv)
+    rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
+    points: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # body, place on it, place in the world, rows
+    rates_of: list[np.ndarray]  # rows of the rates by point
+    one_body: bool
+    basis: np.ndarray  # (nv, nu) of motions, the joints' rows ones
+    inverse: np.ndarray  # (nv, R) of the constraints, the joints' rows zeros
+
+
+def _hold(robot: Robot, load: np.ndarray, actuated: np.ndarray | slice) -> _Held:
+    carrying = np.flatnonzero(load[robot.point_foot] > 0.0)
+    jacobian, rates = np.zeros((2, 3 * len(carrying), robot.model.nv))
+    rows = [slice(3 * i, 3 * i + 3) for i in range(len(carrying))]
+    bodies = [int(body) for body in robot.point_body[carrying]]
+    basis = np.zeros((robot.model.nv, robot.model.nu))
+    basis[actuated] = np.eye(robot.model.nu)
+    return _Held(
+        np.repeat(np.sqrt(load[robot.point_foot[carrying]]), 3),
+        jacobian,
+        rates,
+        [
+            (body, np.asarray(robot.point_position[p], dtype=float), np.zeros(3), jacobian[row])
+            for body, p, row in zip(bodies, carrying, rows, strict=True)
+        ],
+        [rates[row] for row in rows],
+        len(set(bodies)) == 1 and len(set(load[robot.point_foot[carrying]])) == 1,
+        basis,
+        np.zeros((robot.model.nv, len(jacobian))),
+    )
+
+
+def _view(indices: np.ndarray) -> np.ndarray | slice:
+    """Indices that follow each other as a slice, which copies nothing."""
+    whole = len(indices) > 0 and bool((np.diff(indices) == 1).all())
+    return slice(int(indices[0]), int(indices[-1]) + 1) if whole else indices

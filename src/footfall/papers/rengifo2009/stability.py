@@ -186,7 +186,7 @@ def draw_stability(figure: Any, data: Stability) -> None:
         middle.plot(time, 1e6 * curve[:, 0], color=color, label=knows)
         right.plot(time, curve[:, 1], color=color)
     middle.set_yscale("symlog", linthresh=1.0)
-    middle.set(xlabel="time (s)", ylabel="height (µm)", title=f"pressed by {PRESS:g} N, which (18) knows:")
+    middle.set(xlabel="time (s)", ylabel="height (µm)", title="pressed, which (18) knows:")
     middle.set_ylim(-1e7, 1e4)
     right.set(xlabel="time (s)", ylabel="normal force (N)", title="its force")
     middle.legend(loc="lower right")
