@@ -20,12 +20,18 @@ JOINT_TIME = 0.02
 
 
 def sprung_man(
-    stiffness: float, *, planar: bool, pose: Mapping[str, float] | None = None, carried: bool = True
+    stiffness: float,
+    *,
+    planar: bool,
+    pose: Mapping[str, float] | None = None,
+    carried: bool = True,
+    stops: bool = True,
 ) -> Robot:
     """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold a pose.
 
     ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry the
-    weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy.
+    weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy. Without
+    ``stops`` no joint has limits, and only its spring holds it.
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)
@@ -38,7 +44,8 @@ def sprung_man(
         own = plain.model.joint(joint.name)
         if joint.name == "base" or joint.name.startswith("root"):
             continue
-        joint.limited = 0  # the springs hold it
+        if not stops:
+            joint.limited = 0
         joint.stiffness = [stiffness, 0, 0]
         joint.damping = [stiffness * JOINT_TIME, 0, 0]
         stretch = torque[own.dofadr[0]] / stiffness if carried else 0.0

@@ -59,7 +59,8 @@ def run_plane() -> Strides:
     found = {}
     starts = np.arange(TIMES[0], TIMES[-1] - 0.5 * PIECE, PIECE)
     for spread in SPREADS:
-        robot = sprung_man(JOINTS, planar=True, pose={name: spread * sign for name, sign in TURNS.items()})
+        pose = {name: spread * sign for name, sign in TURNS.items()}
+        robot = sprung_man(JOINTS, planar=True, pose=pose, stops=False)
         sim = Simulation(robot, ground=GROUND, law=LAW, dt=DT)
         stands = sim.run(SETTLE, record_dt=SETTLE).check().qpos[-1]
         for way, sign in WAYS.items():
