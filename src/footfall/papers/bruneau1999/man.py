@@ -30,8 +30,8 @@ def sprung_man(
     """Hanavan's man without motors, a spring (N m/rad) and a damper in every joint that hold a pose.
 
     ``pose`` adds angles (rad) to joints of the standing pose. ``carried`` stretches the springs so that they carry the
-    weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy. Without
-    ``stops`` no joint has limits, and only its spring holds it.
+    weight there; else they are at rest there, and the pose stays in the air. Being passive, they give no energy.
+    Without ``stops`` no joint has limits, and only its spring holds it.
     """
     options = Parameters(planar=planar, damping=0.0)
     spec, feet = build(options)
