@@ -147,7 +147,7 @@ def test_a_paper_tells_its_source_its_experiments_its_assumptions_and_what_is_mi
 def test_experiments_are_chosen_by_name_or_by_figure():
     one = paper("rengifo2009")
     assert [e.name for e in one.chosen(["fig5"])] == ["ball"]
-    assert [e.name for e in one.chosen(["section5", "ramp"])] == ["ramp", "step-down"]
+    assert [e.name for e in one.chosen(["section5", "ramp"])] == ["ramp", "step-down", "stability"]
     assert one.chosen(None) == one.chosen([]) == one.experiments
 
 
