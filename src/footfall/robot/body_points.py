@@ -13,7 +13,8 @@ import mujoco
 import numpy as np
 
 from footfall.robot.foot import Foot
-from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, is_solid
+from footfall.robot.hull import hull_corners
+from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, hull_vertices, is_solid
 
 RIM = 8  # fixed points on each rim of a cylinder; a support point beside them lets it roll
 MOST = 14  # corners that are enough for a body: those extreme along 6 axes and 8 diagonals
@@ -119,9 +120,8 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
         axes = np.zeros((len(local), 3, 3))
         axes[:2] = turn * [size[0], size[0], 0.0]  # a rim is an ellipsoid without thickness
     else:
-        mesh = model.geom_dataid[geom]
-        start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-        local = _extreme(model.mesh_vert[start : start + count].astype(float))
+        local = hull_vertices(model, model.geom_dataid[geom])
+        local = local[_extreme(local)]
     many = len(local)
     return (
         local @ turn.T + data.geom_xpos[geom],
@@ -169,9 +169,11 @@ def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndar
     keep = np.ones(len(centre), dtype=bool)
     sharp = np.flatnonzero((radius == 0) & ~smooth)
     if len(sharp) > MOST:
-        chosen = _extreme_indices(centre[sharp])
+        hull = hull_corners(centre[sharp])
+        if hull is None:
+            hull = np.unique(centre[sharp], axis=0, return_index=True)[1]
         keep[sharp] = False
-        keep[sharp[chosen]] = True
+        keep[sharp[hull[_extreme(centre[sharp[hull]])]]] = True
     for i in range(len(centre)):
         if smooth[i] or not keep[i]:
             continue
@@ -182,23 +184,14 @@ def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndar
     return keep
 
 
-def _extreme(points: np.ndarray) -> np.ndarray:
-    return points[_extreme_indices(points)]
-
-
-def _extreme_indices(points: np.ndarray) -> list[int]:
-    """Few of many corners: all vertices of their convex hull, or those extreme along their box's axes and diagonals."""
-    from scipy.spatial import ConvexHull, QhullError  # slow to load, and most robots do without
-
-    try:
-        hull = np.sort(ConvexHull(points).vertices)
-    except (QhullError, ValueError):  # flat, or a few
-        hull = np.unique(points, axis=0, return_index=True)[1]
-    if len(hull) <= MOST:
-        return [int(i) for i in hull]
-    _, _, axes = np.linalg.svd(points[hull] - points[hull].mean(axis=0), full_matrices=False)
-    along = (points[hull] - points[hull].mean(axis=0)) @ axes.T
+def _extreme(corners: np.ndarray) -> np.ndarray:
+    """Indices of few of the corners of a convex body: all, or those extreme along its box's axes and diagonals."""
+    if len(corners) <= MOST:
+        return np.arange(len(corners))
+    middle = corners.mean(axis=0)
+    _, _, axes = np.linalg.svd(corners - middle, full_matrices=False)
+    along = (corners - middle) @ axes.T
     along /= np.maximum(np.ptp(along, axis=0), 1e-9)
     signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
     directions = np.vstack([np.eye(3), -np.eye(3), signs])
-    return sorted({int(hull[np.argmax(along @ direction)]) for direction in directions})
+    return np.unique(np.argmax(along @ directions.T, axis=0))

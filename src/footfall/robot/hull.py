@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Points up to which every plane is tried: 2024 of them.
-FEW = 24
+#: Points up to which every plane is tried: 19600 of them.
+FEW = 50
 #: Of the size of the body: points nearer to a plane or a line than this lie on it.
 THIN = 1e-9
 
@@ -27,6 +27,19 @@ class Faces(NamedTuple):
 def hull_faces(points: np.ndarray) -> Faces | None:
     """The faces of the hull of points (N, 3), m; None if they are all in a plane."""
     return _faces_of_few(points) if len(points) <= FEW else _faces_by_qhull(points)
+
+
+def hull_corners(points: np.ndarray) -> np.ndarray | None:
+    """Indices of the corners of the hull of points (N, 3), in order; None if they are all in a plane."""
+    if len(points) > FEW:
+        hull = qhull(points)
+        return None if hull is None else np.sort(hull.vertices)
+    planes = _planes_of_few(points) if len(points) > 3 else None
+    if planes is None:
+        return None
+    normals, _, on = planes
+    rings = [np.flatnonzero(row)[_ring_in_plane(points[row], normal)] for row, normal in zip(on, normals, strict=True)]
+    return np.unique(np.concatenate(rings))
 
 
 def hull_ring(flat: np.ndarray) -> list[int]:
@@ -67,7 +80,8 @@ def _lower_ring(flat: np.ndarray, order: list[int], thin: float) -> list[int]:
     return ring[:-1]
 
 
-def _faces_of_few(points: np.ndarray) -> Faces | None:
+def _planes_of_few(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The F planes of the faces of a hull: outward normals (F, 3), offsets (F,), and who is on each (F, N)."""
     size = float(np.ptp(points, axis=0).max())
     triples = np.array(list(combinations(range(len(points)), 3)))
     a, b, c = (points[triples[:, i]] for i in range(3))
@@ -89,15 +103,32 @@ def _faces_of_few(points: np.ndarray) -> Faces | None:
     for plane in np.flatnonzero(outer):
         seen.setdefault(on[:, plane].tobytes(), int(plane))
     chosen = list(seen.values())
-    areas = [_area_in_plane(points[on[:, plane]], normal[plane]) for plane in chosen]
-    return Faces(normal[chosen], offset[chosen], np.array(areas))
+    return normal[chosen], offset[chosen], on[:, chosen].T
 
 
-def _area_in_plane(points: np.ndarray, normal: np.ndarray) -> float:
+def _faces_of_few(points: np.ndarray) -> Faces | None:
+    planes = _planes_of_few(points)
+    if planes is None:
+        return None
+    normals, offsets, on = planes
+    areas = [_area_in_plane(points[row], normal) for row, normal in zip(on, normals, strict=True)]
+    return Faces(normals, offsets, np.array(areas))
+
+
+def _flattened(points: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Points (N, 3) of a plane in two coordinates."""
     across = np.eye(3)[np.argmin(np.abs(normal))]
     first = np.cross(normal, across)
     first /= np.linalg.norm(first)
-    flat = np.column_stack([points @ first, points @ np.cross(normal, first)])
+    return np.column_stack([points @ first, points @ np.cross(normal, first)])
+
+
+def _ring_in_plane(points: np.ndarray, normal: np.ndarray) -> list[int]:
+    return hull_ring(_flattened(points, normal))
+
+
+def _area_in_plane(points: np.ndarray, normal: np.ndarray) -> float:
+    flat = _flattened(points, normal)
     return polygon_area(flat[hull_ring(flat)])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import mujoco
@@ -73,11 +75,17 @@ def written(spec: mujoco.MjSpec, name: str) -> str:
 
 
 def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjModel:
-    """The model of that XML, or an error that names the robot."""
+    """The model of that XML, the caller's own, or an error that names the robot."""
     try:
-        return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()
+        return copy.copy(_compiled_once(mjcf, tuple(assets.items())))
     except ValueError as error:
         raise RobotError(f"MuJoCo cannot build robot '{name}': {one_line(error)}") from error
+
+
+@lru_cache(maxsize=4)
+def _compiled_once(mjcf: str, assets: tuple[tuple[str, bytes], ...]) -> mujoco.MjModel:
+    """Kept for the last robots: hulls of large meshes take up to a second."""
+    return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()
 
 
 def model_bytes(model: mujoco.MjModel) -> bytes:

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.hull import hull_faces, hull_ring, polygon_area, qhull
+from footfall.robot.hull import hull_corners, hull_faces, hull_ring, polygon_area
 
 UP = np.array([0.0, 0.0, 1.0])
 SOLE_DEPTH = 0.05  # of a foot's thickness: vertices this near the sole plane belong to the sole ...
@@ -71,12 +71,20 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
         down = size * (rotation.T @ -UP)
         local = (size * down / np.linalg.norm(down))[None]
     else:
-        mesh = model.geom_dataid[geom]
-        start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-        local = model.mesh_vert[start : start + count].astype(float)
-        hull = qhull(local)
-        local = np.unique(local, axis=0) if hull is None else local[hull.vertices]  # a flat mesh is its own hull
+        local = hull_vertices(model, model.geom_dataid[geom])
     return local @ rotation.T + origin, np.zeros(len(local))
+
+
+def hull_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
+    """(N, 3) vertices of the hull of a mesh, its own frame, m: MuJoCo's, if it has one for collisions."""
+    start, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+    vertices = model.mesh_vert[start : start + count].astype(float)
+    graph = model.mesh_graphadr[mesh]
+    if graph >= 0:  # number of vertices and of faces, then for each vertex where its edges begin, then its index
+        on_hull = model.mesh_graph[graph]
+        return vertices[np.sort(model.mesh_graph[graph + 2 + on_hull : graph + 2 + 2 * on_hull])]
+    hull = hull_corners(vertices)
+    return np.unique(vertices, axis=0) if hull is None else vertices[hull]  # a flat mesh is its own hull
 
 
 def sole_of(centre: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from footfall.engine import bridge
 from footfall.engine.joint_rows import JointRows, leave_to_joint_rows, make_joint_rows
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
+from footfall.robot.model import compiled
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
@@ -37,15 +38,16 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     feet = {foot.body for foot in robot.feet}
     if robot.mjcf is None:
         model = copy.copy(robot.model)
-    else:
+    elif law.native:
         spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
-        if law.native:
-            for name in feet:
-                if not spec.body(name).geoms:
-                    spec.body(name).add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
-            # It stands for the ground.
-            spec.worldbody.add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0)
+        for name in feet:
+            if not spec.body(name).geoms:
+                spec.body(name).add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
+        # It stands for the ground.
+        spec.worldbody.add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0)
         model = spec.compile()
+    else:
+        model = compiled(robot.mjcf, robot.assets, robot.name)
     if not body_contacts:
         model.geom_contype[:] = 0
         model.geom_conaffinity[:] = 0
