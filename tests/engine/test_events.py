@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.errors import FootfallWarning, SimulationError
+from footfall.errors import SimulationError
 
 LAW = "acceleration-complementarity"
 
@@ -128,9 +128,21 @@ def test_a_period_must_not_be_too_long_to_look_for_events():
         ff.Simulation("ball", law=LAW, dt=0.5)
 
 
-def test_events_without_end_end_the_run_with_a_sentence():
+def test_a_period_with_events_without_end_is_a_time_step():
     """A ball that loses nothing bounces for ever: at 10 um/s fifty thousand times in 0.1 s."""
     sim = ff.Simulation("ball", law=ff.law(LAW, restitution=1.0), dt=0.1)
-    with pytest.warns(FootfallWarning, match="more events than can be followed in the 0.1 s after t = 0 s"):
-        rec = sim.run(0.2, qvel=-1e-5 * np.eye(6)[2])
-    assert rec.failure.cause == "events" and len(rec) == 1
+    rec = sim.run(0.2, qvel=-1e-5 * np.eye(6)[2])
+    assert rec.failure is None
+    assert rec.signals["time_steps"][0] == 1
+    np.testing.assert_allclose(rec.gap, 0.0, atol=1e-5)
+    np.testing.assert_allclose(rec.total_force[:-1, 2], rec.robot.weight, rtol=1e-2)  # it hops by a micrometre
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_point_without_friction_is_given_none(friction):
+    """What takes off the drift of points in contact holds only those that friction holds."""
+    sim = ff.Simulation("brick", law=LAW, ground=ff.Ground.plane(friction))
+    rec = sim.run(0.2, qvel=[0.0, 0.0, -0.5, 0.3, 0.2, 0.1])
+    across = np.linalg.norm(rec.force[..., :2], axis=2)
+    assert rec.force[..., 2].max() > rec.robot.weight
+    assert (across.max() > 0.0) == (friction > 0.0)

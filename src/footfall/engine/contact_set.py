@@ -241,6 +241,12 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
 
 
 @inlined
+def is_held(points, contacts, p, first):
+    """Whether friction keeps a point where it is; ``first`` is the engine's first column of its memory."""
+    return points.memory[p, first + DOES] == STICK and contacts.static_friction[p] > 0.0
+
+
+@inlined
 def off_course(points, contacts, flow):
     """How far points in contact are from where they belong, m or m/s."""
     first = engine_columns(points.memory)
@@ -249,7 +255,7 @@ def off_course(points, contacts, flow):
         p = contacts.points[i]
         v = contacts.velocity[p]
         worst = max(worst, abs(v[2]), abs(contacts.gap[p] - flow.depth[p]))
-        if points.memory[p, first + DOES] == STICK:
+        if is_held(points, contacts, p, first):
             worst = max(worst, abs(v[0]), abs(v[1]))
             if points.radius[p] == 0.0 and points.smooth[p] == 0:
                 for k in range(3):
@@ -283,7 +289,7 @@ def put_back(world, points, contacts, scratch, constraints, flow):
     for what in range(2):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
-            rests = points.memory[p, first + DOES] == STICK
+            rests = is_held(points, contacts, p, first)
             flow.kind[p] = STICK if rests else SLIDE
             frame, v, f = contacts.frame[p], contacts.velocity[p], points.force[p]
             if what == 0:

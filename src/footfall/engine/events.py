@@ -85,18 +85,15 @@ from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
 from footfall.solve.effort import BETWEEN_EVENTS
 
-#: A run may end because events do not.
-STALLED = 4
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Events beside impacts in one period after which it is done over as a time step, and all events after which the run is
-#: given up.
-TIRED, ENOUGH = 12, 10_000
+#: Events beside impacts in one period after which it is done over as a time step, and all events.
+TIRED, ENOUGH = 12, 2000
 #: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
 #: so many more for each second that the period lasts.
 MANY, PER_SECOND = 500, 1e5
 #: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
-PERIOD = 200e6
+PERIOD = 50e6
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -168,8 +165,10 @@ def reuse_last_stage(points, flow):
 @inlined
 def is_tired(flow, steps, spent, dt):
     """Whether a period has had too many events or steps, or cost too much, to go on from event to event."""
-    impacts = flow.tally[IMPACTS]
-    return flow.tally[EVENTS] - 2 * impacts > TIRED or steps - 4 * impacts > MANY + PER_SECOND * dt or spent > PERIOD
+    events, impacts = flow.tally[EVENTS], flow.tally[IMPACTS]
+    if events > ENOUGH or events - 2 * impacts > TIRED:
+        return True
+    return steps - 4 * impacts > MANY + PER_SECOND * dt or spent > PERIOD
 
 
 @inlined
@@ -196,7 +195,7 @@ def take_periods(loop, flow, first, last):
         fresh = True  # the period begins
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
         bracket = Bracket(0.0, 0.0, 0, 0)
-        hit, flash, straighten = False, 0.0, False  # what is to be done before the next evaluation
+        hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stage, steps, spent = 0, 0, 0.0
         flow.tally[SOFT] = 0
         start_period(points, flow)
@@ -205,9 +204,6 @@ def take_periods(loop, flow, first, last):
             if hit or flash > 0.0:
                 flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
                 spent += BETWEEN_EVENTS - contacts.effort[0]
-                if flow.tally[EVENTS] > ENOUGH:
-                    outcome[END] = STALLED
-                    return
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
             if hit or flash > 0.0 or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, constraints, flow)
@@ -215,8 +211,8 @@ def take_periods(loop, flow, first, last):
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
                 break
-            if over_edge or over or is_tired(flow, steps, spent, dt):
-                steps = 0
+            if over_edge or over or lost or is_tired(flow, steps, spent, dt):
+                steps, lost = 0, False
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
                 write_state(world, flow.opening)
@@ -226,11 +222,14 @@ def take_periods(loop, flow, first, last):
             act = False
             status = outcome[STATUS]
             spent += BETWEEN_EVENTS - contacts.effort[0]
+            if end == DIVERGED and flow.tally[SOFT] == 0 and (stage == 0 or h <= SHORTEST):
+                lost = True  # forces without bounds, as of points that slide and jam
+                continue
             if fresh:
                 hold_forces(points, contacts, scratch.held)
                 if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
                     begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
-            if end == DIVERGED and stage > 0 and h > SHORTEST:
+            if end == DIVERGED and flow.tally[SOFT] == 0:
                 h, stage = 0.25 * h, 1
                 bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns)
                 set_stage(world, flow, stage, h)

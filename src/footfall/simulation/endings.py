@@ -11,7 +11,7 @@ import numpy as np
 from footfall.contact.base import PointLaw
 from footfall.contact.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
-from footfall.engine import events, recovery, step
+from footfall.engine import recovery, step
 from footfall.engine.others import LACKING, SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
@@ -49,8 +49,6 @@ def conclude(run: Run) -> Recording:
         return run.recording()
     if end == step.DIVERGED:
         return _warned(run, _divergence(run, at))
-    if end == events.STALLED:
-        return _warned(run, _no_end_of_events(run, at))
     if end == step.NO_GROUND:
         message = _no_ground(run, at)
         error = GroundError(message)
@@ -130,14 +128,6 @@ def _fault_of_law(run: Run) -> str:
         if fault:
             return fault
     return ""
-
-
-def _no_end_of_events(run: Run, at: float) -> Failure:
-    message = (
-        f"more events than can be followed in the {run.simulation.dt:g} s after t = {at:.6g} s; "
-        f"all before is kept; try a smaller dt or a lower restitution for {run.simulation.law}"
-    )
-    return Failure(at, "events", "", message)
 
 
 def _no_ground(run: Run, at: float) -> str:

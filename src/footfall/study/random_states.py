@@ -18,6 +18,8 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.engine.contact_set import SLOW
+from footfall.engine.period import UNSOUND_IN_CURVES
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
 from footfall.ground import Ground
@@ -225,6 +227,8 @@ def judge_forces(rec: Record) -> tuple[bool, bool]:
         turned = np.linalg.norm(np.diff(normal, axis=0), axis=2)
         turned = np.concatenate([turned, np.ones_like(size[-1:])])  # what comes after the last is not known
         slack = slack + (1.0 + ground.static_friction) * turned * size
+        slack = slack + rec.robot.mass * SLOW / rec.dt  # a slip so slow is stopped at once
+        slack = slack + (0.0 if ground.flat else UNSOUND_IN_CURVES) * size.max(axis=1, keepdims=True)
     pulls = bool((load < -slack).any())
     if law.cone_of_foot:
         bodies = contact_bodies(rec)
