@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from bounds import below, close, near
-from physics.laws import GRAVITY, every_law, expected, log
+from physics.laws import GRAVITY, coulombs, every_law, expected, log
 
 import footfall as ff
 from footfall.papers.rengifo2009.restitution import closed_form
@@ -155,3 +155,18 @@ def test_an_integrator_converges_at_its_order_on_a_smooth_bounce(integrator, ord
     log(integrator, order=found, error=error[1])
     near(found, order, abs=0.5)
     below(error[1], {"euler": 1e-4, "rk4": 1e-7}[integrator])
+
+
+@every_law
+def test_a_thrown_ball_that_stops_sliding_is_not_driven_on(law):
+    """A ball that lands sliding is braked, and no friction gives back what it took; static friction is no larger."""
+    sim = ff.Simulation("ball", law=coulombs(law), ground=ff.Ground.plane(1.0))
+    drop = sim.place() + 0.004 * np.eye(7)[2]
+    rec = sim.run(0.1, qpos=drop, qvel=[-1.04, -2.65, -1.75, 2.1, -0.92, -1.12])
+    slip = np.linalg.norm(rec.velocity[:, 0, :2], axis=1)
+    work = (
+        0.5 * rec.dt * np.einsum("ti,ti->t", rec.force[:-1, 0, :2], rec.velocity[:-1, 0, :2] + rec.velocity[1:, 0, :2])
+    )
+    log(str(law), slip=slip[-1] / slip[0], work=work.cumsum().max())
+    assert slip[-1] < 0.5 * slip[0]
+    below(work.cumsum().max(), 1e-3 * 0.5 * rec.robot.mass * slip[0] ** 2)

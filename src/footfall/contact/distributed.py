@@ -95,10 +95,17 @@ def tangential(contacts, memory, p, normal, parameters):
 
 @inlined
 def start_sliding(contacts, memory, p, force, share):
-    """Freeze the sliding direction of a point: along the force that held it (20), of which it keeps a share."""
-    x, y, normal = force[p, 0], force[p, 1], force[p, 2]
+    """Freeze the sliding direction of a point: along the force that held it (20), of which it keeps a share.
+
+    Friction is against the slip: a point that moves along its force begins none. It has just stopped, and what is left
+    of its sliding friction (29) drives it until that has faded.
+    """
+    x, y, normal, v = force[p, 0], force[p, 1], force[p, 2], contacts.velocity[p]
     size = (x * x + y * y) ** 0.5
     if size == 0.0 or normal == 0.0:
+        return
+    if x * v[0] + y * v[1] > 0.0:
+        force[p, 0], force[p, 1] = share * x, share * y
         return
     memory[p, SLIDING] = 1.0
     memory[p, SINCE] = 0.0
