@@ -83,7 +83,7 @@ from footfall.engine.stages import add_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
-from footfall.solve.effort import BETWEEN_EVENTS
+from footfall.solve.effort import BETWEEN_EVENTS, evaluation_cost
 
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
@@ -92,7 +92,7 @@ TIRED, ENOUGH = 12, 2000
 #: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
 #: so many more for each second that the period lasts.
 MANY, PER_SECOND = 500, 1e5
-#: What solving may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
+#: What evaluations may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
 PERIOD = 50e6
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
@@ -222,6 +222,7 @@ def take_periods(loop, flow, first, last):
             act = False
             status = outcome[STATUS]
             spent += BETWEEN_EVENTS - contacts.effort[0]
+            spent += evaluation_cost(world.qvel.size, constraints.shared.number[0])
             if end == DIVERGED and flow.tally[SOFT] == 0 and (stage == 0 or h <= SHORTEST):
                 lost = True  # forces without bounds, as of points that slide and jam
                 continue

@@ -72,6 +72,12 @@ def round_cost(dofs, points, bodies):
 
 
 @inlined
+def evaluation_cost(dofs, rows):
+    """What an evaluation of the dynamics costs with so many constraint rows, beside what the law itself counts."""
+    return 600.0 * dofs + 20.0 * rows * dofs + 3.0 * rows * rows
+
+
+@inlined
 def affordable(left, cost, most):
     """How many things of a cost can be had."""
     return int(max(0.0, min(float(most), left / cost)))
