@@ -69,3 +69,35 @@ def test_without_correction_a_brick_stays_as_deep_as_it_is():
     sim = ff.Simulation("brick", law="time-stepping", dt=DT)
     rec = sim.run(0.2, qpos=sim.place() - 1e-3 * np.eye(7)[2])
     np.testing.assert_allclose(rec.gap, -1e-3, atol=1e-9)
+
+
+def test_friction_of_an_impact_is_its_share_of_the_grounds_and_that_of_sliding_the_whole():
+    """A brick lands flat at 1 m/s while it slides: impulses by friction are mu p in both, with mu of its own each."""
+    friction, share, speed, down = 0.2, 0.6, 2.0, 1.0
+    for ground in (ff.Ground.plane(friction), ff.Ground.plane(friction=lambda x, y: friction)):
+        law = ff.law("time-stepping", impact_friction=share)
+        sim = ff.Simulation("brick", ground=ground, law=law, dt=DT)
+        rec = sim.run(0.1, qvel=[speed, 0, -down, 0, 0, 0])
+        landed = speed - share * friction * (down + GRAVITY * DT)
+        assert rec.qvel[1, 0] == pytest.approx(landed, abs=1e-9)
+        assert rec.qvel[-1, 0] == pytest.approx(landed - friction * GRAVITY * (rec.time[-1] - DT), abs=1e-9)
+
+
+def test_an_impact_slower_than_impact_speed_is_sliding():
+    whole = ff.law("time-stepping")
+    weaker = ff.law("time-stepping", impact_friction=0.5, impact_speed=1.5)
+    runs = [
+        ff.Simulation("brick", law=law, dt=DT).run(0.05, qvel=[2.0, 0, -1.0, 0, 0, 0]).qvel for law in (whole, weaker)
+    ]
+    np.testing.assert_array_equal(*runs)
+
+
+@pytest.mark.parametrize("option", [{"impact_friction": 1.2}, {"impact_friction": -0.1}, {"impact_speed": -1.0}])
+def test_friction_of_impacts_is_a_share_and_their_speed_is_not_negative(option):
+    with pytest.raises(ff.FootfallError, match=next(iter(option))):
+        ff.law("time-stepping", **option)
+
+
+def test_friction_of_impacts_is_refused_on_a_gpu():
+    with pytest.raises(ff.FootfallError, match="run these worlds on the CPU"):
+        ff.law("time-stepping", impact_friction=0.5).scratch(4, 1, lean=True)

@@ -11,14 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from footfall.compiled import inlined
-from footfall.contact.base import CoupledLaw, check, check_range
+from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
+from footfall.errors import LawError
 from footfall.solve.contact_guess import MEMORY_SIZE
-from footfall.solve.contact_problem import ContactScratch, contact_scratch, solve_contacts
+from footfall.solve.contact_problem import contact_scratch, solve_contacts
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
-from footfall.solve.problem import begin_problem
+from footfall.solve.problem import ProblemScratch, begin_problem
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
@@ -30,6 +33,8 @@ FEWEST, MOST = 3, 64
 
 class Parameters(NamedTuple):
     restitution: float
+    impact_friction: float
+    impact_speed: float  # m/s
     facets: float  # 0 for the exact cone
     rise: float  # m/s, at which points inside the ground are led out
 
@@ -59,15 +64,44 @@ def lead_out(problem, rise):
             target[p] = max(target[p], min(rise, -contacts.gap[p] / dt))
 
 
+@inlined
+def weaken_impacts(contacts, share, speed, kept):
+    """Leave a share of friction to points that arrive faster than ``speed``; ``kept`` (P, 2) is what the ground has."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        kept[p, 0], kept[p, 1] = contacts.static_friction[p], contacts.dynamic_friction[p]
+        if contacts.velocity[p, 2] < -speed:
+            contacts.static_friction[p] *= share
+            contacts.dynamic_friction[p] *= share
+
+
+@inlined
+def restore_friction(contacts, kept):
+    """Give points the friction back that the ground has."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        contacts.static_friction[p], contacts.dynamic_friction[p] = kept[p, 0], kept[p, 1]
+
+
 def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameters):
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     free_velocities(problem, parameters.restitution)
     lead_out(problem, parameters.rise)
+    weaker = parameters.impact_friction < 1.0
+    if weaker:
+        weaken_impacts(contacts, parameters.impact_friction, parameters.impact_speed, scratch.kept)
     if parameters.facets == 0.0:
         status, _ = solve_contacts(problem)
     else:
         status, _ = solve_with_facets(problem, int(parameters.facets))
+    if weaker:
+        restore_friction(contacts, scratch.kept)
     return status
+
+
+class Scratch(NamedTuple):
+    problem: ProblemScratch
+    kept: np.ndarray  # (P, 2) static and dynamic friction of the ground
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +114,17 @@ class TimeStepping(CoupledLaw):
     ``cone`` is ``"exact"``, or ``"polyhedral"`` with ``facets`` directions of friction, for comparison with the
     literature: its friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``.
 
+    Of the friction of the ground, points that arrive faster than ``impact_speed`` (m/s) have the share
+    ``impact_friction``: bodies that are thrown show less of it in impacts than in sliding.
+
     A foot that starts inside the ground stays as deep as it is, unless ``correction`` (0 to 1) leads it out. It rises
     with that share of the speed that its weight takes off in a step, ``g dt``, so that it stops at the surface and is
     not thrown: no energy is added but what the lift itself takes.
     """
 
     restitution: float = 0.0
+    impact_friction: float = 1.0
+    impact_speed: float = 0.1  # m/s
     cone: Literal["exact", "polyhedral"] = "exact"
     facets: int = 8
     correction: float = 0.0
@@ -98,18 +137,24 @@ class TimeStepping(CoupledLaw):
 
     def __post_init__(self) -> None:
         check_range(self, "restitution", 0.0, 1.0)
+        check_range(self, "impact_friction", 0.0, 1.0)
+        check_positive(self, "impact_speed", zero=True)
         check(self.cone in ("exact", "polyhedral"), self.name, "cone", self.cone, "'exact' or 'polyhedral'")
         whole = isinstance(self.facets, int) and not isinstance(self.facets, bool) and FEWEST <= self.facets <= MOST
         check(whole, self.name, "facets", self.facets, f"a whole number between {FEWEST} and {MOST}")
         check_range(self, "correction", 0.0, 1.0)
 
-    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> ContactScratch:
-        return contact_scratch(points, bodies, self.facets, lean=lean)
+    def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
+        if lean and self.impact_friction < 1.0:  # there contact problems are solved after the law has ended
+            raise LawError("time-stepping has no friction of impacts on a GPU: run these worlds on the CPU")
+        return Scratch(contact_scratch(points, bodies, self.facets, lean=lean).problem, np.zeros((points, 2)))
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass
         return Parameters(
             restitution=self.restitution,
+            impact_friction=self.impact_friction,
+            impact_speed=self.impact_speed,
             facets=float(self.facets if self.cone == "polyhedral" else 0),
             rise=self.correction * gravity * setting.dt,
         )

@@ -40,7 +40,13 @@ PRESETS: dict[str, tuple[dict[str, Any], dict[str, Range]]] = {
         {"law.kp": Range(50.0, 1e5, "log", 500.0), "law.kv": Range(20.0, 2000.0, "log", 250.0)},
     ),
     "constraint-selection": ({}, {"law.v_t": Range(1e-3, 1.0, "log", 0.1)}),
-    "time-stepping": ({}, {"law.restitution": Range(0.0, 0.8, "linear", 0.0)}),
+    "time-stepping": (
+        {},
+        {
+            "law.restitution": Range(0.0, 0.8, "linear", 0.0),
+            "law.impact_friction": Range(0.5, 1.0, "linear", 1.0),
+        },
+    ),
     "acceleration-complementarity": ({}, {"law.restitution": Range(0.0, 0.8, "linear", 0.0)}),
     "mujoco": (
         {"cone": "elliptic", "solref": [0.02, 1.0]},
