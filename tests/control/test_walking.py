@@ -17,6 +17,7 @@ from footfall.control.senses import senses_of
 from footfall.control.step_timing import SwingClock, clock_rate
 from footfall.control.whole_body import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
+from footfall.study.walk_grounds import FRICTION, ICE, walk_grounds
 
 #: Laws that are not asked to walk here: they take minutes.
 TOO_SLOW = ("acceleration-complementarity",)
@@ -323,3 +324,35 @@ def test_feet_that_would_meet_are_refused():
 def test_impossible_walks_are_refused(options, message):
     with pytest.raises(ControllerError, match=message):
         Walk(**options)
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("robot", ["spatial-biped", "full-humanoid"])
+def test_a_walk_crosses_ice(robot, name):
+    """At the speed left out a step needs as much friction as the ice has: its friction is found where a foot slips, and
+    forces and steps keep to it from then on.
+    """
+    own = ff.load_robot(robot)
+    walk = Walk(steps=10).scaled(own)
+    ground = walk_grounds(own, walk)["ice"]()
+    rec = walked(walk, name, ground, own)
+    grip = rec.signals["grip"]
+    assert grip[0] == pytest.approx(FRICTION)
+    # Of a foot half on the ice some points slide; those of "distributed" begin below the full friction.
+    assert 0.85 * ICE < grip.min() < 1.6 * ICE
+    ahead = rec.position[-1, :, 0].mean() - rec.position[0, :, 0].mean()
+    planned = sum(step.length for step in walk.plan(0.2).steps)
+    assert 0.5 * planned < ahead < 1.2 * planned  # who slips is carried on, and steps farther once
+    assert abs(rec.signals["com"][-1, 1]) < 0.15
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.15, 0.3, 0.7])
+def test_steps_need_no_more_friction_than_the_ground_has(friction):
+    """Where friction is stated a walk keeps to it from the first step on, and slips nowhere."""
+    walk = Walk(speed=0.4, steps=6, stop_time=0.6)
+    rec = walked(walk, "time-stepping", ff.Ground.plane(friction=friction))
+    ahead = rec.position[-1, :, 0].mean() - rec.position[0, :, 0].mean()
+    if friction >= 0.3:
+        assert ahead == pytest.approx(0.9, abs=0.02)  # half a step of 0.2 m, four whole ones, and the last closes
+    else:
+        assert 0.3 < ahead < 0.8

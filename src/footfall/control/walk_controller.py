@@ -9,6 +9,7 @@ from footfall.control.biped import Biped
 from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, see_episode
 from footfall.control.inside import Inside, signals_in
 from footfall.control.walk_goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
+from footfall.control.walk_grip import feel_grip
 from footfall.control.walk_ground import feel_contacts, feel_obstacle, feel_slope, look_for_fall
 from footfall.control.walk_phases import adapt_timing, begin_walk, change_phase, moving_foot
 from footfall.control.walk_state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
@@ -43,6 +44,7 @@ class Walking(Inside):
                 "cop_reference": ((2,), "m"),
                 "swing_reference": ((3,), "m"),
                 "phase": ((1,), ""),
+                "grip": ((2,), ""),
             },
         )
 
@@ -73,6 +75,7 @@ def walk_tick(walk, time, ctrl):
     if not now.begun[0]:
         begin_walk(walk, time)
     feel_contacts(walk)
+    feel_grip(walk)
     change_phase(walk, time)
     foot = moving_foot(walk)
     standing = 1 - foot if now.swinging[0] else -1
@@ -105,6 +108,7 @@ def write_signals(walk):
     for c in range(3):
         signals[c] = walk.body.com[c]
     for c in range(2):
+        signals[13 + c] = now.grip[c]
         signals[3 + c], signals[5 + c] = now.dcm[c], now.dcm_reference[c]
         signals[7 + c] = now.wanted_pressure[c]
     if now.swinging[0]:

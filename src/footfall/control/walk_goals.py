@@ -18,6 +18,8 @@ from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
 DCM_DECAY = 4.0
 #: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
 TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
+#: Largest load of a foot, in weights: more would throw the robot off the ground.
+MOST_LOAD = 1.25
 #: Weight of a joint that its leg can do without: it stays as it is at home.
 HELD = 10.0
 #: Weight, at its limit, of leading a joint back.
@@ -74,7 +76,7 @@ def lead_standing_feet(walk, time):
     now, gait, body = walk.now, walk.gait, walk.body
     spent, foot = time - now.since[0], moving_foot(walk)
     load, weight = body.limits.load, gait.weight
-    load[0] = load[1] = 3.0 * weight
+    load[0] = load[1] = MOST_LOAD * weight
     feet = 2
     body.standing[0], body.standing[1] = 0, 1
     if now.swinging[0]:
@@ -83,10 +85,10 @@ def lead_standing_feet(walk, time):
     else:
         if now.step[0] > 0:
             came = foot if all_taken(walk) else 1 - foot
-            load[came] = weight * (0.1 + 3.0 * min(1.0, spent / now.lasts[0]))
+            load[came] = weight * (0.1 + MOST_LOAD * min(1.0, spent / now.lasts[0]))
         if not all_taken(walk):
             left = (now.lasts[0] - spent) / step_of(gait, now.step[0]).double_support
-            load[foot] = weight * min(3.0, max(0.0, left))
+            load[foot] = weight * min(MOST_LOAD, max(0.0, left))
     damping = STANCE_DAMPING / gait.pace
     for s in range(feet):
         k = body.standing[s]

@@ -6,6 +6,7 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.step_timing import SwingClock, clock_rate
+from footfall.control.walk_grip import trust_landing, within_grip
 from footfall.control.walk_ground import slope_under
 from footfall.control.walk_state import HORIZON
 from footfall.gait.dcm import add_segment, end_at
@@ -46,6 +47,7 @@ def begin_walk(walk, time):
     now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
+    now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
     R = body.motion.rotation
     left, right = math.atan2(R[0, 1, 0], R[0, 0, 0]), math.atan2(R[1, 1, 0], R[1, 0, 0])
     apart = right - left
@@ -72,6 +74,8 @@ def land(walk, time):
     """Both feet stand."""
     now, gait = walk.now, walk.gait
     now.headings[moving_foot(walk)] = now.landing[2]
+    now.width[0] = now.next_width[0]
+    trust_landing(walk, moving_foot(walk))
     now.swinging[0] = 0
     now.step[0] += 1
     now.since[0] = time
@@ -103,17 +107,17 @@ def plan_dcm(walk):
         poses[k, 0], poses[k, 1], poses[k, 2] = body.place[k, 0], body.place[k, 1], now.headings[k]
     plan.count[0] = 0
     at = (now.pressure[0], now.pressure[1])
-    width = step_of(gait, 0).width
-    if now.step[0] == 0:
-        width = math.hypot(poses[0, 0] - poses[1, 0], poses[0, 1] - poses[1, 1])
+    width = now.width[0]
     left = 0.0 if now.swinging[0] else now.lasts[0]
     for i in range(now.step[0], min(now.step[0] + HORIZON, gait.steps.shape[0])):
-        step = step_of(gait, i)
+        step = within_grip(walk, step_of(gait, i))
         foot = 0 if step.side > 0 else 1
         stance = (poses[1 - foot, 0], poses[1 - foot, 1], poses[1 - foot, 2])
         first = i == now.step[0]
-        poses[foot, 0], poses[foot, 1], poses[foot, 2] = landing(step, stance, width if first else step.width)
+        poses[foot, 0], poses[foot, 1], poses[foot, 2] = landing(step, stance, width)
+        width = step.width
         if first:
+            now.next_width[0] = step.width
             now.landing[0], now.landing[1], now.landing[2] = poses[foot, 0], poses[foot, 1], poses[foot, 2]
         there = (stance[0], stance[1])
         if left > 0.0:

@@ -33,7 +33,7 @@ LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
 #: Numbers of all signals.
-SIGNALS = 13
+SIGNALS = 15
 
 
 class Gait(NamedTuple):
@@ -48,6 +48,7 @@ class Gait(NamedTuple):
     step_height: float  # m, that a foot is lifted
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
+    friction: float  # coefficient of the ground, as it is stated
     home_trunk: Any  # (3, 3) axes of the trunk at home
     joint_place: Any  # (nu,) address in qpos
     home_joints: Any  # (nu,) rad
@@ -71,6 +72,9 @@ class Progress(NamedTuple):
     delayed: Any  # (1,) s, that the swing was delayed
     heading: Any  # (1,) rad, of the trunk
     headings: Any  # (2,) rad, planned for the feet as they stand
+    grip: Any  # (2,) friction coefficient under each foot, as far as it is known
+    width: Any  # (1,) m, between the feet's middles, as the last landing was planned
+    next_width: Any  # (1,) m, as the next one is
     com_height: Any  # (1,) m, over the ground, as it shall be
     slope: Any  # (2,) dz/dx, dz/dy of the ground as it is felt
     pressure: Any  # (2,) m, planned
@@ -95,7 +99,7 @@ class Walker(NamedTuple):
     gait: Gait
     now: Progress
     log: EpisodeLog
-    signals: Any  # (13,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase
+    signals: Any  # (15,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip
 
 
 def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
@@ -128,6 +132,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             step_height=float(step_height),
             edge=float(edge),
             weight=weight,
+            friction=float(friction),
             home_trunk=trunk.reshape(3, 3),
             joint_place=place,
             home_joints=held.qpos[place],
@@ -137,22 +142,23 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             spare=biped.spare.astype(np.int64),
             drives=biped.drives,
         ),
-        now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height),
+        now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
         signals=np.zeros(SIGNALS),
     )
 
 
-def _progress(omega: float, start_time: float, height: float) -> Progress:
+def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
     shapes = dict(headings=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3)
     numbers = {name: np.zeros(size) for name, size in shapes.items()}
     flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
-    times = {name: np.zeros(1) for name in ("since", "delayed", "heading")}
+    times = {name: np.zeros(1) for name in ("since", "delayed", "heading", "width", "next_width")}
     return Progress(
         **numbers,
         **flags,
         **times,
         lasts=np.array([float(start_time)]),
+        grip=np.full(2, float(friction)),
         com_height=np.array([float(height)]),
         poses=np.zeros((2, 3)),
         lifted=np.zeros((3, 3)),

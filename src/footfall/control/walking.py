@@ -45,12 +45,14 @@ class Walk:
     the walk, which are steered to the side by where and when they step alone. Servos are given the target that
     makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A
     robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down
-    until it touches, and the next is set as the one before lies.
+    until it touches, and the next is set as the one before lies. Where a foot slips, forces keep to the friction that
+    it finds there, and steps are shorter and narrower until the ground is better.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference`` and ``phase`` (steps taken, and a half while a foot swings). Warnings: ``late`` where the ground
-    was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
-    no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
+    ``swing_reference``, ``phase`` (steps taken, and a half while a foot swings) and ``grip`` (the friction coefficient
+    under each foot as far as it is known: the ground's, or what a foot that slipped found). Warnings: ``late`` where
+    the ground was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of
+    reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
     """
 
     speed: float | None = None  # m/s

@@ -20,10 +20,13 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.control.biped import Biped, Sole
 from footfall.control.com_coordinates import Tree, tree_of
+from footfall.control.friction_pyramid import friction_pyramid
 from footfall.control.senses import dense_inertia, rotation_of, translation
 from footfall.control.whole_body_problem import Dynamics, Limits, Targets, assemble, empty_problem
 from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 
+#: Sides of the pyramid in the friction cone.
+SIDES = 8
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the part that is left of
 #: the weight of the trunk's roll, by which such a robot sways.
 TIPPING, SWAYING = 10.0, 0.03
@@ -33,7 +36,7 @@ TIPPING, SWAYING = 10.0, 0.03
 class Weights:
     """What matters more: of accelerations 1/(m/s2)^2 and 1/(rad/s2)^2, of wrenches per (body weight)^2."""
 
-    com: float = 30.0
+    com: float = 100.0
     height: float = 30.0
     trunk: float = 10.0
     heading: float = 0.5
@@ -73,6 +76,7 @@ class WholeBody(NamedTuple):
     swing_weight: Any  # (6,) of the acceleration of a foot that swings
     stance_weight: Any  # (6,) of one that stands
     posture_weight: Any  # of a joint's acceleration
+    com_weight: Any  # of the centre of mass, horizontally
     limits: Limits
     standing: Any  # (2,) the feet that stand, first the one that does alone
     alone: Any  # problem of one foot
@@ -100,7 +104,9 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         stance[3] = TIPPING * turning
     force = weights.wrench / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
-    rows = _equally_long([wrench_rows(sole, friction, margin) for sole in biped.soles])
+    none, one, rows = (
+        _equally_long([wrench_rows(sole, mu, margin) for sole in biped.soles]) for mu in (0.0, 1.0, friction)
+    )
     return WholeBody(
         mass=float(robot.mass),
         gravity=np.array(model.opt.gravity),
@@ -132,7 +138,16 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         swing_weight=swing,
         stance_weight=stance,
         posture_weight=float(weights.posture * turning),
-        limits=Limits(np.array(biped.torque), rows, float(least_load), np.full(2, 3.0 * robot.weight)),
+        com_weight=float(weights.com),
+        limits=Limits(
+            torque=np.array(biped.torque),
+            wrench=rows,
+            frictionless=none,
+            by_friction=one - none,
+            friction=np.full(2, float(friction)),
+            least_load=float(least_load),
+            load=np.full(2, 3.0 * robot.weight),
+        ),
         standing=np.array([0, 1]),
         alone=empty_problem(nu, 1, rows.shape[1]),
         both=empty_problem(nu, 2, rows.shape[1]),
@@ -224,8 +239,8 @@ def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
     the outline allow; the pressure centre stays ``margin`` (m) inside, less where an edge is near the middle: the
     margins of a pointed sole would leave nothing of its point.
     """
+    rows = [[*-side[:2], -side[2], 0.0, 0.0, 0.0] for side in friction_pyramid(friction, SIDES)]
     pyramid = friction / math.sqrt(2.0)  # inside the cone
-    rows = [[sx, sy, pyramid, 0.0, 0.0, 0.0] for sx, sy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
     # The torsion a rectangle pressed at its corners bears, given force and pressure centre: Caron, Pham and Nakamura
     # 2015, "Stability of surface contacts for humanoid robots", eq. (16)-(18).
     X, Y = sole.half_length, sole.half_width

@@ -44,6 +44,9 @@ class Limits(NamedTuple):
 
     torque: Any  # (nu,) N m, the largest
     wrench: Any  # (2, R, 6) rows whose product with a sole's wrench is >= 0
+    frictionless: Any  # (2, R, 6) the same without friction
+    by_friction: Any  # (2, R, 6) what they gain per friction coefficient
+    friction: Any  # (2,) the coefficients that they are for now
     least_load: Any  # N, of a standing foot
     load: Any  # (2,) N, the largest of each foot
 
@@ -80,6 +83,16 @@ def unknowns(nu: int, n: int, m: int, base: int) -> Problem:
         factor=np.zeros((base, base)),
         block=np.zeros((base, base)),
     )
+
+
+@inlined
+def keep_to_friction(limits, foot, friction):
+    """Let the wrench of a foot keep to another friction coefficient."""
+    if friction != limits.friction[foot]:
+        limits.friction[foot] = friction
+        for r in range(limits.wrench.shape[1]):
+            for c in range(6):
+                limits.wrench[foot, r, c] = limits.frictionless[foot, r, c] + friction * limits.by_friction[foot, r, c]
 
 
 @inlined
