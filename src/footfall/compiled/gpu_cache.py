@@ -115,7 +115,7 @@ def prepare(dispatcher: Any, arguments: Any, *, short: bool = False) -> None:
         return
     kinds = tuple(dispatcher.typeof_pyval(one) for one in arguments)
     if kinds not in dispatcher.overloads:
-        with compiling(dispatcher.py_func), known_types(), _one_translation(short), _indices_from_the_front():
+        with compiling(dispatcher.py_func), known_types(), _one_translation(short), _short_addresses():
             dispatcher.compile(kinds)
 
 
@@ -160,23 +160,32 @@ def _one_translation(short: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _indices_from_the_front() -> Iterator[None]:
-    """Compile our own kernels without a look at the sign of each index: none counts from the back, and a third of their
-    instructions would be spent on it. What others wrote, and numbers that stand in the code, are looked at as ever.
+def _short_addresses() -> Iterator[None]:
+    """Compile our own kernels with short computations of addresses.
+
+    There is no look at the sign of each index: none counts from the back, and a third of all instructions would be
+    spent on it; what others wrote, and numbers that stand in the code, are looked at as ever. And addresses stay
+    pointers on the way, from which the compiler knows which memory they are in; Numba makes them whole numbers.
     """
     from llvmlite import ir
-    from numba.cuda import types
+    from numba.cuda import cgutils, types
     from numba.cuda.np import arrayobj
 
-    usual = arrayobj.fix_integer_index
+    usual, usual_sum = arrayobj.fix_integer_index, cgutils.pointer_add
 
     def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
         if isinstance(index, ir.Constant) or OWN not in builder.function.name:
             return usual(context, builder, kind, index, size)
         return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
 
-    arrayobj.fix_integer_index = as_it_is
+    def as_pointer(builder: Any, pointer: Any, offset: Any, return_type: Any = None) -> Any:
+        if isinstance(offset, int):
+            offset = cgutils.intp_t(offset)
+        moved = builder.gep(builder.bitcast(pointer, cgutils.voidptr_t), [offset])
+        return builder.bitcast(moved, return_type or pointer.type)
+
+    arrayobj.fix_integer_index, cgutils.pointer_add = as_it_is, as_pointer
     try:
         yield
     finally:
-        arrayobj.fix_integer_index = usual
+        arrayobj.fix_integer_index, cgutils.pointer_add = usual, usual_sum

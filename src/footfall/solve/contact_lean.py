@@ -27,7 +27,7 @@ def defer(problem):
 @inlined
 def deferred_problem(points, contacts, scratch):
     """A problem that was laid out, without its step and the motion that is none: those are :func:`step_and_still`."""
-    return begin_problem(contacts, 0.0, 0.0, points.memory, points.force, points.mode, scratch.law)
+    return begin_problem(contacts, 0.0, 0.0, points.memory, points.force, points.mode, scratch)
 
 
 @inlined

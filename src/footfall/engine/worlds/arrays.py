@@ -118,7 +118,7 @@ class Space(NamedTuple):
     centroid: Any  # (K, 3)
     half: Any  # (K, nv, 8)
     block: Any  # (6, 8)
-    law: Any  # what the law computes in: its address, or on a GPU its arrays
+    law: Any  # where the law computes: an address, or on a GPU all numbers of the lane
     signals: Any
     row_near: Any  # (1,)
     row_reference: Any  # (R,) m/s2 or rad/s2, acceleration that a joint's constraint leads to
@@ -217,39 +217,18 @@ def bytes_of(shapes: Shapes, real: Any = np.float64) -> int:
     return sum(int(np.prod(shape)) * sizes[name] for name, shape in shapes.items())
 
 
-class Form(NamedTuple):
-    """What a tuple of arrays is made of, whatever their sizes: its class, and the forms of fields that are tuples."""
-
-    kind: type
-    inner: tuple[tuple[str, Form], ...]
-
-
-def form_of(named: Any) -> Form:
-    """The form of a tuple of arrays and tuples."""
-    inner = [(name, form_of(value)) for name, value in named._asdict().items() if isinstance(value, tuple)]
-    return Form(type(named), tuple(inner))
-
-
 @cache
-def picker(kind: type, *, world_last: bool, inner: tuple[tuple[str, Form], ...] = ()) -> Any:
-    """A kernel ``(arrays, w) -> arrays of world w``; a world axis of length one is shared by all worlds.
+def picker(kind: type, *, world_last: bool) -> Any:
+    """A kernel ``(arrays, w) -> arrays of world w``; a world axis of length one is shared by all worlds."""
+    shared = kind is Given
 
-    ``inner`` are the forms of fields that are tuples themselves.
-    """
-    shared, namespace = kind is Given, dict[str, Any]()
-
-    def one(path: str) -> str:
+    def one(field: str) -> str:
+        path = f"arrays.{field}"
         axis = f"{path}.ndim - 1" if world_last else "0"
         at = f"min(w, {path}.shape[{axis}] - 1)" if shared else "w"
         return f"{path}[..., {at}]" if world_last else f"{path}[{at}]"
 
-    def views(form: Form, path: str) -> str:
-        name, within = f"Kind{len(namespace)}", dict(form.inner)
-        namespace[name] = form.kind
-        fields = [(field, f"{path}.{field}") for field in form.kind._fields]  # type: ignore[attr-defined]
-        picked = (views(within[field], at) if field in within else one(at) for field, at in fields)
-        return f"{name}({', '.join(picked)})"
-
     name = f"pick_{kind.__name__.lower()}_{'last' if world_last else 'first'}"
-    source = f"def {name}(arrays, w):\n    return {views(Form(kind, inner), 'arrays')}\n"
-    return inlined(generated(source, name, namespace, room))  # type: ignore[arg-type]
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    source = f"def {name}(arrays, w):\n    return Kind({', '.join(map(one, fields))})\n"
+    return inlined(generated(source, name, {"Kind": kind}, room))  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from footfall.compiled.gpu_cache import launcher, prepare
 from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, form_of, room
+from footfall.engine.worlds.arrays import Given, Shapes, State, bytes_of, room
 from footfall.engine.worlds.card_kernels import (
     build_apart,
     build_setter,
@@ -24,9 +24,11 @@ from footfall.engine.worlds.card_kernels import (
     build_together,
     find_cuda,
     idle_control,
+    is_simulated,
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
+from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
 from footfall.engine.worlds.together import Turn, find_near_forces, guess_forces
 from footfall.errors import SimulationError
 from footfall.solve.together.desk import LANES as LANES_OF_WARP
@@ -69,25 +71,21 @@ class Card:
         self.lanes = min(count, LANES)
         points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
         own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
-        if hasattr(own, "problem") and desk_bytes(points, feet) > SHARED:
+        self.together = hasattr(own, "problem")
+        if self.together and desk_bytes(points, feet) > SHARED:
             raise SimulationError(
                 f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
             )
         self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
         self.state = State(**self._zeros(shapes[0], count))
-        self.space = Space(**self._zeros(shapes[1], self.lanes), law=self._lanes_of(own))
+        self.plot = lay_out(shapes[1], own)
+        space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
+        self.space = Tiles(*map(self.cuda.to_device, space))
         self.given: Any = None
         self.prepared: list[Any] = []  # kernels
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
-
-    def _lanes_of(self, scratch: Any) -> Any:
-        """The arrays that a law computes in, for all lanes; one that nobody reads if it needs none."""
-        if isinstance(scratch, tuple):
-            return type(scratch)(*map(self._lanes_of, scratch))
-        shape, kind = ((1,), np.int64) if scratch is None else (scratch.shape, self._cast(scratch).dtype)
-        return self.cuda.to_device(np.zeros((*shape, self.lanes), dtype=kind))
 
     def _bytes_of(self, scratch: Any) -> int:
         """Memory of one lane's share of them."""
@@ -198,7 +196,7 @@ class Card:
         real: Any = self.real
         own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
         arrays = (self.robot, self.given, self.state, self.space, tapes.feet, tapes.chosen, own)
-        if hasattr(self.space.law, "problem"):
+        if self.together:
             launch = self._together(kind, control, arrays)
         else:
             launch = self._apart(kind, control, arrays)
@@ -220,16 +218,15 @@ class Card:
 
     def _apart(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
         """What takes the steps of a span, a lane for each world."""
-        entry = build_apart(law, self.surface, control, form_of(self.space), single=self.single)
+        entry = build_apart(law, self.surface, control, self.plot, single=self.single)
         self._prepare(entry, (*arrays, Span(1, 0, 0)))
         return lambda span: entry[-(-self.lanes // BLOCK), BLOCK](*arrays, span)
 
     def _together(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        form = form_of(self.space)
-        step = build_together(law, self.surface, control, form)
-        solvers = [build_solver(part, form, points, feet) for part in (guess_forces, find_near_forces)]
+        step = build_together(law, self.surface, control, self.plot)
+        solvers = [build_solver(part, self.plot, points, feet) for part in (guess_forces, find_near_forces)]
         robot, _, state, space, _, chosen, _ = arrays
         going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
         self._prepare(step, (*arrays, Span(1, 0, 0), going, Turn(0, 0, 0, 0)))

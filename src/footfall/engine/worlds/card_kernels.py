@@ -13,11 +13,12 @@ from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.engine.mobility import mobility
 from footfall.engine.tape import Tape
-from footfall.engine.worlds.arrays import Form, Given, State, picker
+from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
 from footfall.engine.worlds.lean_mobility import lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import Functions, law_step, motion_step, operator_step, point_step
+from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
 from footfall.engine.worlds.together import begin_step, end_step, start_call, still_going
 from footfall.solve.contact_lean import defer
 from footfall.solve.contact_problem import solve_from_guess
@@ -44,9 +45,9 @@ pick_state = picker(State, world_last=True)
 pick_tape = picker(Tape, world_last=True)
 
 
-def pick_space(form: Form) -> Any:
-    """The kernel that gives a lane its space."""
-    return picker(form.kind, world_last=True, inner=form.inner)
+def is_simulated() -> bool:
+    """Whether kernels run in Numba's simulator."""
+    return not hasattr(cuda, "syncwarp")
 
 
 def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
@@ -70,30 +71,49 @@ def no_facets(problem, facets):
 LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility}
 
 
+def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
+    """A coupled law as a function of the device that finds the arrays it computes in among the numbers of its lane.
+
+    Handed over one by one they would make the tuple of all arrays of a world so long that it is kept in memory.
+    """
+    law, pick = device.function(adapter), law_picker(plot, simulated=is_simulated())
+    if pick is None:
+        return law
+    scratch_in = device.function(pick)
+
+    @cuda.jit(device=True)
+    def asked(contacts, dt, memory, force, mode, tiles, signals, values):
+        return law(contacts, dt, memory, force, mode, scratch_in(tiles), signals, values)
+
+    return asked
+
+
 @cache
-def build_together(law: Any, surface: Any, control: Any, form: Form) -> Any:
+def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
     device = Device(replaced=STAND_INS | LEAN)
     start, begin, end, goes_on = (device.function(one) for one in (start_call, begin_step, end_step, still_going))
-    world, coupled = device.function(one_world_on_feet), device.function(law.adapter())
+    world, coupled = device.function(one_world_on_feet), law_on_tiles(device, law.adapter(), plot)
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
+    space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
     @cuda.jit
     def entry(robot, given, state, space, tape, chosen, plan, span, going, turn):
         lane = cuda.grid(1)
         w = turn.first + lane
-        if lane >= space.number.shape[1] or w >= chosen.size:
+        if w >= chosen.size:
             return
         row = chosen[w]
         if row < 0 and span.look == 1:
             return
         functions = Functions(point, coupled, ground, controller)
         own_state, own, own_given, tape_row = state_of(state, w), space_of(space, lane), given_of(given, w), max(row, 0)
-        one = world(robot, own_given, own_state, own)
         if turn.start == 1:
             start(own.progress)
+        if not goes_on(own_state, own.progress, span):
+            return
+        one = world(robot, own_given, own_state, own)
         if turn.end == 1:
             end(one, own_state, own.progress, tape_of(tape, tape_row), row >= 0, plan, span)
         if turn.begin == 1:
@@ -106,13 +126,14 @@ def build_together(law: Any, surface: Any, control: Any, form: Form) -> Any:
 
 
 @cache
-def build_solver(part: Any, form: Form, points: int, feet: int) -> Any:
+def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
-    real = hasattr(cuda, "syncwarp")  # not the simulator
-    options = {"max_registers": REGISTERS} if real else {}
-    device = Device(replaced={wait: wait_for_warp} if real else {}, short=True)
+    simulated = is_simulated()
+    options = {} if simulated else {"max_registers": REGISTERS}
+    device = Device(replaced={} if simulated else {wait: wait_for_warp}, short=True)
     solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
-    state_of, space_of = device.function(pick_state), device.function(pick_space(form))
+    law_of = device.function(law_picker(plot, simulated=simulated))
+    state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))
 
     @cuda.jit(**options)
     def entry(robot, state, space, chosen, span, turn):
@@ -120,7 +141,8 @@ def build_solver(part: Any, form: Form, points: int, feet: int) -> Any:
         w = turn.first + owner
         if w >= chosen.size or (chosen[w] < 0 and span.look == 1):
             return
-        solve(lane, robot, state_of(state, w), space_of(space, owner), make_desk())
+        own = space_of(space, owner)
+        solve(lane, robot, state_of(state, w), own, law_of(own.law), make_desk())
 
     return kept_on_disk(entry)
 
@@ -138,7 +160,7 @@ def desk_maker(points: int, feet: int) -> Any:
 
 
 @cache
-def build_apart(law: Any, surface: Any, control: Any, form: Form, *, single: bool) -> Any:
+def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool) -> Any:
     """The kernel for the others: a lane for each world, on its own."""
     own_step = point_step
     if law.coupled:
@@ -146,15 +168,15 @@ def build_apart(law: Any, surface: Any, control: Any, form: Form, *, single: boo
     device = Device(single=single, replaced=STAND_INS | LEAN | {law_step: own_step})
     advance = device.function(advance_on_feet)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
-    coupled = device.function(law.adapter() if issubclass(law, CoupledLaw) else idle_coupled)
+    coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(pick_space(form)), device.function(pick_tape)
+    space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
     @cuda.jit
     def entry(robot, given, state, space, tape, chosen, plan, span):
         lane, lanes = cuda.grid(1), cuda.gridsize(1)
-        if lane >= space.number.shape[1]:
+        if lane >= chosen.size:
             return
         functions = Functions(point, coupled, ground, controller)
         own = space_of(space, lane)

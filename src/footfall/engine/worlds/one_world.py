@@ -70,7 +70,7 @@ class Scratch(NamedTuple):
     centroid: Any
     half: Any
     block: Any
-    law: Any  # what the law computes in: an address, or on a GPU its arrays
+    law: Any  # where the law computes: an address, or on a GPU all numbers of the lane
     signals: Any
     memory: Any
     mode: Any

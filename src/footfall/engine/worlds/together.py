@@ -16,7 +16,7 @@ from footfall.compiled import inlined
 from footfall.engine.active_set import ROUNDS
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.one_world import contacts_of, points_of, scratch_of
+from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
 from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, deferred_problem
 from footfall.solve.together.newton import STAGES
@@ -84,29 +84,29 @@ def still_going(state, progress, span):
 
 
 @inlined
-def deferred_in(robot, state, space):
-    """The problem that a law has laid out."""
+def deferred_in(robot, state, space, law):
+    """The problem that a law has laid out in the arrays it computes in, ``law``."""
     points = points_of(robot.soles, state, space)
-    return deferred_problem(points, contacts_of(robot.soles.foot, points, space), scratch_of(space))
+    return deferred_problem(points, contacts_of(robot.soles.foot, points, space), law)
 
 
 @inlined
-def guess_forces(lane, robot, state, space, desk):
+def guess_forces(lane, robot, state, space, law, desk):
     """Solve the problem that a law has laid out, if it has, by guesses: before Newton, or after it."""
     answer = space.progress[ANSWER]
     if answer >= DEFERRED and answer != HARD:
         near = answer != DEFERRED
-        found = solve_by_guesses(lane, deferred_in(robot, state, space), near, desk)
+        found = solve_by_guesses(lane, deferred_in(robot, state, space, law), near, desk)
         if lane == 0:
             space.progress[ANSWER] = 0 if found or answer == NEAR else 1 if near else HARD
             space.progress[STAGE] = 0
 
 
 @inlined
-def find_near_forces(lane, robot, state, space, desk):
+def find_near_forces(lane, robot, state, space, law, desk):
     """Forces by Newton, if guesses did not hold; what takes long goes on in the next turn, where it stopped."""
     if space.progress[ANSWER] == HARD:
-        stage, solved = near_by_newton(lane, deferred_in(robot, state, space), space.progress[STAGE], desk)
+        stage, solved = near_by_newton(lane, deferred_in(robot, state, space, law), space.progress[STAGE], desk)
         if lane == 0:
             space.progress[STAGE] = stage
             if stage == STAGES:

@@ -1,0 +1,74 @@
+"""Arrays of many worlds in one array, laid out so that a GPU's compiler knows where each number lies.
+
+The worlds of a warp make a tile: number k of world w is ``pool[w // 32, k, w % 32]``. So neighbouring lanes read
+neighbouring numbers, those of a tile lie close to each other, and every number of a world is at a constant distance from
+its first. With an array for each quantity, half of all instructions would compute addresses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+#: Worlds of a tile: a warp.
+TILE = 32
+
+
+@cache
+def numbers_of(count: int, *, simulated: bool) -> Any:
+    """A function of the device ``(pool, w) -> (count,)``: all numbers of one world."""
+    if simulated:  # tiles have one world there
+        return lambda pool, w: pool[w, :, 0]
+
+    def start(builder: Any, whole: Any, pool: Any, w: Any) -> Any:
+        row = builder.mul(builder.lshr(w, whole(TILE.bit_length() - 1)), whole(count * TILE))
+        return builder.gep(pool, [builder.add(row, builder.and_(w, whole(TILE - 1)))])
+
+    return _view((count,), start, f"numbers {count}", takes_world=True)
+
+
+@cache
+def array_at(first: int, shape: tuple[int, ...], *, simulated: bool) -> Any:
+    """A function of the device ``numbers -> array`` of this shape: those from ``first`` on."""
+    if simulated:
+        return lambda numbers: numbers[first : first + math.prod(shape)].reshape(shape)
+
+    def start(builder: Any, whole: Any, numbers: Any) -> Any:
+        return builder.gep(numbers, [whole(first * TILE)])
+
+    return _view(shape, start, f"array at {first}")
+
+
+def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, *, takes_world: bool = False) -> Any:
+    """An intrinsic of Numba's CUDA that gives a view with constant shape and strides on what lies from ``start`` on."""
+    from llvmlite import ir
+    from numba.cuda import types
+    from numba.cuda.extending import intrinsic
+    from numba.cuda.np.arrayobj import make_array, populate_array
+
+    whole = ir.IntType(64)
+
+    def typed(source: Any, *world: Any) -> Any:
+        kind = types.Array(source.dtype, len(shape), "A")
+
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            size = context.get_abi_sizeof(context.get_data_type(source.dtype))
+            given = [context.cast(builder, one, was, types.int64) for one, was in zip(arguments[1:], world, strict=True)]
+            data = start(builder, whole, make_array(source)(context, builder, arguments[0]).data, *given)
+            strides = [size * TILE * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+            made = make_array(kind)(context, builder)
+            sizes = [[whole(n) for n in values] for values in (shape, strides)]
+            populate_array(made, data, *sizes, whole(size), meminfo=None)
+            return made._getvalue()
+
+        return kind(source, *world), lower
+
+    if takes_world:
+        made = intrinsic(lambda _, pool, w: typed(pool, w))
+    else:
+        made = intrinsic(lambda _, numbers: typed(numbers))
+    # What decides what it does, for :mod:`.stamp`.
+    made.linkage = lambda: f"{name} {shape} in tiles of {TILE}"
+    return made

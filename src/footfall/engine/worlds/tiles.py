@@ -1,0 +1,100 @@
+"""The space of a step on a GPU: all arrays of :class:`Space` and of the law in two arrays of tiles, by kind of number."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled import generated
+from footfall.compiled.gpu_tiles import TILE, array_at, numbers_of
+from footfall.engine.worlds.arrays import INTEGERS, Shapes, Space, room
+
+
+class Tiles(NamedTuple):
+    """The space of all lanes (tiles, n, lanes of a tile), see :mod:`footfall.compiled.gpu_tiles`, or of one (n,)."""
+
+    reals: Any
+    wholes: Any
+
+
+class Layout(NamedTuple):
+    """Where the arrays of a tuple lie among the numbers of a lane."""
+
+    kind: type  # of the tuple
+    fields: tuple[Any, ...]  # of each which of Tiles it lies in, where it begins and its shape, or a Layout, or None
+
+
+class Plot(NamedTuple):
+    """Where everything of a lane lies."""
+
+    space: Layout  # ``law`` is None
+    law: Layout | None  # what the law computes in
+    numbers: Tiles  # how many there are
+
+
+def lay_out(shapes: Shapes, scratch: Any) -> Plot:
+    """Where the space and what the law computes in, a tuple of arrays or ``None``, lie."""
+    used = {"reals": 0, "wholes": 0}
+
+    def place(shape: tuple[int, ...], whole: bool) -> tuple[str, int, tuple[int, ...]]:
+        pool = "wholes" if whole else "reals"
+        first = used[pool]
+        used[pool] += math.prod(shape)
+        return pool, first, shape
+
+    def within(named: Any) -> Any:
+        if not isinstance(named, tuple):
+            return place(named.shape, named.dtype.kind == "i")
+        return Layout(type(named), tuple(map(within, named)))
+
+    fields = (None if name == "law" else place(shapes[name], name in INTEGERS) for name in Space._fields)
+    space = Layout(Space, tuple(fields))
+    law = None if scratch is None else within(scratch)
+    return Plot(space, law, Tiles(**used))
+
+
+@cache
+def tile_picker(plot: Plot, *, simulated: bool) -> Any:
+    """A function of the device ``(tiles, lane) -> Space``, whose ``law`` are all numbers of the lane."""
+    ways = {f"{pool}_of": numbers_of(n, simulated=simulated) for pool, n in plot.numbers._asdict().items()}
+    lines = [f"    {pool} = {pool}_of(tiles.{pool}, lane)\n" for pool in Tiles._fields]
+    return _picker("pick_space(tiles, lane)", "".join(lines), plot.space, simulated, ways)
+
+
+@cache
+def law_picker(plot: Plot, *, simulated: bool) -> Any:
+    """A function of the device ``Tiles of a lane -> what the law computes in``, ``None`` if it needs nothing."""
+    if plot.law is None:
+        return None
+    lines = [f"    {pool} = tiles.{pool}\n" for pool in Tiles._fields]
+    return _picker("pick_law(tiles)", "".join(lines), plot.law, simulated, {})
+
+
+def _picker(head: str, lines: str, layout: Layout, simulated: bool, known: dict[str, Any]) -> Any:
+    namespace = known | {"Tiles": Tiles}
+
+    def named(value: Any) -> str:
+        name = f"part_{len(namespace)}"
+        namespace[name] = value
+        return name
+
+    def text(field: Any) -> str:
+        if field is None:
+            return "Tiles(reals, wholes)"
+        if isinstance(field, Layout):
+            return f"{named(field.kind)}({', '.join(map(text, field.fields))})"
+        pool, first, shape = field
+        return f"{named(array_at(first, shape, simulated=simulated))}({pool})"
+
+    home: Any = room
+    return generated(f"def {head}:\n{lines}    return {text(layout)}\n", head.partition("(")[0], namespace, home)
+
+
+def zeros(plot: Plot, lanes: int, real: Any, *, simulated: bool) -> Tiles:
+    """Room for so many lanes."""
+    tile = 1 if simulated else TILE
+    kinds = Tiles(real, np.int64)
+    return Tiles(*(np.zeros((-(-lanes // tile), n, tile), kind) for n, kind in zip(plot.numbers, kinds, strict=True)))
