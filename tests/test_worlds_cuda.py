@@ -53,7 +53,7 @@ from footfall.solve.together import desk as module, newton
 from footfall.solve.together.desk import WHOLE, Desk, desk_shapes
 
 cuda = module.cuda = find_cuda()
-solve, STAGES = Device(short=True).function(newton.newton_together), newton.STAGES
+solve, STAGES = Device().function(newton.newton_together), newton.STAGES
 
 @cuda.jit
 def entry(desk, points, feet, found):
@@ -146,7 +146,9 @@ def has_gpu() -> bool:
 
 
 @pytest.mark.skipif(not has_gpu(), reason="there is no GPU here")
-@pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping"])
+@pytest.mark.parametrize(
+    "law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping", "constraint-selection"]
+)
 def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
     found = compared(law, "double", simulated=False)
     assert max(found["qpos"], found["recording"]) < 0.8e-6

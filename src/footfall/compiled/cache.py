@@ -141,11 +141,12 @@ class KernelCache(NullCache):
 
 
 @cache
-def own_version() -> str:
-    """A hash of this package's files: they decide as well what code is made of a kernel."""
+def own_version(*, gpu: bool = False) -> str:
+    """A hash of this package's files: they decide as well what code is made of a kernel, those of GPUs there alone."""
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
+        if gpu or not file.name.startswith("gpu"):
+            digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from footfall.compiled.gpu_loops import counted
+from footfall.compiled.gpu_loops import HIDDEN, counted, hidden
 from footfall.errors import SimulationError
 
 
 class Device:
-    """Translates kernels; ``replaced`` names functions that others stand in for; ``short`` code unrolls no loops."""
+    """Translates kernels; ``replaced`` names functions that others stand in for."""
 
-    def __init__(self, *, single: bool = False, short: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
-        self.single, self.short = single, short
+    def __init__(self, *, single: bool = False, replaced: Mapping[Any, Any] | None = None) -> None:
+        self.single = single
         self.replaced = {plain(old): new for old, new in (replaced or {}).items()}
         self.made: dict[FunctionType, Any] = {}
 
@@ -40,11 +40,8 @@ class Device:
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
         known["__builtins__"] = own.__globals__["__builtins__"]
-        if self.short:
-            known["cuda"] = cuda()
-        made = FunctionType(
-            self.code(counted(own, short=self.short)), known, own.__name__, own.__defaults__, cells or None
-        )
+        known[HIDDEN] = hidden(simulated=is_simulated())
+        made = FunctionType(self.code(counted(own)), known, own.__name__, own.__defaults__, cells or None)
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__
         return made
 
@@ -88,6 +85,11 @@ def cuda() -> Any:
     except ImportError as error:
         raise SimulationError(f"device='cuda' needs numba-cuda: pip install 'footfall[cuda]' ({error})") from error
     return cuda
+
+
+def is_simulated() -> bool:
+    """Whether kernels run in Numba's simulator."""
+    return not hasattr(cuda(), "syncwarp")
 
 
 def checked_cuda() -> Any:

@@ -89,7 +89,7 @@ class CubinCache:
             return None
         import numba_cuda  # type: ignore[import-untyped]
 
-        versions = (numba.__version__, numba_cuda.__version__, own_version())
+        versions = (numba.__version__, numba_cuda.__version__, own_version(gpu=True))
         parts = (self.stamp, self.options, str(kinds), classes_of(kinds), versions, capability)
         key = hashlib.sha256(repr(parts).encode()).hexdigest()
         return folder / f"gpu-{self.function.__name__}-{self.stamp[:16]}-{key[:24]}.kernel", key
@@ -109,13 +109,13 @@ def kept_on_disk(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def prepare(dispatcher: Any, arguments: Any, *, short: bool = False) -> None:
-    """Compile a kernel for such arguments, or fetch it from the disk; ``short`` is with no loop unrolled."""
+def prepare(dispatcher: Any, arguments: Any) -> None:
+    """Compile a kernel for such arguments, or fetch it from the disk."""
     if not hasattr(dispatcher, "targetoptions"):
         return
     kinds = tuple(dispatcher.typeof_pyval(one) for one in arguments)
     if kinds not in dispatcher.overloads:
-        with compiling(dispatcher.py_func), known_types(), _one_translation(short), _short_addresses():
+        with compiling(dispatcher.py_func), known_types(), _one_translation(), _short_addresses():
             dispatcher.compile(kinds)
 
 
@@ -143,16 +143,15 @@ def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callabl
 
 
 @contextmanager
-def _one_translation(short: bool) -> Iterator[None]:
+def _one_translation() -> Iterator[None]:
     """Let NVVM translate a kernel once: Numba does it a first time only to search the result for names of functions,
-    which its own code has as well.
+    which its own code has as well. No loop is unrolled after that.
     """
     from numba.cuda.codegen import CUDACodeLibrary
 
     usual, all_usual = CUDACodeLibrary.get_asm_str, CUDACodeLibrary.get_asm_strs
     CUDACodeLibrary.get_asm_str = lambda self, *_: self.get_llvm_str()
-    if short:
-        CUDACodeLibrary.get_asm_strs = lambda self, cc=None: [rolled(ptx) for ptx in all_usual(self, cc)]
+    CUDACodeLibrary.get_asm_strs = lambda self, cc=None: [rolled(ptx) for ptx in all_usual(self, cc)]
     try:
         yield
     finally:

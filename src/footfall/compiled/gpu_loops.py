@@ -2,7 +2,8 @@
 
 Numba's iterator of a range carries two counters and a look at their sign, which its CPU compiler takes out and the
 GPU's does not: five instructions in every turn. So functions for a GPU are compiled from a source in which ``for i in
-range(...)`` counts in a ``while``.
+range(...)`` counts in a ``while``. And loops are not unrolled, unless their ends are numbers: code that is long does
+not fit the cache for instructions, takes more registers and longer to compile.
 """
 
 from __future__ import annotations
@@ -11,18 +12,41 @@ import ast
 import inspect
 import re
 import textwrap
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-#: One, which the compiler does not know to be one.
-ONE = "cuda.blockDim.z"
+#: What a function calls with each new value of a counter.
+HIDDEN = "hidden_from_the_compiler"
 
 
-def counted(function: FunctionType, *, short: bool = False) -> CodeType:
+@cache
+def hidden(*, simulated: bool) -> Any:
+    """A function of the device that gives back a whole number of 32 bits, of which the compiler then knows nothing."""
+    if simulated:
+        return lambda number: number
+    from llvmlite import ir
+    from numba.cuda import types
+    from numba.cuda.extending import intrinsic
+
+    def typed(_: Any, number: Any) -> Any:
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            short = ir.IntType(32)
+            copy = ir.InlineAsm(ir.FunctionType(short, [short]), "mov.b32 $0, $1;", "=r,r")
+            return builder.sext(builder.call(copy, [builder.trunc(arguments[0], short)]), ir.IntType(64))
+
+        return types.int64(types.int64), lower
+
+    made = intrinsic(typed)
+    made.linkage = lambda: HIDDEN  # for :mod:`.stamp`
+    return made
+
+
+def counted(function: FunctionType) -> CodeType:
     """The code of a function whose loops over ranges count; its own where its source is not at hand.
 
-    If it is to be ``short``, loops whose ends are no numbers go on by steps that the compiler does not know, so that it
-    does not unroll them; the function must know ``cuda``.
+    The compiler does not see what loops whose ends are no numbers count, so that it does not unroll them; the function
+    must know ``HIDDEN``.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -35,7 +59,7 @@ def counted(function: FunctionType, *, short: bool = False) -> CodeType:
     own = _compiled(definition, function)
     if own is None or not _same(own, function.__code__):
         return function.__code__  # made from text: what stands in the file is another
-    changed = _Counting(function, short).visit(definition)
+    changed = _Counting(function).visit(definition)
     made = _compiled(ast.fix_missing_locations(changed), function)
     return function.__code__ if made is None else made
 
@@ -63,8 +87,7 @@ def _same(one: CodeType, other: CodeType) -> bool:
 class _Counting(ast.NodeTransformer):
     """Replaces loops over ranges."""
 
-    def __init__(self, function: FunctionType, short: bool) -> None:
-        self.short = short
+    def __init__(self, function: FunctionType) -> None:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         self.known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
         self.number = 0
@@ -86,8 +109,8 @@ class _Counting(ast.NodeTransformer):
         sign = "<" if step > 0 else ">"
         head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {at} {sign} {end}:\n    pass").body
         fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
-        by = f"{step} * {ONE}" if self.short and not fixed else str(step)
-        body = ast.parse(f"{node.target.id} = {at}\n{at} += {by}").body
+        following = f"{HIDDEN}({at} + {step})" if not fixed else f"{at} + {step}"
+        body = ast.parse(f"{node.target.id} = {at}\n{at} = {following}").body
         first, last, loop = head
         assert isinstance(first, ast.Assign) and isinstance(last, ast.Assign) and isinstance(loop, ast.While)
         first.value, last.value, loop.body = start, stop, [*body, *node.body]
@@ -103,7 +126,7 @@ class _Counting(ast.NodeTransformer):
 
 
 def rolled(ptx: str) -> str:
-    """The same PTX with every loop marked as one that is not unrolled: code that is long does not fit the cache."""
+    """The same PTX with every loop marked as one that is not unrolled."""
     seen: set[str] = set()
     heads: set[str] = set()
     for line in ptx.splitlines():

@@ -1,8 +1,8 @@
 """Arrays of many worlds in one array, laid out so that a GPU's compiler knows where each number lies.
 
 The worlds of a warp make a tile: number k of world w is ``pool[w // 32, k, w % 32]``. So neighbouring lanes read
-neighbouring numbers, those of a tile lie close to each other, and every number of a world is at a constant distance from
-its first. With an array for each quantity, half of all instructions would compute addresses.
+neighbouring numbers, those of a tile lie close to each other, and every number of a world is at a constant distance
+from its first. With an array for each quantity, half of all instructions would compute addresses.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, *, takes
 
         def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             size = context.get_abi_sizeof(context.get_data_type(source.dtype))
-            given = [context.cast(builder, one, was, types.int64) for one, was in zip(arguments[1:], world, strict=True)]
-            data = start(builder, whole, make_array(source)(context, builder, arguments[0]).data, *given)
+            at = [context.cast(builder, one, was, types.int64) for one, was in zip(arguments[1:], world, strict=True)]
+            data = start(builder, whole, make_array(source)(context, builder, arguments[0]).data, *at)
             strides = [size * TILE * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
             made = make_array(kind)(context, builder)
             sizes = [[whole(n) for n in values] for values in (shape, strides)]

@@ -17,10 +17,10 @@ def bias(tree, bodies):
         cacc[0, 3 + k] = -tree.gravity[k]
     j, d = 0, 0
     for b in range(1, tree.body_parentid.size):
-        p = tree.body_parentid[b]
-        v, a = cvel[b], cacc[b]
-        for k in range(6):
-            v[k], a[k] = cvel[p, k], cacc[p, k]
+        v, a = cvel[tree.body_parentid[b]], cacc[tree.body_parentid[b]]
+        # In registers, as a GPU waits long for what it has just written.
+        v0, v1, v2, v3, v4, v5 = v[0], v[1], v[2], v[3], v[4], v[5]
+        a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
         for _ in range(tree.body_jntnum[b]):
             kind = tree.jnt_type[j]
             j += 1
@@ -28,38 +28,44 @@ def bias(tree, bodies):
                 for k in range(3):
                     for c in range(6):
                         bodies.cdof_dot[d + k, c] = 0.0
-                    v[3 + k] += bodies.qvel[d + k]
+                v3, v4, v5 = v3 + bodies.qvel[d], v4 + bodies.qvel[d + 1], v5 + bodies.qvel[d + 2]
                 d += 3
             # The axes of a ball turn together: each rate is that of the body before all three.
+            u0, u1, u2, u3, u4, u5 = v0, v1, v2, v3, v4, v5
             count = 3 if kind in (FREE, BALL) else 1
             for i in range(d, d + count):
-                write_cross(v, bodies.cdof[i], bodies.cdof_dot[i])
-            for i in range(d, d + count):
-                speed = bodies.qvel[i]
-                for c in range(6):
-                    v[c] += speed * bodies.cdof[i, c]
-                    a[c] += speed * bodies.cdof_dot[i, c]
+                s, rate, speed = bodies.cdof[i], bodies.cdof_dot[i], bodies.qvel[i]
+                r0, r1, r2, r3, r4, r5 = carried(s, u0, u1, u2, u3, u4, u5)
+                v0, v1, v2 = v0 + speed * s[0], v1 + speed * s[1], v2 + speed * s[2]
+                v3, v4, v5 = v3 + speed * s[3], v4 + speed * s[4], v5 + speed * s[5]
+                a0, a1, a2 = a0 + speed * r0, a1 + speed * r1, a2 + speed * r2
+                a3, a4, a5 = a3 + speed * r3, a4 + speed * r4, a5 + speed * r5
+                rate[0], rate[1], rate[2], rate[3], rate[4], rate[5] = r0, r1, r2, r3, r4, r5
             d += count
-        inertia = bodies.cinert[b]
-        f0, f1, f2, f3, f4, f5 = momentum(inertia, a[0], a[1], a[2], a[3], a[4], a[5])
-        h0, h1, h2, h3, h4, h5 = momentum(inertia, v[0], v[1], v[2], v[3], v[4], v[5])
-        cfrc[b, 0] = f0 + v[1] * h2 - v[2] * h1 + v[4] * h5 - v[5] * h4
-        cfrc[b, 1] = f1 + v[2] * h0 - v[0] * h2 + v[5] * h3 - v[3] * h5
-        cfrc[b, 2] = f2 + v[0] * h1 - v[1] * h0 + v[3] * h4 - v[4] * h3
-        cfrc[b, 3] = f3 + v[1] * h5 - v[2] * h4
-        cfrc[b, 4] = f4 + v[2] * h3 - v[0] * h5
-        cfrc[b, 5] = f5 + v[0] * h4 - v[1] * h3
+        f0, f1, f2, f3, f4, f5 = momentum(bodies.cinert[b], a0, a1, a2, a3, a4, a5)
+        h0, h1, h2, h3, h4, h5 = momentum(bodies.cinert[b], v0, v1, v2, v3, v4, v5)
+        v, a, f = cvel[b], cacc[b], cfrc[b]
+        v[0], v[1], v[2], v[3], v[4], v[5] = v0, v1, v2, v3, v4, v5
+        a[0], a[1], a[2], a[3], a[4], a[5] = a0, a1, a2, a3, a4, a5
+        f[0] = f0 + v1 * h2 - v2 * h1 + v4 * h5 - v5 * h4
+        f[1] = f1 + v2 * h0 - v0 * h2 + v5 * h3 - v3 * h5
+        f[2] = f2 + v0 * h1 - v1 * h0 + v3 * h4 - v4 * h3
+        f[3] = f3 + v1 * h5 - v2 * h4
+        f[4] = f4 + v2 * h3 - v0 * h5
+        f[5] = f5 + v0 * h4 - v1 * h3
 
 
 @inlined
-def write_cross(v, s, out):
-    """The rate of a motion axis ``s`` carried along by a spatial velocity ``v``."""
-    out[0] = v[1] * s[2] - v[2] * s[1]
-    out[1] = v[2] * s[0] - v[0] * s[2]
-    out[2] = v[0] * s[1] - v[1] * s[0]
-    out[3] = v[1] * s[5] - v[2] * s[4] + v[4] * s[2] - v[5] * s[1]
-    out[4] = v[2] * s[3] - v[0] * s[5] + v[5] * s[0] - v[3] * s[2]
-    out[5] = v[0] * s[4] - v[1] * s[3] + v[3] * s[1] - v[4] * s[0]
+def carried(s, v0, v1, v2, v3, v4, v5):
+    """The rate of a motion axis ``s`` carried along by a spatial velocity."""
+    return (
+        v1 * s[2] - v2 * s[1],
+        v2 * s[0] - v0 * s[2],
+        v0 * s[1] - v1 * s[0],
+        v1 * s[5] - v2 * s[4] + v4 * s[2] - v5 * s[1],
+        v2 * s[3] - v0 * s[5] + v5 * s[0] - v3 * s[2],
+        v0 * s[4] - v1 * s[3] + v3 * s[1] - v4 * s[0],
+    )
 
 
 @inlined
@@ -81,8 +87,9 @@ def subtract_body_forces(tree, bodies):
     for b in range(tree.body_parentid.size - 1, 0, -1):
         p = tree.body_parentid[b]
         if p > 0:
-            for k in range(6):
-                f[p, k] += f[b, k]
+            g, h = f[p], f[b]
+            g[0], g[1], g[2] = g[0] + h[0], g[1] + h[1], g[2] + h[2]
+            g[3], g[4], g[5] = g[3] + h[3], g[4] + h[4], g[5] + h[5]
     for j in range(tree.dof_bodyid.size):
         s, g = bodies.cdof[j], f[tree.dof_bodyid[j]]
         bodies.qfrc_smooth[j] -= s[0] * g[0] + s[1] * g[1] + s[2] * g[2] + s[3] * g[3] + s[4] * g[4] + s[5] * g[5]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.compiled.gpu import is_simulated
 from footfall.compiled.gpu_cache import launcher, prepare
 from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.step import DONE
@@ -24,7 +25,6 @@ from footfall.engine.worlds.card_kernels import (
     build_together,
     find_cuda,
     idle_control,
-    is_simulated,
 )
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
@@ -83,6 +83,8 @@ class Card:
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
         self.given: Any = None
+        self.starts: dict[str, tuple[Any, Any]] = {}  # of each array of the state, as given and on the device
+        self.uploaded: Any = None  # controls that came from the host last
         self.prepared: list[Any] = []  # kernels
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
@@ -139,6 +141,16 @@ class Card:
             return np.moveaxis(array._ary, -1, 0)
         return self._view(array, (array.shape[-1], *array.shape[:-1]), (array.strides[-1], *array.strides[:-1]))
 
+    def _uploaded(self, controls: np.ndarray) -> Any:
+        """Controls (1 or W, nu) on the device, the world last: a CPU would take as long to transpose them as a step."""
+        if is_simulated():
+            return self.cuda.to_device(np.ascontiguousarray(controls.T))
+        if self.uploaded is None or self.uploaded.shape != controls.shape:
+            self.uploaded = self.cuda.to_device(controls)
+        else:  # memory is given and taken back slowly
+            self.uploaded.copy_to_device(controls)
+        return self._view(self.uploaded, self.uploaded.shape[::-1], self.uploaded.strides[::-1])
+
     @staticmethod
     def _view(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
         from numba.cuda.cudadrv.devicearray import DeviceNDArray
@@ -153,10 +165,15 @@ class Card:
         """Set the worlds of ``which`` (W,) to their start."""
         mask = self.cuda.to_device(which)
         for name, array in self.state._asdict().items():
-            source = np.zeros((array.shape[0] * int(np.prod(array.shape[1:-1])), 1), dtype=array.dtype)
-            if name in start:
-                source = np.ascontiguousarray(start[name].T, dtype=array.dtype)
-            self._set(array, self.cuda.to_device(source), mask)
+            given = start.get(name)
+            kept = self.starts.get(name)
+            if kept is None or kept[0] is not given:
+                if given is None:
+                    source = np.zeros((array.size // self.count, 1), dtype=array.dtype)
+                else:
+                    source = np.ascontiguousarray(given.T, dtype=array.dtype)
+                kept = self.starts[name] = given, self.cuda.to_device(source)
+            self._set(array, kept[1], mask)
 
     def _set(self, array: Any, source: Any, mask: Any) -> None:
         flat = array.reshape(array.size // self.count, self.count)
@@ -169,7 +186,7 @@ class Card:
             source = self._view(given, given.shape[::-1], given.strides[::-1])
         else:
             given = np.asarray(ctrl, dtype=self.real)
-            source = self.cuda.to_device(np.ascontiguousarray(given.reshape(-1, width).T))
+            source = self._uploaded(np.ascontiguousarray(given.reshape(-1, width)))
         if given.shape not in ((width,), (count, width)):
             raise SimulationError(f"ctrl has shape {given.shape}, but it must be ({width},) or ({count}, {width})")
         self._set(self.state.ctrl, source, self.everybody)
@@ -211,9 +228,9 @@ class Card:
                 array.copy_to_device(after)
         self.cuda.synchronize()
 
-    def _prepare(self, entry: Any, arguments: tuple[Any, ...], *, short: bool = False) -> None:
+    def _prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
         if entry not in self.prepared:
-            prepare(entry, arguments, short=short)
+            prepare(entry, arguments)
             self.prepared.append(entry)
 
     def _apart(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
@@ -231,7 +248,7 @@ class Card:
         going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
         self._prepare(step, (*arrays, Span(1, 0, 0), going, Turn(0, 0, 0, 0)))
         for solver in solvers:
-            self._prepare(solver, (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0)), short=True)
+            self._prepare(solver, (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0)))
 
         def launch(span: Span) -> None:
             move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, span, going))

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from footfall.compiled import generated
-from footfall.compiled.gpu import Device, checked_cuda
+from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.contact.base import CoupledLaw, PointLaw
-from footfall.engine.mobility import mobility
+from footfall.engine.mobility import half_solve, mobility
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
-from footfall.engine.worlds.lean_mobility import lean_mobility
+from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import Functions, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
@@ -26,8 +26,9 @@ from footfall.solve.faceted import solve_with_facets
 from footfall.solve.together import desk as desk_module
 from footfall.solve.together.desk import WHOLE, Desk, desk_shapes, wait, wait_for_warp
 
-#: Registers of a lane that solves contact problems: so few that many warps hide each other's waiting.
-REGISTERS = 96
+#: Registers of a lane that takes steps, and of one that solves contact problems: so few that many warps hide each
+#: other's waiting for memory.
+STEP_REGISTERS, SOLVER_REGISTERS = 128, 96
 
 #: Numba's module, once there is a card: global, for its simulator to replace.
 cuda: Any = None
@@ -45,9 +46,9 @@ pick_state = picker(State, world_last=True)
 pick_tape = picker(Tape, world_last=True)
 
 
-def is_simulated() -> bool:
-    """Whether kernels run in Numba's simulator."""
-    return not hasattr(cuda, "syncwarp")
+def limited(registers: int) -> dict[str, int]:
+    """The option of a kernel that takes no more registers than these."""
+    return {} if is_simulated() else {"max_registers": registers}
 
 
 def idle_point(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
@@ -68,7 +69,7 @@ def no_facets(problem, facets):
 
 #: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
 #: memory, and for what takes many turns.
-LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility}
+LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility, half_solve: lean_half_solve}
 
 
 def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
@@ -98,7 +99,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
-    @cuda.jit
+    @cuda.jit(**limited(STEP_REGISTERS))
     def entry(robot, given, state, space, tape, chosen, plan, span, going, turn):
         lane = cuda.grid(1)
         w = turn.first + lane
@@ -129,13 +130,12 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
 def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
     simulated = is_simulated()
-    options = {} if simulated else {"max_registers": REGISTERS}
-    device = Device(replaced={} if simulated else {wait: wait_for_warp}, short=True)
+    device = Device(replaced={} if simulated else {wait: wait_for_warp})
     solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
     law_of = device.function(law_picker(plot, simulated=simulated))
     state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))
 
-    @cuda.jit(**options)
+    @cuda.jit(**limited(SOLVER_REGISTERS))
     def entry(robot, state, space, chosen, span, turn):
         lane, owner = cuda.threadIdx.x, cuda.blockIdx.x
         w = turn.first + owner
@@ -173,7 +173,7 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
-    @cuda.jit
+    @cuda.jit(**limited(STEP_REGISTERS))
     def entry(robot, given, state, space, tape, chosen, plan, span):
         lane, lanes = cuda.grid(1), cuda.gridsize(1)
         if lane >= chosen.size:

@@ -1,4 +1,4 @@
-"""The mobility of the feet with little traffic to memory, for GPUs: three rows of a block in registers at a time."""
+"""The mobility of the feet for GPUs, which wait long for memory: several numbers are read before one is written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,27 @@ from footfall.engine.mobility import half_solved_jacobian
 
 
 @inlined
+def lean_half_solve(world, x):
+    """Stands for :func:`footfall.engine.mobility.half_solve`."""
+    column, m = world.M_colind, world.qLD
+    for j in range(x.size - 1, -1, -1):
+        value, first = x[j], world.M_rowadr[j]
+        count = world.M_rownnz[j] - 1
+        for e in range(first, first + count - 3, 4):
+            a, b, c, d = column[e], column[e + 1], column[e + 2], column[e + 3]
+            x[a], x[b], x[c], x[d] = (
+                x[a] - m[e] * value,
+                x[b] - m[e + 1] * value,
+                x[c] - m[e + 2] * value,
+                x[d] - m[e + 3] * value,
+            )
+        for e in range(first + count - count % 4, first + count):
+            x[column[e]] -= m[e] * value
+
+
+@inlined
 def lean_mobility(world, points, contacts, centroid, half, block):
-    """Stands for :func:`footfall.engine.mobility.mobility`."""
+    """Stands for :func:`footfall.engine.mobility.mobility`; three rows of a block are in registers at a time."""
     near, out = contacts.near, contacts.mobility
     for k in range(points.body.size):
         if near[k] == near[k + 1]:

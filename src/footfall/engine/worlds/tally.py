@@ -18,6 +18,7 @@ def tally_contacts(points, contacts, dt, tally):
     """
     total, slip, work = 0.0, 0.0, 0.0
     x, y, z = 0.0, 0.0, 0.0
+    px, py, pz = tally[IMPULSE], tally[IMPULSE + 1], tally[IMPULSE + 2]
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f, v, frame, at = points.force[p], contacts.velocity[p], contacts.frame[p], points.position[p]
@@ -27,8 +28,10 @@ def tally_contacts(points, contacts, dt, tally):
         x, y, z = x + f[2] * at[0], y + f[2] * at[1], z + f[2] * at[2]
         slip += dt * math.sqrt(v[0] * v[0] + v[1] * v[1])
         work += dt * (f[0] * v[0] + f[1] * v[1] + f[2] * v[2])
-        for k in range(3):
-            tally[IMPULSE + k] += dt * (frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2])
+        px += dt * (frame[0, 0] * f[0] + frame[1, 0] * f[1] + frame[2, 0] * f[2])
+        py += dt * (frame[0, 1] * f[0] + frame[1, 1] * f[1] + frame[2, 1] * f[2])
+        pz += dt * (frame[0, 2] * f[0] + frame[1, 2] * f[1] + frame[2, 2] * f[2])
+    tally[IMPULSE], tally[IMPULSE + 1], tally[IMPULSE + 2] = px, py, pz
     tally[PEAK] = max(tally[PEAK], total)
     tally[SLIP] += slip
     tally[WORK] += work

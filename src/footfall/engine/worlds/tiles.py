@@ -1,4 +1,4 @@
-"""The space of a step on a GPU: all arrays of :class:`Space` and of the law in two arrays of tiles, by kind of number."""
+"""The space of a step on a GPU: the arrays of ``Space`` and of the law in two arrays of tiles, by kind of number."""
 
 from __future__ import annotations
 

@@ -150,9 +150,6 @@ def offered(setup: Setup, device: str, precision: str) -> None:
         and bool(setup.robot.point_axes.any()),
         "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
         f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
-        "constraint-selection is not offered on a GPU, which cannot compile its search in time: use device='cpu'": (
-            gpu and law.name == "constraint-selection"
-        ),
         "cone='polyhedral' is not offered on a GPU: use cone='exact', or device='cpu'": (
             gpu and getattr(law, "cone", "exact") != "exact"
         ),
