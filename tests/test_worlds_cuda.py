@@ -103,7 +103,7 @@ def said_by(program: str, *arguments: str, simulated: bool) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping", "constraint-selection"])
 def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law):
     found = compared(law, "double", simulated=True)
     assert found["force"] > 1.0  # they stand on the ground, some of them

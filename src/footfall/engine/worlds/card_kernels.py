@@ -23,6 +23,9 @@ from footfall.engine.worlds.together import begin_step, end_step, start_call, st
 from footfall.solve.contact_lean import defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.selection.prediction import predict
+from footfall.solve.selection.search import search
+from footfall.solve.selection.search_on_gpu import no_prediction, search_on_gpu
 from footfall.solve.together import desk as desk_module
 from footfall.solve.together.desk import WHOLE, Desk, desk_shapes, wait, wait_for_warp
 
@@ -68,8 +71,16 @@ def no_facets(problem, facets):
 
 
 #: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
-#: memory, and for what takes many turns.
-LEAN = {solve_from_guess: defer, solve_with_facets: no_facets, mobility: lean_mobility, half_solve: lean_half_solve}
+#: memory, and for what waits too often for memory (measured alone under time-stepping with 65,536 worlds:
+#: ``lean_mobility`` is a tenth of the speed).
+LEAN = {
+    solve_from_guess: defer,
+    solve_with_facets: no_facets,
+    search: search_on_gpu,
+    predict: no_prediction,
+    mobility: lean_mobility,
+    half_solve: lean_half_solve,
+}
 
 
 def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
