@@ -27,7 +27,15 @@ from footfall.solve.selection.prediction import predict
 from footfall.solve.selection.search import search
 from footfall.solve.selection.search_on_gpu import no_prediction, search_on_gpu
 from footfall.solve.together import desk as desk_module
-from footfall.solve.together.desk import WHOLE, Desk, desk_shapes, wait, wait_for_warp
+from footfall.solve.together.desk import (
+    WHOLE,
+    Desk,
+    desk_shapes,
+    largest_row,
+    largest_row_by_lanes,
+    wait,
+    wait_for_warp,
+)
 
 #: Registers of a lane that takes steps, and of one that solves contact problems: so few that many warps hide each
 #: other's waiting for memory.
@@ -141,7 +149,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
 def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
     simulated = is_simulated()
-    device = Device(replaced={} if simulated else {wait: wait_for_warp})
+    device = Device(replaced={} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes})
     solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
     law_of = device.function(law_picker(plot, simulated=simulated))
     state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
+from footfall.solve.together.desk import ACROSS, DOWN, LANES, largest_row, wait
 
 
 @inlined
@@ -81,11 +81,7 @@ def eliminate_together(lane, n, tolerance, desk):
     used = 0
     for k in range(n):
         old = k & 1
-        best, pivot = 0, -1.0
-        for i in range(n):
-            value = abs(pair[old, i, k])
-            if value > pivot and (used >> i) & 1 == 0:
-                best, pivot = i, value
+        best, pivot = largest_row(lane, n, pair[old, :, k], used)
         if not pivot > floor:
             return False
         used |= 1 << best

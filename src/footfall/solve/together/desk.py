@@ -99,6 +99,34 @@ def wait_for_warp():
 
 
 @inlined
+def largest_row(lane, n, column, used):
+    """The row of the largest number in a column (n,), the first of equals, among those whose bits are not in ``used``,
+    and its size; below zero if there is none.
+    """
+    best, largest = 0, -1.0
+    for i in range(n):
+        value = abs(column[i])
+        if value > largest and (used >> i) & 1 == 0:
+            best, largest = i, value
+    return best, largest
+
+
+@inlined
+def largest_row_by_lanes(lane, n, column, used):
+    """The same by lanes that tell each other, which the simulator does not know: each looks at a quarter."""
+    best, largest = 0, -1.0
+    for i in range(lane // ACROSS, n, DOWN):
+        value = abs(column[i])
+        if value > largest and (used >> i) & 1 == 0:
+            best, largest = i, value
+    for distance in (ACROSS, 2 * ACROSS):
+        row, value = cuda.shfl_xor_sync(-1, best, distance), cuda.shfl_xor_sync(-1, largest, distance)
+        if value > largest or (value == largest and row < best):
+            best, largest = row, value
+    return best, largest
+
+
+@inlined
 def fetch(lane, problem, step, desk):
     """Bring a problem to the desk: how many points and feet it has."""
     contacts, count, feet = problem.contacts, problem.contacts.number[0], 0
