@@ -59,7 +59,10 @@ def lay_out(shapes: Shapes, scratch: Any) -> Plot:
 @cache
 def tile_picker(plot: Plot, *, simulated: bool) -> Any:
     """A function of the device ``(tiles, lane) -> Space``, whose ``law`` are all numbers of the lane."""
-    ways = {f"{pool}_of": numbers_of(n, simulated=simulated) for pool, n in plot.numbers._asdict().items()}
+    ways = {
+        "reals_of": numbers_of(plot.numbers.reals, simulated=simulated),
+        "wholes_of": numbers_of(plot.numbers.wholes, simulated=simulated),
+    }
     lines = [f"    {pool} = {pool}_of(tiles.{pool}, lane)\n" for pool in Tiles._fields]
     return _picker("pick_space(tiles, lane)", "".join(lines), plot.space, simulated, ways)
 
