@@ -142,7 +142,7 @@ class KernelCache(NullCache):
 
 @cache
 def own_version(*, gpu: bool = False) -> str:
-    """A hash of this package's files: they decide as well what code is made of a kernel, those of GPUs there alone."""
+    """A hash of this package's files, which decide as well what code is made of a kernel; those for GPUs only there."""
     digest = hashlib.sha256(__version__.encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if gpu or not file.name.startswith("gpu"):
