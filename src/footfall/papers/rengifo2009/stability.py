@@ -187,9 +187,8 @@ def draw_stability(figure: Any, data: Stability) -> None:
         right.plot(time, curve[:, 1], color=color)
     middle.set_yscale("symlog", linthresh=1.0)
     middle.set(xlabel="time (s)", ylabel="height (µm)", title="pressed, which (18) knows:")
-    middle.set_ylim(-1e7, 1e4)
-    right.set(xlabel="time (s)", ylabel="normal force (N)", title="its force")
-    middle.legend(loc="lower right")
+    right.set(xlabel="time (s)", ylabel="normal force (N)", ylim=(-2.0, 150.0), title="its force")
+    right.legend(*middle.get_legend_handles_labels(), loc="upper left")
 
 
 EXPERIMENTS = (
