@@ -74,7 +74,7 @@ def test_at_rest_the_torques_are_those_that_carry_the_robot(biped):
 
 
 def test_gains_and_floor_are_the_papers_for_its_robot_and_follow_inertia_and_frequency():
-    own = gains(Balance(), PAPER)
+    own = gains(Balance(damping_h=0.8), PAPER)  # ours is larger: more pushes are survived
     np.testing.assert_allclose(own.stiffness, [900.0, 900.0, 3000.0])
     m = PAPER.mass
     np.testing.assert_allclose(own.damping, [2 * 0.8 * math.sqrt(900 * m)] * 2 + [2 * 0.2 * math.sqrt(3000 * m)])
@@ -150,7 +150,7 @@ def test_other_robots_stand_with_gains_by_their_mass(name):
     push = ff.Push("trunk", force=(0.0, 1.4 * robot.mass, 0.0), start=0.1, duration=0.05)
     rec = ff.Simulation(robot).run(1.6, controller="balance", pushes=[push]).check()
     error = np.linalg.norm(rec.signals["com_error"], axis=1)
-    assert error.max() > 4e-3 and error[-1] < 1e-3
+    assert error.max() > 3e-3 and error[-1] < 1e-3
 
 
 @pytest.mark.parametrize("heading", [0.0, math.pi / 2])

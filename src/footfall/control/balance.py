@@ -79,9 +79,10 @@ class Balance:
     """Keep the centre of mass and the trunk where they are, or on a reference, by the forces at the contact points.
 
     Gains left out follow from mass, inertia and the frequency sqrt(g/h) of the standing robot, in the proportion that
-    the paper's have; for a robot of its size (50 kg, centre of mass at 0.66 m) they are the paper's. ``floor`` left out
-    is the same share of the weight per contact point as in the paper. Servos are given the target that makes the
-    wanted torque; loops and springs between trunk and feet carry their part. ``com`` and
+    the paper's have; for a robot of its size (50 kg, centre of mass at 0.66 m) they are the paper's, but for the
+    horizontal damping, which is larger here. ``floor`` left out is the same share of the weight per contact point as in
+    the paper. Servos are given the target that makes the wanted torque; loops and springs between trunk and feet carry
+    their part. ``com`` and
     ``orientation`` are functions of time that give (3,) numbers: how far the centre of mass shall be from its place at
     the start (m, world frame), and the rotation vector (rad, world frame) of the trunk from its orientation there.
     ``contacts`` are points besides those of the feet, as of a hand on a rail.
@@ -95,7 +96,7 @@ class Balance:
 
     kh: float | None = None  # N/m, horizontal stiffness, 1.2 m g/h
     kv: float | None = None  # N/m, vertical stiffness, 4.0 m g/h
-    damping_h: float = 0.8  # damping ratio of the horizontal motion
+    damping_h: float = 1.15  # damping ratio of the horizontal motion; 0.8 in the paper, with which pushes topple sooner
     damping_v: float = 0.2  # damping ratio of the vertical motion
     kr: float | None = None  # N m/rad, stiffness of the trunk's orientation, 1.0 I g/h
     dr: float | None = None  # N m s/rad, its damping, 1.9 I sqrt(g/h)

@@ -18,7 +18,7 @@ FLOOR = 4.0  # N, least vertical force that is commanded
 FORCE = 70.0  # N, sideways
 LASTS = 0.05  # s
 #: The paper's own gains and least force, which a robot of another size would get scaled.
-BALANCE = Balance(kh=900.0, kv=3000.0, kr=100.0, dr=50.0, floor=FLOOR, hold_limbs=False)
+BALANCE = Balance(kh=900.0, kv=3000.0, damping_h=0.8, kr=100.0, dr=50.0, floor=FLOOR, hold_limbs=False)
 CLOSE = 2e-3  # m, from the reference: the robot has recovered
 IN_TIME = 3.0  # s, after a push
 
