@@ -27,9 +27,9 @@ from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
-#: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the part that is left of
-#: the weight of the trunk's roll, by which such a robot sways.
-TIPPING, SWAYING = 10.0, 0.03
+#: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
+#: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
+TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,11 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
     swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
     stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
     trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
+    com = float(weights.com)
     if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
         swing[3], stance[3] = 0.0, TIPPING * turning
         trunk[0] *= SWAYING
+        com *= YIELDING
     elif biped.line:  # nothing holds the roll of a foot that stands on a line
         stance[3] = TIPPING * turning
     force = weights.wrench / robot.weight**2
@@ -131,14 +133,14 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
             joints=np.zeros(nu),
             feet_weight=np.zeros((2, 6)),
             trunk_weight=trunk,
-            com_weight=np.array([weights.com, weights.com, weights.height]),
+            com_weight=np.array([com, com, weights.height]),
             joint_weight=np.zeros(nu),
             wrench_weight=np.array([force, force, 0.1 * force, *[force / arm**2] * 3]),
         ),
         swing_weight=swing,
         stance_weight=stance,
         posture_weight=float(weights.posture * turning),
-        com_weight=float(weights.com),
+        com_weight=com,
         limits=Limits(
             torque=np.array(biped.torque),
             wrench=rows,
