@@ -113,7 +113,7 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     page = named(PAGE.read_text(encoding="utf-8"))
     for claim in result.claims:
         rows = [line for line in page.splitlines() if named(cell(f"{claim.statement}.")) in line]
-        verdict = f"**{claim.verdict}** ({claim.source})"
+        verdict = "" if claim.timed else f"**{claim.verdict}** ({claim.source})"
         assert any(verdict in row for row in rows), f"docs/papers.md is stale: {claim.statement}"
 
 

@@ -34,6 +34,7 @@ class Claim:
         proof: why the paper's statement cannot be right, where that is shown.
         note: what else a reader should know, such as why a claim is not reproduced.
         fragile: why the verdict hangs on the last digits of the start, where it does.
+        timed: whether a clock decides, so that another machine may decide otherwise.
     """
 
     source: Source
@@ -48,6 +49,7 @@ class Claim:
     proof: str = ""
     note: str = ""
     fragile: str = ""
+    timed: bool = False
 
     @property
     def failed(self) -> bool:

@@ -119,6 +119,7 @@ def judge_jump(data: Jumps) -> list[Claim]:
             "machine: if it did not hold, it would be no failure",
             holds=added["one-step"] < LITTLE,
             expected=False,
+            timed=True,
         ),
         unlike(
             "fig8",
