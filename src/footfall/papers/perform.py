@@ -55,8 +55,8 @@ class PaperResult:
 
     @property
     def unstable(self) -> tuple[Change, ...]:
-        """Verdicts that changed from a perturbed start without the claim being marked as fragile."""
-        return tuple(one for one in self.changes if not one.claim.fragile)
+        """Verdicts that changed from a perturbed start without the claim being marked as fragile or timed."""
+        return tuple(one for one in self.changes if not (one.claim.fragile or one.claim.timed))
 
     def counts(self) -> dict[str, int]:
         """How many claims the paper prints, and how many claims have each verdict."""
