@@ -96,8 +96,3 @@ def test_an_impact_slower_than_impact_speed_is_sliding():
 def test_friction_of_impacts_is_a_share_and_their_speed_is_not_negative(option):
     with pytest.raises(ff.FootfallError, match=next(iter(option))):
         ff.law("time-stepping", **option)
-
-
-def test_friction_of_impacts_is_refused_on_a_gpu():
-    with pytest.raises(ff.FootfallError, match="run these worlds on the CPU"):
-        ff.law("time-stepping", impact_friction=0.5).scratch(4, 1, lean=True)

@@ -16,7 +16,6 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
-from footfall.errors import LawError
 from footfall.solve.contact_guess import MEMORY_SIZE
 from footfall.solve.contact_problem import contact_scratch, solve_contacts
 from footfall.solve.delassus import ANY
@@ -145,8 +144,6 @@ class TimeStepping(CoupledLaw):
         check_range(self, "correction", 0.0, 1.0)
 
     def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
-        if lean and self.impact_friction < 1.0:  # there contact problems are solved after the law has ended
-            raise LawError("time-stepping has no friction of impacts on a GPU: run these worlds on the CPU")
         return Scratch(contact_scratch(points, bodies, self.facets, lean=lean).problem, np.zeros((points, 2)))
 
     def resolve(self, setting: Setting) -> Parameters:

@@ -154,8 +154,8 @@ class ConstrainedDynamics:
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
         mujoco.mj_fullM(model, data, self.inertia)
-        held = self._holding(load)
-        self.share, self.jacobian = held.share, held.jacobian
+        held = self._holding(load > 0.0)
+        self.share, self.jacobian = np.sqrt(load[held.foot]), held.jacobian
         for body, local, at, rows in held.points:
             np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
             at += data.xpos[body]
@@ -176,11 +176,11 @@ class ConstrainedDynamics:
         mujoco.mj_rne(model, data, 0, self.bias)
         self.bias -= data.qfrc_passive
 
-    def _holding(self, load: np.ndarray) -> _Held:
-        """What holding the feet with this load needs, made once."""
-        key = load.tobytes()
+    def _holding(self, carries: np.ndarray) -> _Held:
+        """What holding those feet that carry needs, made once."""
+        key = carries.tobytes()
         if key not in self._held:
-            self._held[key] = _hold(self.robot, load, self.actuated)
+            self._held[key] = _hold(self.robot, carries, self.actuated)
         return self._held[key]
 
     def _on_one_body(self, held: _Held) -> _Motions | None:
@@ -248,7 +248,7 @@ class _Motions(NamedTuple):
 class _Held(NamedTuple):
     """Contact points of feet that carry, with room for their R rows of constraints."""
 
-    share: np.ndarray  # (R,)
+    foot: np.ndarray  # (R,) number of its foot
     jacobian: np.ndarray  # (R, nv)
     rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
     points: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # body, place on it, place in the world, rows
@@ -258,15 +258,15 @@ class _Held(NamedTuple):
     inverse: np.ndarray  # (nv, R) of the constraints, the joints' rows zeros
 
 
-def _hold(robot: Robot, load: np.ndarray, actuated: np.ndarray | slice) -> _Held:
-    carrying = np.flatnonzero(load[robot.point_foot] > 0.0)
+def _hold(robot: Robot, carries: np.ndarray, actuated: np.ndarray | slice) -> _Held:
+    carrying = np.flatnonzero(carries[robot.point_foot])
     jacobian, rates = np.zeros((2, 3 * len(carrying), robot.model.nv))
     rows = [slice(3 * i, 3 * i + 3) for i in range(len(carrying))]
     bodies = [int(body) for body in robot.point_body[carrying]]
     basis = np.zeros((robot.model.nv, robot.model.nu))
     basis[actuated] = np.eye(robot.model.nu)
     return _Held(
-        np.repeat(np.sqrt(load[robot.point_foot[carrying]]), 3),
+        np.repeat(robot.point_foot[carrying], 3),
         jacobian,
         rates,
         [
@@ -274,7 +274,7 @@ def _hold(robot: Robot, load: np.ndarray, actuated: np.ndarray | slice) -> _Held
             for body, p, row in zip(bodies, carrying, rows, strict=True)
         ],
         [rates[row] for row in rows],
-        len(set(bodies)) == 1 and len(set(load[robot.point_foot[carrying]])) == 1,
+        len(set(bodies)) == 1,
         basis,
         np.zeros((robot.model.nv, len(jacobian))),
     )

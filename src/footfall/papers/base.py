@@ -162,6 +162,7 @@ def seen(
     source: Source,
     note: str = "",
     fragile: str = "",
+    timed: bool = False,
 ) -> Claim:
     """A claim that was judged by a rule, which ``why`` states."""
     ours = ours if isinstance(ours, str) else float(ours)
@@ -176,6 +177,7 @@ def seen(
         holds=bool(holds),
         note=note,
         fragile=fragile,
+        timed=timed,
     )
 
 

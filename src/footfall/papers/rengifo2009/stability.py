@@ -186,9 +186,9 @@ def draw_stability(figure: Any, data: Stability) -> None:
         middle.plot(time, 1e6 * curve[:, 0], color=color, label=knows)
         right.plot(time, curve[:, 1], color=color)
     middle.set_yscale("symlog", linthresh=1.0)
-    middle.set(xlabel="time (s)", ylabel="height (µm)", title="pressed, which (18) knows:")
+    middle.set(xlabel="time (s)", ylabel="height (µm)", title="a brick is pressed")
     right.set(xlabel="time (s)", ylabel="normal force (N)", ylim=(-2.0, 150.0), title="its force")
-    right.legend(*middle.get_legend_handles_labels(), loc="upper left")
+    right.legend(*middle.get_legend_handles_labels(), loc="upper left", title="(18) knows the force", alignment="left")
 
 
 EXPERIMENTS = (
