@@ -1,7 +1,8 @@
 """Many worlds on a GPU: one lane per world, the same kernels, compiled for one law, one ground and one controller.
 
 Lanes take worlds in turn where there are more worlds than lanes, so that the space of a step is needed for the lanes
-only. The world is the last index of every array, so that neighbouring lanes read neighbouring numbers.
+only. The world is the last index of every array of the state, and the space lies in tiles (:mod:`.tiles`), so that
+neighbouring lanes read neighbouring numbers.
 """
 
 from __future__ import annotations
