@@ -1,0 +1,225 @@
+"""The command line: its frame, what it prints of robots and laws, and how processes end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import HOME, footfall_process, one_line
+
+import footfall
+from footfall.cli import COMMANDS, main, result
+from footfall.contact import law_class, laws
+from footfall.recording import load_recording
+from footfall.robot import load_robot, robots
+
+# ---- the frame -------------------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command(capsys):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for name, what in COMMANDS.items():
+        assert name in out
+        assert what in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert f"usage: footfall {name}" in capsys.readouterr().out
+
+
+def test_no_command_is_a_usage_error(capsys):
+    assert main([]) == 2
+    assert "usage" in capsys.readouterr().out
+
+
+def test_an_unknown_command_suggests_the_nearest(capsys):
+    assert main(["rnu"]) == 2
+    assert "did you mean 'run'" in one_line(capsys.readouterr().err)
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"footfall {footfall.__version__}"
+
+
+def test_an_unknown_option_is_a_usage_error(capsys):
+    assert main(["laws", "--jsn"]) == 2
+    assert "--json" in capsys.readouterr().err
+
+
+def test_an_error_shows_its_traceback_with_debug_only(capsys, monkeypatch):
+    assert main(["laws", "nonsense"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+    assert main(["laws", "nonsense", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.setenv("FOOTFALL_DEBUG", "1")
+    assert main(["laws", "nonsense"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_130_and_a_sentence(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("footfall.simulation.Simulation.run", interrupted)
+    assert main(["run", "ball"]) == 130
+    assert one_line(capsys.readouterr().err) == "footfall: interrupted"
+
+
+def test_a_warning_of_ours_is_one_line(capsys, tmp_path):
+    (tmp_path / "warns.py").write_text(
+        "import warnings, footfall\nwarnings.warn('mind the gap', footfall.FootfallWarning)\n"
+    )
+    assert main(["laws", "--json", "--import", "warns.py"]) == 0
+    assert capsys.readouterr().err == "footfall: warning: mind the gap\n"
+
+
+def test_help_does_not_load_the_core():
+    code = "import sys; from footfall.cli import main; main(['--help']); print(set(sys.modules) & {'mujoco', 'numba'})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(HOME)},
+        check=True,
+    )
+    assert done.stdout.strip().endswith("set()")
+
+
+# ---- robots and laws -------------------------------------------------------------------------------------------
+
+
+def test_robots_lists_them_all(capsys):
+    assert main(["robots"]) == 0
+    table = capsys.readouterr().out
+    assert main(["robots", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told] == list(robots())
+    assert all(name in table for name in robots())
+    biped = next(one for one in told if one["name"] == "spatial-biped")
+    assert (biped["degrees_of_freedom"], biped["actuators"], biped["points"]) == (20, 14, 8)
+    assert biped["mass_kg"] == pytest.approx(45.0)
+
+
+def test_a_robot_tells_its_parameters_and_its_source(capsys):
+    assert main(["robots", "planar-biped"]) == 0
+    out = capsys.readouterr().out
+    assert "Bravo" in out
+    assert "foot_length" in out
+    assert main(["robots", "planar-biped", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["parameters"] == dict(load_robot("planar-biped").parameters)
+
+
+def test_a_robot_from_a_file_tells_its_feet(capsys, tmp_path):
+    (tmp_path / "mine.xml").write_text(load_robot("brick").mjcf)
+    assert main(["robots", "mine.xml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["name"] == "mine"
+    assert len(told["feet"][0]["points"]) == 4
+
+
+def test_an_unknown_robot_suggests_the_nearest(capsys):
+    assert main(["robots", "spatial-bipd"]) == 1
+    assert "did you mean 'spatial-biped'" in one_line(capsys.readouterr().err)
+
+
+def test_laws_lists_them_all_with_their_options(capsys):
+    assert main(["laws"]) == 0
+    table = capsys.readouterr().out
+    assert main(["laws", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told] == list(laws())
+    for one in told:
+        assert one["name"] in table
+        assert one["kind"] in ("point", "coupled", "native")
+        assert one["citation"]
+    penalty = next(one for one in told if one["name"] == "linearizing-penalty")
+    assert penalty["kind"] == "coupled"
+    assert {"name": "kp", "type": "float", "default": 500.0, "required": False, "note": "1/s2"} in penalty["options"]
+
+
+@pytest.mark.parametrize("name", laws())
+def test_a_law_tells_its_documentation(name, capsys):
+    assert main(["laws", name]) == 0
+    out = capsys.readouterr().out
+    assert law_class(name).citation in " ".join(out.split())
+    assert main(["laws", name, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["documentation"]) > 40
+
+
+# ---- whole processes -------------------------------------------------------------------------------------------
+
+
+def test_exit_codes_of_the_process():
+    assert footfall_process("laws", "--json").returncode == 0
+    assert footfall_process("laws", "nonsense").returncode == 1
+    assert footfall_process("nonsense").returncode == 2
+
+
+def test_output_cut_short_is_no_error_message():
+    code = f"{sys.executable} -m footfall laws | head -1"
+    env = os.environ | {"PYTHONPATH": str(HOME)}
+    done = subprocess.run(["sh", "-c", code], capture_output=True, text=True, env=env, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+def test_the_demo_walks_and_leaves_a_recording_and_a_report(tmp_path):
+    done = footfall_process("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert not told["fell"]
+    rec = load_recording(told["recording"])
+    assert rec.signals["phase"][-1, 0] == 5
+    assert rec.position[-1, :, 0].mean() - rec.position[0, :, 0].mean() == pytest.approx(0.7, abs=0.05)
+    assert (Path("runs/demo") / "report.html").stat().st_size > 1000
+
+
+def test_options_of_a_controller_may_be_typed_alone_and_it_tells_how_long_it_takes():
+    walk = ["run", "spatial-biped", "--controller", "walk", "--law", "mujoco"]
+    assert main([*walk, "--speed", "0.3", "--steps", "1", "--controller.stop-time", "0.1", "--out", "r"]) == 0
+    rec = load_recording("r")
+    assert rec.info["controller"] == "walk(speed=0.3, steps=1, stop_time=0.1)"
+    assert rec.duration == pytest.approx(0.8 + 0.5 + 0.1)
+    assert main([*walk, "--duration", "0.01", "--out", "r2"]) == 0
+    assert load_recording("r2").duration == pytest.approx(0.01)
+
+
+def test_report_writes_a_page(capsys):
+    assert main(["run", "ball", "--duration", "0.05", "--out", "one"]) == 0
+    assert main(["run", "ball", "--duration", "0.05", "--law", "spring-damper", "--out", "two"]) == 0
+    capsys.readouterr()
+    assert main(["report", "one", "two", "--out", "both.html"]) == 0
+    assert "both.html" in capsys.readouterr().out
+    assert main(["report", "one", "--json"]) == 0
+    assert Path(json.loads(capsys.readouterr().out)["report"]) == Path("one/report.html")
+    assert "<html" in Path("both.html").read_text()
+
+
+def test_view_shows_the_recordings_it_is_given(monkeypatch):
+    shown = {}
+    monkeypatch.setattr("footfall.show.viewer.view", lambda recordings, **how: shown.update(how, count=len(recordings)))
+    assert main(["run", "ball", "--duration", "0.01", "--out", "r"]) == 0
+    assert main(["view", "r", "r", "--ghosts", "--port", "0", "--no-browser"]) == 0
+    assert shown == {"host": "127.0.0.1", "port": 0, "ghosts": True, "open_browser": False, "count": 2}
+
+
+def test_a_recording_nobody_named_goes_under_runs():
+    from footfall.simulation import Simulation
+
+    assert result.default_folder(Simulation("ball").run(0.0)) == Path("runs/ball-linearizing-penalty")
+
+
+def test_a_place_that_is_taken_is_refused_before_anything_is_simulated(tmp_path, capsys, monkeypatch):
+    (tmp_path / "letter.txt").write_text("dear reader")
+    monkeypatch.setattr(footfall.Simulation, "run", lambda *args, **options: pytest.fail("it was simulated"))
+    assert main(["run", "brick", "--out", str(tmp_path)]) != 0
+    assert "holds something that is no recording" in capsys.readouterr().err

@@ -1,0 +1,161 @@
+"""One line each, help, completion, new files and bars."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import HOME, footfall_process, one_line
+
+from footfall.cli import COMMANDS, main
+from footfall.contact import laws
+from footfall.recording import load_recording
+from footfall.robot import robots
+
+
+def test_laws_and_robots_are_one_line_each_and_long_where_asked(capsys):
+    for command, names in (("laws", laws()), ("robots", robots())):
+        assert main([command]) == 0
+        short = capsys.readouterr().out
+        for name in names:
+            (line,) = [line for line in short.splitlines() if line.strip().startswith(f"{name} ")]
+            assert len(line.split()) > 4
+        assert main([command, "--long"]) == 0
+        assert len(capsys.readouterr().out) > len(short)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_markup(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert not re.search(r"`|:\w+:|\*\w", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", [*laws(), *robots()])
+def test_descriptions_have_no_markup(name, capsys):
+    assert main(["laws" if name in laws() else "robots", name]) == 0
+    assert not re.search(r"`|:(meth|func|class|mod):|(?<![\w*])\*\w", capsys.readouterr().out)
+
+
+def test_exit_codes_are_documented(capsys):
+    main(["--help"])
+    assert "exit codes: 0 done; 1 something failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["r"], {"run", "robots", "report"}),
+        (["run", "spat"], {"spatial-biped"}),
+        (["run", "ball", "--law", "spring"], {"spring-damper"}),
+        (["run", "ball", "--ground", "st"], {"stairs"}),
+        (["run", "ball", "--law.rest"], {"--law.rest-penetration", "--law.restitution"}),
+        (["paper", "ren"], {"rengifo2009"}),
+        (["compare", "brick", "--la"], {"--laws"}),
+        (["audit", "here_is_a"], {"here_is_a_recording"}),
+    ],
+)
+def test_bash_completes_what_is_typed(typed, offered, tmp_path, completion):
+    (tmp_path / "here_is_a_recording").mkdir()
+    words = " ".join(["footfall", *typed])
+    ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed)}; _footfall; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "-c", f"{completion}\n{ask}"], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.fixture(scope="module")
+def completion():
+    done = footfall_process("completion", "bash")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_completion_for_fish_names_commands_and_options():
+    done = footfall_process("completion", "fish")
+    assert "-a run -d 'simulate a robot on a ground under a contact law'" in done.stdout
+    assert (
+        "complete -c footfall -n '__fish_seen_subcommand_from run' -l law -x -a 'acceleration-complementarity"
+        in done.stdout
+    )
+
+
+def test_new_files_work_as_they_are(capsys):
+    from test_examples import stood_or_walked
+
+    assert main(["new", "law", "my-rubber"]) == 0
+    args = ["run", "brick", "--import", "my_rubber.py", "--law", "my-rubber", "--law.k", "1e4", "--duration", "0.5"]
+    done = footfall_process(*args, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    stood_or_walked(load_recording("run"))
+
+    assert main(["new", "controller", "hold"]) == 0
+    env = os.environ | {"PYTHONPATH": str(HOME)}
+    done = subprocess.run([sys.executable, "hold.py"], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "stands" in done.stdout
+    assert Path("hold.html").stat().st_size > 1000
+
+    assert main(["new", "study", "pushes"]) == 0
+    capsys.readouterr()
+    assert main(["sweep", "pushes.toml", "--workers", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cases"], told["failed"]) == (4, 0)
+
+    assert main(["new", "study", "pushes"]) == 1
+    assert "is there already; give another name" in capsys.readouterr().err
+    assert main(["new", "law", "../x"]) == 2
+    assert "is no name" in one_line(capsys.readouterr().err)
+
+
+# ---- bars ------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
+    from footfall.cli.output import progress_bar, sentences_bar
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("ball", 5.0, "s") as move:
+        move(1.2345e-3)
+        move(2.5)
+    with progress_bar("sweep", 2000, "cases") as move:
+        move(1000)
+    with sentences_bar("paper") as tell:
+        tell("the third figure [bold]")
+    shown = screen.getvalue()
+    assert "2.50 / 5 s" in shown
+    assert "1000 / 2000 cases" in shown
+    assert "the third figure [bold]" in shown
+    assert "e-0" not in shown
+
+
+def test_where_there_is_no_terminal_sentences_are_lines(capsys):
+    from footfall.cli.output import progress_bar, sentences_bar
+
+    with progress_bar("ball", 5.0, "s") as move:
+        assert move is None
+    with sentences_bar("paper") as tell:
+        tell("the third figure")
+    assert capsys.readouterr().err == "footfall: the third figure\n"
+
+
+def test_what_mujoco_warns_of_in_a_model_is_said_once_in_one_line(tmp_path, capsys):
+    """As of options that it will drop: not with the line of our code that compiled the model, three times."""
+    file = tmp_path / "old.xml"
+    body = "<worldbody><body name='a'><freejoint/><geom size='.1'/></body></worldbody>"
+    file.write_text(f"<mujoco><compiler settotalmass='3'/>{body}</mujoco>")
+    assert main(["robots", str(file)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "settotalmass" in line]
+    assert len(said) == 1
+    assert said[0].startswith("footfall: warning: compiler attribute 'settotalmass'")
