@@ -84,6 +84,53 @@ def test_a_brick_at_rest_slides_as_soon_as_it_is_pulled_and_rests_again():
     np.testing.assert_allclose(rec.total_force[-300:], np.tile([0.0, 0.0, weight], (300, 1)), atol=1e-9 * weight)
 
 
+STANDING = """
+<mujoco><worldbody><body name="base" pos="0 0 0.05"><freejoint/>
+  <geom type="box" size="0.1 0.1 0.05" mass="1"/>
+  <body name="part" pos="0 0 0.1">{joint}
+    <geom type="box" size="0.01 0.01 0.01" mass="{mass}" contype="0" conaffinity="0"/>
+  </body></body></worldbody>{motor}</mujoco>
+"""
+
+
+def on_a_base(folder, joint: str, mass: float, motor: str = "") -> ff.Robot:
+    path = folder / "on_a_base.xml"
+    path.write_text(STANDING.format(joint=joint, mass=mass, motor=motor))
+    return ff.load_robot(path, feet=["base"])
+
+
+def test_a_weight_that_swings_slowly_on_a_base_at_rest_keeps_its_closed_form(tmp_path):
+    """A cos(wt), and the base carries m x'' more. Two swings in 4,200 periods, most of them with one evaluation.
+
+    Each may err by a tenth of the tolerance, 1e-10 m/s, which is 4e-7 m/s if all err alike.
+    """
+    mass, w, amplitude = 2.0, 3.0, 1e-4
+    stiffness = mass * w * w
+    joint = f'<joint type="slide" axis="0 0 1" stiffness="{stiffness}" springref="{mass * 9.81 / stiffness}"/>'
+    robot = on_a_base(tmp_path, joint, mass)
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(4.2, qpos=sim.place() + amplitude * np.eye(8)[7])
+    x = amplitude * np.cos(w * rec.time)
+    np.testing.assert_allclose(rec.qpos[:, 7], x, atol=1e-8)
+    middle = rec.time[:-1] + 0.5 * rec.dt  # a force on record is the mean over its period
+    more = -mass * w * w * amplitude * np.cos(w * middle)
+    np.testing.assert_allclose(rec.total_force[:-1, 2] - robot.weight, more, atol=1.3 * mass * 1e-10 / rec.dt)
+
+
+def test_a_joint_that_forgets_its_motion_within_a_period_is_one_period_late_at_most(tmp_path):
+    """A turning part of hardly any inertia and much damping: speed torque over damping, reached within 0.7 us."""
+    damping, torque = 0.1, 0.01
+    joint = f'<joint name="turn" axis="0 0 1" damping="{damping}"/>'
+    motor = '<actuator><motor joint="turn"/></actuator>'
+    robot = on_a_base(tmp_path, joint, 1e-3, motor)
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(0.5, controller=lambda t, state: [torque])
+    speed = torque / damping
+    np.testing.assert_allclose(rec.qvel[20:, 6], speed, rtol=1e-7)
+    behind = speed * rec.time[20:] - rec.qpos[20:, 7]
+    assert (behind > 0.0).all() and behind.max() < 1.25 * speed * sim.dt
+
+
 def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():
     rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
     assert rec.failure is None and not ff.audit(rec).failed

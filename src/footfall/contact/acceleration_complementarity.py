@@ -246,13 +246,16 @@ class AccelerationComplementarity(EventLaw):
     bounces that accumulate end at rest. ``dt`` is the period of controls and records; forces on record are means over
     it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
     what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy. Of a
-    robot that hardly moves, a period is one step of constant accelerations, as far as ``tolerance`` allows.
+    robot that hardly moves, a period is one step with accelerations that are constant or go on as they changed, as far
+    as ``tolerance`` allows.
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
-    from the state, integrated without events of their own; only equalities take part in impacts. A period ``dt`` in
+    from the state, integrated without events of their own; only equalities take part in impacts. A joint whose damping
+    would end its motion in less than ``dt`` is given the inertia with which it takes ``dt``. A period ``dt`` in
     which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. So
     is one in which a point in contact comes over an edge of the ground, as between the cells of a height field, and one
-    whose forces are not found, have no bounds or, as means, are none that a point can have. A foot that starts inside
+    whose forces are not found, have no bounds or, as means, are none that a point can have; where that was costly, the
+    next periods are time steps at once, the more the more often it happens. A foot that starts inside
     the ground stays as deep as it is.
     """
 

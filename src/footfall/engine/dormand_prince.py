@@ -30,7 +30,11 @@ WEIGHTS = np.array(
 ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
-EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, PAUSE, LEFT = 0, 1, 2, 3, 4, 5, 6, 7
+#: How many counts there are.
+COUNTS = 8
+#: In place of an acceleration that is not known.
+UNKNOWN = 1e300
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16
 
@@ -51,9 +55,13 @@ class Flow(NamedTuple):
     depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it started with
     before: np.ndarray  # (P, 3) gap, its rate and the slip along its first direction where no event had happened yet
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
+    pace: np.ndarray  # (2, nv) accelerations at the beginning of the last period and of the one before
+    began: np.ndarray  # (P, 3) N, world frame, forces at the beginning of the last period
+    ctrl: np.ndarray  # (nu,) controls of the last period
+    added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
     clock: np.ndarray  # (1,)
-    tally: np.ndarray  # (6,)
+    tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
     least: LeastScratch
@@ -92,9 +100,13 @@ def make_flow(
         depth=np.zeros(points),
         before=np.full((points, 3), FAR),
         after=np.zeros((points, 2)),
+        pace=np.full((2, model.nv), UNKNOWN),
+        began=np.zeros((points, 3)),
+        ctrl=np.full(model.nu, np.inf),
+        added=slow_down(model, dt),
         struck=np.zeros(1),
         clock=np.array([dt]),
-        tally=np.zeros(6, dtype=np.int64),
+        tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
         least=least_scratch(bodies),
@@ -104,6 +116,17 @@ def make_flow(
         flat=int(flat),
         margin=margin,
     )
+
+
+def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
+    """Inertia of each dof, kg m2 or kg, with which no damping D ends a motion sooner than in one period; (0,) if none.
+
+    A joint of little inertia m and much damping forgets its velocity within m/D, and an explicit method would have to
+    follow that. With D dt it takes one period: never more than what semi-implicit Euler adds, dt D.
+    """
+    inertia = 1.0 / np.maximum(model.dof_invweight0, 1e-300)
+    added = np.maximum(0.0, dt * model.dof_damping.reshape(model.nv, -1)[:, 0] - inertia)
+    return added if added.any() else np.zeros(0)
 
 
 def carry_over(known: Flow, flow: Flow) -> None:

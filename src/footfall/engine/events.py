@@ -40,10 +40,13 @@ from footfall.engine.contact_set import (
     show_touching,
     strike,
 )
+from footfall.engine.creep import creep, creeping_order, note_beginning
 from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
+    LEFT,
     LENGTH,
+    PAUSE,
     SOFT,
     SORTED,
     STAGES,
@@ -69,8 +72,6 @@ from footfall.engine.near_bodies import live
 from footfall.engine.others import MAY_GROW
 from footfall.engine.period import (
     add_up,
-    creep,
-    creeps,
     is_sound,
     keep_forces,
     record_period,
@@ -79,7 +80,7 @@ from footfall.engine.period import (
 )
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.sample_of_all import begin_sample_of_all
-from footfall.engine.stages import add_damping, factor_inertia
+from footfall.engine.stages import add_damping, add_inertia, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
@@ -94,6 +95,8 @@ TIRED, ENOUGH = 12, 2000
 MANY, PER_SECOND = 500, 1e5
 #: What evaluations may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
 PERIOD = 50e6
+#: What a period must have cost in vain for the next ones to be time steps at once, and how many of them at most.
+IN_VAIN, LONGEST_PAUSE = 0.5 * PERIOD, 31
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -126,6 +129,9 @@ def forces_now(loop, flow, step, act):
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
+        if flow.added.size > 0:
+            add_inertia(world, flow.added)
+            factor_inertia(world, conditions.constraints.joints)
     outcome[STATUS] = constrained_step(world, points, contacts, scratch, conditions, laws, BETWEEN_EVENTS)
     return runaway(world, outcome)
 
@@ -172,6 +178,23 @@ def is_tired(flow, steps, spent, dt):
 
 
 @inlined
+def pause(flow, spent):
+    """Let the periods that follow be time steps, more with every period that has cost much in vain."""
+    if spent > IN_VAIN:
+        flow.tally[LEFT] = flow.tally[PAUSE]
+        flow.tally[PAUSE] = min(2 * flow.tally[PAUSE] + 1, LONGEST_PAUSE)
+
+
+@inlined
+def begin_as(flow):
+    """Whether a period is a time step from the beginning: 1, or 0."""
+    if flow.tally[LEFT] > 0:
+        flow.tally[LEFT] -= 1
+        return 1
+    return 0
+
+
+@inlined
 def note_inconsistent(flow, time):
     """Note when no forces obeyed the law."""
     flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
@@ -197,7 +220,7 @@ def take_periods(loop, flow, first, last):
         bracket = Bracket(0.0, 0.0, 0, 0)
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stage, steps, spent = 0, 0, 0.0
-        flow.tally[SOFT] = 0
+        flow.tally[SOFT] = begin_as(flow)
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
@@ -210,8 +233,10 @@ def take_periods(loop, flow, first, last):
             hit, flash, straighten = False, 0.0, False
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
+                flow.tally[PAUSE] = 0
                 break
             if over_edge or over or lost or is_tired(flow, steps, spent, dt):
+                pause(flow, spent)
                 steps, lost = 0, False
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
@@ -256,9 +281,13 @@ def take_periods(loop, flow, first, last):
                 if hit or flash > 0.0:
                     continue
                 adopt_modes(points, contacts, flow)
-                if gone == 0.0 and status == 0 and creeps(world, points, contacts, flow, dt):
-                    creep(world, points, contacts, flow, dt)
-                    break
+                if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0:
+                    order = creeping_order(world, points, contacts, flow, dt)
+                    crept = order > 0 and creep(world, points, contacts, flow, dt, order)
+                    note_beginning(world, points, contacts, flow)
+                    if crept:
+                        break
+                    start_period(points, flow)
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             flow.tally[UNSOLVED] |= 1 if status == 1 else 0

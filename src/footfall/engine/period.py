@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.contact_set import off_course
-from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED, read_slope
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNKNOWN, UNSOLVED
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -15,11 +14,6 @@ from footfall.solve.contacts import OPEN, STICK
 #: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
 #: ground.
 UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
-#: Velocities up to which a robot creeps, m/s or rad/s: those it has and those it would gain in one period; and the gap
-#: that no point crosses so slowly in a period, m, beside its own speed.
-CREEPS, ASIDE = 1e-3, 1e-5
-#: Share of the tolerance that the step of a robot that creeps may use: its error is foreseen, not measured.
-FORESEEN = 0.1
 
 
 @inlined
@@ -41,52 +35,12 @@ def take_time_step(world, points, contacts, flow, dt):
         for k in range(3):
             flow.impulse[p, k] = dt * flow.force[0, p, k]
     flow.tally[SORTED] = 0  # which points are in contact is found anew
+    for j in range(world.qvel.size):
+        flow.pace[0, j] = UNKNOWN
     integrate_activations(world, dt)
     for j in range(world.qvel.size):
         world.qvel[j] += dt * world.qacc[j]
     integrate_positions(world, world.qvel, dt)
-
-
-@inlined
-def creeps(world, points, contacts, flow, dt):
-    """Whether a robot moves so little that one evaluation is as accurate as all stages of a step.
-
-    All points in contact rest where they belong, no other is about to arrive, and accelerations are what they were at
-    the last evaluation that began a step: then they may be taken as constant. Limits of joints and other bodies that it
-    comes upon so slowly are noticed when the period is over.
-    """
-    nq, first, allowed = world.qpos.size, engine_columns(points.memory), FORESEEN * flow.tolerance
-    for j in range(world.qvel.size):
-        a = world.qacc[j]
-        if max(abs(world.qvel[j]), dt * abs(a)) > CREEPS or 0.5 * dt * abs(a - flow.slope[0, nq + j]) > allowed:
-            return False
-    for i in range(world.act.size):
-        if dt * abs(world.act_dot[i]) > allowed:
-            return False
-    for p in range(live(points)):
-        if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
-            return False
-        if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
-            return False
-    return off_course(points, contacts, flow) <= allowed
-
-
-@inlined
-def creep(world, points, contacts, flow, dt):
-    """A period as one step of constant accelerations and forces."""
-    keep_forces(points, contacts, flow.force[0])
-    read_slope(world, flow, flow.slope[0])
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        flow.worked[p] = STICK if points.force[p, 2] > 0.0 else flow.worked[p]
-        for k in range(3):
-            flow.impulse[p, k] += dt * flow.force[0, p, k]
-    integrate_activations(world, dt)
-    for half in range(2):
-        for j in range(world.qvel.size):
-            world.qvel[j] += 0.5 * dt * world.qacc[j]
-        if half == 0:
-            integrate_positions(world, world.qvel, dt)
 
 
 @inlined

@@ -59,6 +59,13 @@ def add_damping(world, dt):
 
 
 @inlined
+def add_inertia(world, added):
+    """M with more inertia of each dof."""
+    for j in range(added.size):
+        world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += added[j]
+
+
+@inlined
 def factor_inertia(world, joints):
     """Factor the inertia with what constraints on single dofs add to it; M itself stays as it is."""
     if joints.kind.size == 0:
