@@ -12,7 +12,8 @@ from physics.laws import every_law
 import footfall as ff
 from footfall.control.stance import stance
 
-MOTORISED = [name for name in ff.robots() if ff.load_robot(name).model.nu]
+#: Robots that can stand: two points, as of point-biped, are no area.
+MOTORISED = [name for name in ff.robots() if ff.load_robot(name).model.nu and ff.load_robot(name).point_count > 2]
 SLOPES = [(0.05, 0.0), (-0.1, 0.0), (0.1, math.pi / 2), (0.2, 0.7)]
 
 

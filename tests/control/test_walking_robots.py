@@ -119,10 +119,9 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
-@pytest.mark.parametrize(("grid", "shape"), [((1, 1), "are one place"), ((1, 2), "lie on a line across the walk")])
-def test_feet_on_points_and_on_lines_across_are_refused(grid, shape):
-    robot = ff.load_robot("spatial-biped").with_points(grid)
-    with pytest.raises(ControllerError, match=f"along the walk: the contact points of foot '\\w+' of .* {shape}"):
+def test_feet_on_lines_across_are_refused():
+    robot = ff.load_robot("spatial-biped").with_points((1, 2))
+    with pytest.raises(ControllerError, match=r"the contact points of foot '\w+' of .* lie on a line across the walk"):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 

@@ -16,6 +16,8 @@ from footfall.robot.motors import Drives, drives
 LEG_JOINTS = 6
 #: With one less it goes without the roll of the ankle: then a foot tips on its edges as the hips sway.
 LEAST_JOINTS = 5
+#: A foot on a point has no attitude that matters: three put it anywhere.
+POINT_JOINTS = 3
 #: rad, of a roll by 1 rad, that a leg may lack.
 CANNOT = 0.2
 #: Singular values of a leg's Jacobian, m or rad per rad, below which it cannot move that way.
@@ -26,6 +28,8 @@ THIN = 0.02
 ALONG = 0.2
 #: Half the width, in parts of the leg, that a foot on a line is taken to have: moments that it cannot bear get a bound.
 NARROW = 0.005
+#: Half the length and half the width, in parts of the leg, that a foot on a point is taken to have, for the same.
+TINY = 0.001
 #: Share of the hip's height over the sole that the last motor may have and still be an ankle.
 ANKLE = 0.4
 
@@ -41,7 +45,8 @@ class Sole:
         rotation: (3, 3) axes of the sole's frame in the body's frame.
         outline: (K, 2) m, counter-clockwise, in the sole's frame.
         points: of the robot's contact points, those of this foot.
-        leg: m, from hip to ankle with a straight knee, in the sagittal plane.
+        leg: m, from hip to ankle with a straight knee, in the sagittal plane; to the ground on a point foot.
+        radius: m, by which the centre of a round point foot lies over the ground; 0 for all others.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Sole:
     outline: np.ndarray
     points: slice
     leg: float
+    radius: float = 0.0
 
     @property
     def half_length(self) -> float:
@@ -77,6 +83,7 @@ class Biped:
         knees: of these, the one amid each leg.
         spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
         line: whether the feet stand on lines along the walk, so that nothing holds their roll.
+        point: whether the feet stand on a point each, so that nothing holds their attitude.
         tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
@@ -94,6 +101,7 @@ class Biped:
     knees: tuple[int, int]
     spare: np.ndarray
     line: bool
+    point: bool
     tips: bool
     torque: np.ndarray
     com_height: float
@@ -125,12 +133,16 @@ class Biped:
             _leg(robot, data, foot, [j for j in chain if j not in shared], motors, purpose)
             for foot, chain in zip(robot.feet, chains, strict=True)
         ]
+        point = _is_point(robot.feet[0])
+        if point != _is_point(robot.feet[1]):
+            raise ControllerError(f"{purpose} needs two feet of one kind, and one of {robot.name} stands on a point")
         first = 0
         soles = []
         spare = np.isin(model.dof_jntid[motors], list(shared))
         for foot, leg in zip(robot.feet, legs, strict=True):
             soles.append(_sole(robot, data, foot, first, leg.length, purpose))
-            spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
+            if not point:
+                spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
             first += len(foot.points)
         middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
         apart = np.abs(middles[0] - middles[1])
@@ -151,18 +163,28 @@ class Biped:
             legs=(legs[0].dofs, legs[1].dofs),
             knees=(legs[0].knee, legs[1].knee),
             spare=spare,
-            line=any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles),
-            tips=any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
+            line=not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles),
+            point=point,
+            tips=not point and any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
             torque=driving.limit,
-            com_height=float(data.subtree_com[trunk, 2] - min(m[2] for m in middles)),
+            com_height=float(
+                data.subtree_com[trunk, 2] - min(m[2] - s.radius for m, s in zip(middles, soles, strict=True))
+            ),
             com_ahead=float(data.subtree_com[trunk, 0] - np.mean([m[0] for m in middles])),
             hip_height=float(np.mean([leg.height for leg in legs])),
             step_width=float(abs(middles[0][1] - middles[1][1])),
         )
 
 
+def _is_point(foot: Foot) -> bool:
+    """Whether all contact points of a foot are one place."""
+    return float(np.ptp(foot.points, axis=0).max()) == 0.0
+
+
 class _Leg(NamedTuple):
-    """A leg: its length when straight and its height from hip to ankle (m), its motors' dofs, and the knee's."""
+    """A leg: its length when straight and its height from hip to ankle (m; on a point foot to the ground), its motors'
+    dofs, and the knee's.
+    """
 
     length: float
     height: float
@@ -187,9 +209,10 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motor
     if not driven:
         raise ControllerError(f"{purpose} needs legs: no motor of {robot.name} moves its foot '{foot.name}'")
     anchors = data.xanchor[driven]
-    lowest = float((foot.points @ data.xmat[model.body(foot.body).id].reshape(3, 3).T)[:, 2].min())
-    lowest += float(data.xpos[model.body(foot.body).id, 2])
-    if anchors[-1, 2] - lowest > ANKLE * (anchors[0, 2] - lowest):
+    point, body = _is_point(foot), model.body(foot.body).id
+    turned = data.xmat[body].reshape(3, 3)
+    lowest = float((foot.points @ turned[2]).min() + data.xpos[body, 2])
+    if not point and anchors[-1, 2] - lowest > ANKLE * (anchors[0, 2] - lowest):
         raise ControllerError(
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
             f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
@@ -200,11 +223,16 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motor
             f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {robot.name} has "
             f"{len(driven)}, and none at '{limp}'"
         )
-    if len(driven) < LEAST_JOINTS:
+    least = POINT_JOINTS if point else LEAST_JOINTS
+    if len(driven) < least:
         raise ControllerError(
-            f"{purpose} needs {LEAST_JOINTS} motors in a leg; {robot.name} has {len(driven)} between its base and the "
-            f"foot '{foot.name}'"
+            f"{purpose} needs {least} motors in a leg; {robot.name} has {len(driven)} between its base and the foot "
+            f"'{foot.name}'"
         )
+    if point:  # the leg ends on the ground, wherever its last joint is
+        end = data.xpos[body] + turned @ foot.points[0]
+        end[2] = data.xpos[body, 2] + foot.lowest(turned).min()
+        anchors = np.vstack([anchors, end])
     flat = anchors[:, [0, 2]]  # lateral offsets of the hip make no leg longer
     ends = np.linalg.norm(flat[:, None] - flat[None, [0, -1]], axis=2)
     knee = int(ends.min(axis=1).argmax())
@@ -250,13 +278,17 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
     standing = foot.points @ turned.T + data.xpos[body]
     flat = standing[:, :2] - standing[:, :2].mean(axis=0)
     long, wide = np.linalg.svd(flat, compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
-    if wide < THIN * long or long == 0.0:
+    radius = 0.0
+    if long == 0.0:
+        half, radius = TINY * leg, float(standing[0, 2] - data.xpos[body, 2] - foot.lowest(turned).min())
+        placed = standing[0] + half * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    elif wide < THIN * long:
         ahead, aside = np.ptp(flat, axis=0)
-        if aside > ALONG * ahead or long == 0.0:
-            shape = "lie on a line across the walk" if long > 0.0 else "are one place"
+        if aside > ALONG * ahead:
             raise ControllerError(
-                f"{purpose} needs feet that stand on an area, or on a line along the walk: the contact points of foot "
-                f"'{foot.name}' of {robot.name} {shape}, on which it would tip before the next step"
+                f"{purpose} needs feet that stand on an area, on a line along the walk or on a point: the contact "
+                f"points of foot '{foot.name}' of {robot.name} lie on a line across the walk, on which it would tip "
+                "before the next step"
             )
         ends = standing[[flat[:, 0].argmin(), flat[:, 0].argmax()]]
         narrow = np.array([0.0, NARROW * leg, 0.0])
@@ -272,4 +304,5 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
         outline=placed[:, :2] - middle[:2],
         points=slice(first, first + len(foot.points)),
         leg=leg,
+        radius=radius,
     )

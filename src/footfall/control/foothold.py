@@ -36,21 +36,33 @@ def find_foothold(planned, step, stance, reach, error, omega, left):
     double support, by w T / (1 - exp(-w T)) times as much.
     """
     growth = math.exp(omega * left)
-    swap = omega * step.double_support
-    gain = swap / -math.expm1(-swap)
+    gain = landing_gain(omega, step)
     c, s = math.cos(stance[2]), math.sin(stance[2])
     ahead_off, aside_off = c * error[0] + s * error[1], -s * error[0] + c * error[1]
     move_ahead = gain * left_over(ahead_off, growth, ANKLE_SHARE * (reach.half_length - reach.edge))
     move_aside = gain * left_over(aside_off, growth, ANKLE_SHARE * (reach.half_width - reach.edge))
     dx, dy = planned[0] - stance[0], planned[1] - stance[1]
     ahead, aside = c * dx + s * dy + move_ahead, step.side * (-s * dx + c * dy + move_aside)
-    nearest, longest = 2.0 * reach.half_width + APART * reach.leg, AHEAD * reach.leg
+    longest, nearest, farthest = within_reach(step, reach)
     near_ahead = min(max(ahead, -longest), longest)
-    farthest = max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
     near_aside = min(max(aside, nearest), farthest)
     beyond = math.hypot(ahead - near_ahead, aside - near_aside)
     near_aside *= step.side
     return stance[0] + c * near_ahead - s * near_aside, stance[1] + s * near_ahead + c * near_aside, beyond
+
+
+@inlined
+def landing_gain(omega, step):
+    """How much farther a foothold is moved than what it puts right, see :func:`find_foothold`."""
+    swap = omega * step.double_support
+    return swap / -math.expm1(-swap)
+
+
+@inlined
+def within_reach(step, reach):
+    """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
+    nearest = 2.0 * reach.half_width + APART * reach.leg
+    return AHEAD * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
 
 
 @inlined

@@ -63,7 +63,7 @@ class Walking(Inside):
         recent = [one for one in before if row[START] - one[START] < 3.0 * lasts + 1.0]
         causes = [f"{KIND_NAMES[int(one[KIND])]} from {one[START]:.4g} s" for one in recent]
         why = f"; before: {', '.join(causes)}" if causes else ""
-        phase = f"step {int(step) + 1}" if step < self._steps else "standing after the last step"
+        phase = f"step {int(step) + 1}" if step < self._steps else "what follows the last step"
         return name, f"fell in {phase}, trunk tilted {tilt:.2f} rad, mass {height:.2f} m high{why}"
 
 

@@ -9,7 +9,8 @@ from footfall.control.episode_log import see_episode
 from footfall.control.foothold import Reach, find_foothold
 from footfall.control.rotations import rotation_between, turn_axes, write_flat_on
 from footfall.control.walk_ground import SLOW, ground_at, part_of
-from footfall.control.walk_phases import DESCENT, all_taken, moving_foot, step_of
+from footfall.control.walk_phases import all_taken, descent_of, moving_foot, step_of
+from footfall.control.walk_points import keep_to_points, trimmed_landing, turn_back
 from footfall.control.walk_state import LATE, LIMIT_ZONE, OUT_OF_REACH
 from footfall.gait.dcm import dcm_at
 from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
@@ -57,6 +58,9 @@ def lead_com(walk, time, standing):
         # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
         off = now.dcm[c] - now.dcm_reference[c]
         now.wanted_pressure[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.pace * w)) * off
+    if gait.points:
+        keep_to_points(walk, standing)
+    for c in range(2):
         goal[c] = w * w * (body.com[c] - now.wanted_pressure[c]) - body.gravity[c]
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
@@ -95,7 +99,7 @@ def lead_standing_feet(walk, time):
         for c in range(6):
             body.targets.feet[k, c] = -damping * body.velocity[k, c]
         if not now.touching[k]:
-            body.targets.feet[k, 2] -= damping * DESCENT * gait.pace
+            body.targets.feet[k, 2] -= damping * descent_of(gait)
     return feet
 
 
@@ -115,7 +119,8 @@ def lead_swinging_foot(walk, time, foot):
     )
     reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance])
     ahead = max(left, SHORTEST * gait.pace)
-    x, y, beyond = find_foothold(now.landing, step, pose, reach, error, now.dcm_plan.omega, ahead)
+    planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
+    x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
     if beyond > BEYOND * gait.size:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
@@ -174,6 +179,8 @@ def lead_posture(walk):
     for k in range(3):  # in the trunk's frame
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
         body.targets.trunk[k] = stiff * off - damp * senses.qvel[3 + k]
+    if gait.points:
+        turn_back(walk, step_of(gait, now.step[0]))
     stiff, damp = scaled_gains(JOINT_GAINS, gait.pace)
     for i in range(gait.joint_place.size):
         joint = senses.qpos[gait.joint_place[i]]

@@ -58,6 +58,8 @@ def part_of(gait, slow):
 def feel_slope(walk, standing):
     """Follow the slope of the ground, slowly; ``standing`` is the foot that stands, or -1 for both."""
     now, part = walk.now, part_of(walk.gait, SLOW)
+    if walk.gait.points:  # a point does not feel it; footholds do, one after the other
+        return
     x, y = slope_under(walk.body.motion.rotation, max(standing, 0), 1 if standing < 0 else standing)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])

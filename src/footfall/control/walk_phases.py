@@ -8,6 +8,7 @@ from footfall.compiled import inlined
 from footfall.control.step_timing import SwingClock, clock_rate
 from footfall.control.walk_grip import trust_landing, within_grip
 from footfall.control.walk_ground import slope_under
+from footfall.control.walk_points import learn_slope, learn_trim, note_turn, time_step
 from footfall.control.walk_state import HORIZON
 from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
@@ -16,21 +17,33 @@ from footfall.gait.swing import VELOCITY, begin_swing
 #: m/s at which a foot comes down, and looks for ground that is not where it was expected; for legs of
 #: ``walk_stature.LEG``.
 DESCENT = 0.1
+#: The same on points: sooner, for a landing that comes late moves the next foothold by exp(w t).
+POINT_DESCENT = 0.25
 #: Part of the swing after which the ground may be met.
 SOONEST = 0.6
 
 
 @inlined
 def step_of(gait, number):
-    """A step of the plan; the last one after it."""
-    row = gait.steps[min(number, gait.steps.shape[0] - 1)]
+    """A step of the plan; the last one after it, or a step in place where feet stand on points."""
+    last = gait.steps.shape[0] - 1
+    row = gait.steps[min(number, last)]
+    if gait.points and number > last:
+        side = row[0] if (number - last) % 2 == 0 else -row[0]
+        return Footstep(side, 0.0, 0.0, row[3], row[4], row[5], 0.0)
     return Footstep(row[0], row[1], row[2], row[3], row[4], row[5], row[6])
 
 
 @inlined
+def descent_of(gait):
+    """m/s, at which a foot comes down."""
+    return (POINT_DESCENT if gait.points else DESCENT) * gait.pace
+
+
+@inlined
 def all_taken(walk):
-    """Whether all steps are."""
-    return walk.now.step[0] >= walk.gait.steps.shape[0]
+    """Whether all steps are; on points the last is never taken."""
+    return not walk.gait.points and walk.now.step[0] >= walk.gait.steps.shape[0]
 
 
 @inlined
@@ -73,6 +86,10 @@ def change_phase(walk, time):
 def land(walk, time):
     """Both feet stand."""
     now, gait = walk.now, walk.gait
+    if gait.points:
+        learn_trim(walk, moving_foot(walk), step_of(gait, now.step[0]))
+        learn_slope(walk, moving_foot(walk))
+        note_turn(walk)
     now.headings[moving_foot(walk)] = now.landing[2]
     now.width[0] = now.next_width[0]
     trust_landing(walk, moving_foot(walk))
@@ -89,7 +106,7 @@ def lift(walk, time):
     """The next foot swings."""
     now, gait, foot = walk.now, walk.gait, moving_foot(walk)
     duration = step_of(gait, now.step[0]).swing
-    begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, DESCENT * gait.pace)
+    begin_swing(now.swing, walk.body.place[foot], duration, gait.step_height, descent_of(gait))
     now.swinging[0], now.stumbled[0], now.delayed[0] = 1, 0, 0.0
     for r in range(3):
         for c in range(3):
@@ -109,7 +126,8 @@ def plan_dcm(walk):
     at = (now.pressure[0], now.pressure[1])
     width = now.width[0]
     left = 0.0 if now.swinging[0] else now.lasts[0]
-    for i in range(now.step[0], min(now.step[0] + HORIZON, gait.steps.shape[0])):
+    last = now.step[0] + HORIZON
+    for i in range(now.step[0], last if gait.points else min(last, gait.steps.shape[0])):
         step = within_grip(walk, step_of(gait, i))
         foot = 0 if step.side > 0 else 1
         stance = (poses[1 - foot, 0], poses[1 - foot, 1], poses[1 - foot, 2])
@@ -134,6 +152,9 @@ def adapt_timing(walk, time):
     """Let the step go on faster or slower, as the divergent component wants it."""
     now, gait, plan = walk.now, walk.gait, walk.now.dcm_plan
     stance = 1 - moving_foot(walk)
+    if gait.points:
+        time_step(walk, time, step_of(gait, now.step[0]), stance)
+        return
     c, s = math.cos(now.headings[stance]), math.sin(now.headings[stance])
     px, py = plan.end[0, 0], plan.end[0, 1]
     begun = -s * (plan.dcm[0, 0] - px) + c * (plan.dcm[0, 1] - py)

@@ -55,6 +55,7 @@ class Gait(NamedTuple):
     joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
     joint_high: Any  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
+    points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
     spare: Any  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
 
@@ -73,6 +74,8 @@ class Progress(NamedTuple):
     heading: Any  # (1,) rad, of the trunk
     headings: Any  # (2,) rad, planned for the feet as they stand
     grip: Any  # (2,) friction coefficient under each foot, as far as it is known
+    trim: Any  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
+    turned: Any  # (2,) rad, that the trunk was off its heading at the landing before the last one and at the last
     width: Any  # (1,) m, between the feet's middles, as the last landing was planned
     next_width: Any  # (1,) m, as the next one is
     com_height: Any  # (1,) m, over the ground, as it shall be
@@ -139,6 +142,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
             tips=int(biped.tips or biped.line),
+            points=int(biped.point),
             spare=biped.spare.astype(np.int64),
             drives=biped.drives,
         ),
@@ -149,7 +153,9 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
 
 
 def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
-    shapes = dict(headings=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3)
+    shapes = dict(
+        headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
+    )
     numbers = {name: np.zeros(size) for name, size in shapes.items()}
     flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
     times = {name: np.zeros(1) for name in ("since", "delayed", "heading", "width", "next_width")}

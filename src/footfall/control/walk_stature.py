@@ -18,6 +18,8 @@ from footfall.gait.footsteps import FootstepPlan
 LEG, COM_HEIGHT = 0.736, 0.864
 #: A leg is stretched to this part of its length, and stands this part behind the hip besides half a step.
 STRETCHED, BEHIND = 0.97, 0.11
+#: The same on points, where footholds are moved farther.
+POINT_STRETCHED = 0.93
 #: A robot whose legs are straighter than this at home starts with bent knees: straight ones cannot be led.
 STRAIGHT = 0.985
 #: A centre of mass is at most this part of half a sole ahead of its middle or behind it: nearer to its end the pressure
@@ -105,7 +107,8 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
             f"{max(room, 0.0):.2g} m; lower sideways or widen step_width"
         )
     reach = 0.5 * longest + BEHIND * leg
-    tall = math.sqrt(max((STRETCHED * leg) ** 2 - reach**2, (0.5 * leg) ** 2))
+    stretched = POINT_STRETCHED if biped.point else STRETCHED
+    tall = math.sqrt(max((stretched * leg) ** 2 - reach**2, (0.5 * leg) ** 2))
     least = max(0.0, biped.hip_height - tall)
     first: Pose | None = None
     for more in LOWER:

@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
 #: Share of a step with both feet on the ground, where feet stand on lines.
 LINE_SUPPORT = 0.05
+#: The same on points: longer, for only then can the trunk be turned.
+POINT_SUPPORT = 0.1
+#: Steps in which a walk on points comes up to its speed.
+EASED = 4
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Walk from standing to standing.
+    """Walk from standing to standing, or on point feet from standing to steps in place.
 
     A step goes ``speed`` times ``step_duration`` far, or ``step_length`` if that is given: then the duration follows.
     What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
@@ -42,11 +46,14 @@ class Walk:
 
     For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
     them, tip on their edges: such a robot walks straight on only, and some fall. So may those with feet of lines along
-    the walk, which are steered to the side by where and when they step alone. Servos are given the target that
-    makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the first step. A
-    robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a foot comes down
-    until it touches, and the next is set as the one before lies. Where a foot slips, forces keep to the friction that
-    it finds there, and steps are shorter and narrower until the ground is better.
+    the walk, which are steered to the side by where and when they step alone. On point feet, with three motors a leg or
+    more, that holds for every direction: such a robot cannot stand still, so that it takes one step's time for the
+    start if none is given, comes up to its speed in four steps and goes on with steps in place after the last, until
+    the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Servos are given the
+    target that makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the
+    first step. A robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a
+    foot comes down until it touches, and the next is set as the one before lies. Where a foot slips, forces keep to the
+    friction that it finds there, and steps are shorter and narrower until the ground is better.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference``, ``phase`` (steps taken, and a half while a foot swings) and ``grip`` (the friction coefficient
@@ -130,6 +137,19 @@ class Walk:
             double_support=self.double_support,
         )
 
+    def steps_of(self, biped: Biped) -> FootstepPlan:
+        """The footsteps of a robot: on points the first ones are shorter, for it must fall forward before it walks."""
+        plan = self.plan(biped.step_width)
+        if not biped.point or self.waypoints:
+            return plan
+        shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
+        return FootstepPlan(
+            tuple(
+                step._replace(length=share * step.length, aside=share * step.aside)
+                for step, share in zip(plan.steps, shares, strict=True)
+            )
+        )
+
     def _moves(self) -> list[tuple[float, float, float]]:
         """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
         speed = SPEED if self.speed is None else self.speed
@@ -155,7 +175,7 @@ class Walk:
         biped, held = _held(self, robot)
         walk = self.scaled(robot)
         assert walk.step_height is not None
-        plan = walk.plan(biped.step_width)
+        plan = walk.steps_of(biped)
         return Walking(plan, biped, held, (walk.start_time, walk.step_height, ground.dynamic_friction, dt))
 
 
@@ -167,9 +187,15 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
     duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
     height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
     # On lines the pressure centre cannot steer to the side, and while both feet stand no step can either.
-    short = biped.line and walk.double_support == Walk.double_support
-    support = LINE_SUPPORT if short else walk.double_support
-    return replace(walk, speed=speed, step_duration=duration, step_height=height, double_support=support)
+    support = walk.double_support
+    if support == Walk.double_support:
+        support = LINE_SUPPORT if biped.line else POINT_SUPPORT if biped.point else support
+    start = walk.start_time
+    if biped.point and start == Walk.start_time:  # on two points it cannot wait
+        start = duration
+    return replace(
+        walk, speed=speed, step_duration=duration, step_height=height, double_support=support, start_time=start
+    )
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
@@ -178,7 +204,7 @@ def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
     own = walk.scaled(robot)
     assert own.step_height is not None and own.speed is not None
     check_speed(biped, own.speed)
-    plan = own.plan(biped.step_width)
+    plan = own.steps_of(biped)
     if biped.tips and any(step.turn for step in plan.steps):
         raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
     return biped, stature(plan, biped, own.step_height)

@@ -58,8 +58,9 @@ def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, f
             now = _place(data, sole)
             mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], now, sole.body)
             wanted = np.concatenate([place - now, rotation_vector(axes @ _axes(data, sole).T)])
-            rows.append(jacobian)
-            off.append(wanted)
+            parts = 3 if biped.point else 6  # the attitude of a foot on a point follows from its leg
+            rows.append(jacobian[:parts])
+            off.append(wanted[:parts])
         turn, rise, com = (np.zeros((3, model.nv)) for _ in range(3))
         mujoco.mj_jacBody(model, data, rise, turn, biped.trunk)
         mujoco.mj_jacSubtreeCom(model, data, com, biped.trunk)

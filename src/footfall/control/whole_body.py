@@ -30,6 +30,8 @@ SIDES = 8
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
 #: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
+#: Part that is left of the weight of the centre of mass over feet on points: their forces hold the trunk upright first.
+PASSIVE = 0.01
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Soles(NamedTuple):
     rotation: Any  # (2, 3, 3) axes of the sole's frame in the body's frame
     half_length: Any  # (2,) m
     half_width: Any  # (2,) m
+    radius: Any  # (2,) m, by which the ground is below the centre of a round point foot
+    point: Any  # 1 where the feet stand on a point each, and no attitude of theirs matters
     leg: Any  # (2,) m
     points: Any  # (2, 2) first contact point, and the one after the last
     tree: Tree  # with the soles as contact points
@@ -77,6 +81,7 @@ class WholeBody(NamedTuple):
     stance_weight: Any  # (6,) of one that stands
     posture_weight: Any  # of a joint's acceleration
     com_weight: Any  # of the centre of mass, horizontally
+    heading_weight: Any  # of the trunk's turning about the vertical
     limits: Limits
     standing: Any  # (2,) the feet that stand, first the one that does alone
     alone: Any  # problem of one foot
@@ -98,7 +103,10 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
     stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
     trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
     com = float(weights.com)
-    if biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
+    if biped.point:
+        swing[3:], stance[3:] = 0.0, 0.0
+        com *= PASSIVE
+    elif biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
         swing[3], stance[3] = 0.0, TIPPING * turning
         trunk[0] *= SWAYING
         com *= YIELDING
@@ -141,6 +149,7 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         stance_weight=stance,
         posture_weight=float(weights.posture * turning),
         com_weight=com,
+        heading_weight=float(trunk[2]),
         limits=Limits(
             torque=np.array(biped.torque),
             wrench=rows,
@@ -168,6 +177,8 @@ def soles_of(biped: Biped) -> Soles:
         rotation=np.array([sole.rotation for sole in soles]),
         half_length=np.array([sole.half_length for sole in soles]),
         half_width=np.array([sole.half_width for sole in soles]),
+        radius=np.array([sole.radius for sole in soles]),
+        point=int(biped.point),
         leg=np.array([sole.leg for sole in soles]),
         points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
         tree=tree_of(model, biped.trunk, [sole.body for sole in soles]),
@@ -186,9 +197,13 @@ def see_body(senses, body):
             for c in range(3):
                 body.place[k, r] += turned[3 * r + c] * soles.centre[k, c]
                 value = 0.0
-                for i in range(3):
-                    value += turned[3 * r + i] * soles.rotation[k, i, c]
+                if soles.point:  # the frame of the ground, not of a leg that turns over it
+                    value = 1.0 if r == c else 0.0
+                else:
+                    for i in range(3):
+                        value += turned[3 * r + i] * soles.rotation[k, i, c]
                 motion.rotation[k, r, c] = value
+        body.place[k, 2] -= soles.radius[k]
         J, v, drift = motion.jacobian[k], body.velocity[k], motion.drift[k]
         translation(senses, soles.tree, soles.body[k], k, body.place[k], J[:3], v[:3], drift[:3])
         rotation_of(senses, soles.tree, soles.body[k], k, J[3:], v[3:], drift[3:])

@@ -44,6 +44,9 @@ BUILT_IN: dict[str, BuiltIn] = {
         "footfall.robot.built_in.planar_biped",
         "seven links in the sagittal plane, 9 coordinates, heel and toe contacts (Bravo 2021)",
     ),
+    "point-biped": BuiltIn(
+        "footfall.robot.built_in.point_biped", "a trunk on two legs, 6 motors, two round point feet (12 kg)"
+    ),
     "quadruped": BuiltIn(
         "footfall.robot.built_in.quadruped", "a trunk on four legs, 12 motors, four round point feet (15 kg)"
     ),

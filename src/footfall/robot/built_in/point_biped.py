@@ -1,0 +1,128 @@
+"""A biped on two round point feet with three motors a leg, of the size of a child of one year.
+
+No one machine: round numbers in the class of Bolt of the Open Dynamic Robot Initiative (three motors a leg, links of
+0.2 m, feet of balls), built stronger and heavier. Assumed: 12 kg; a trunk of 0.18 x 0.26 x 0.28 m with 0.72 of the
+mass, its middle 0.10 m over the hips; each leg a thigh (0.10) with the motors at its upper end, its centre of mass at a
+quarter of its length, and a shank (0.04), its own in the middle; thigh and shank 0.25 m long, hip joints 0.20 m apart;
+feet are balls of 0.02 m radius. The trunk is a homogeneous box, thighs and shanks are homogeneous cylinders as to their
+inertia. Rotors of 0.01 kg m2 reflected through gears and joint damping of 0.05 N m s/rad; motors of 50 N m.
+
+Joints are hip_roll, hip_pitch, knee_pitch of the left and of the right leg. x is forward, y left, z up; a flexed hip is
+negative, a flexed knee positive. At home the feet stand under the hips. Two points are no area to stand on: without
+steps it falls forwards or backwards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+
+from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in.human import (
+    COLOURS,
+    DARK,
+    GREY,
+    KNEE_RANGE,
+    SIDES,
+    add_capsule,
+    add_hinge,
+    add_motor,
+    check_knee,
+    set_inertial,
+)
+
+TRUNK_MASS, THIGH_MASS, SHANK_MASS = 0.72, 0.10, 0.04  # of the whole; of one leg
+THIGH_COM, SHANK_COM = 0.25, 0.5  # of the length, from the upper joint
+THIGH_RADIUS, SHANK_RADIUS = 0.030, 0.014  # m
+# joint, link (0 thigh, 1 shank), axis, limits in rad
+JOINTS = (
+    ("hip_roll", 0, [1, 0, 0], [-0.7, 0.7]),
+    ("hip_pitch", 0, [0, 1, 0], [-1.8, 1.2]),
+    ("knee_pitch", 1, [0, 1, 0], KNEE_RANGE),
+)
+STRENGTH = 50.0  # N m at 12 kg and legs of 0.5 m
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Total mass in kg; lengths in m.
+
+    ``depth``, ``width`` and ``height`` are those of the trunk, ``trunk_middle`` is that of its middle over the hips,
+    ``hip_width`` the distance between the hip joints, ``armature`` the reflected rotor inertia at each joint in kg m2,
+    ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of both knees in the home pose in rad.
+    """
+
+    mass: float = 12.0
+    depth: float = 0.18
+    width: float = 0.26
+    height: float = 0.28
+    trunk_middle: float = 0.10
+    hip_width: float = 0.20
+    thigh: float = 0.25
+    shank: float = 0.25
+    foot_radius: float = 0.02
+    armature: float = 0.01
+    damping: float = 0.05
+    knee: float = 0.8
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "depth", "width", "height", "hip_width", "thigh", "shank", "foot_radius"):
+            check_number("point-biped", name, getattr(self, name))
+        for name in ("trunk_middle", "armature", "damping"):
+            check_number("point-biped", name, getattr(self, name), zero=True)
+        check_knee("point-biped", self.knee)
+
+
+def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
+    """The spec, and the ball each leg stands on."""
+    spec = mujoco.MjSpec()
+    spec.modelname = "point-biped"
+    spec.compiler.degree = False
+    trunk = spec.worldbody.add_body(name="trunk")
+    trunk.add_freejoint(name="base")
+    m, x, y, z = TRUNK_MASS * p.mass, p.depth**2 / 12, p.width**2 / 12, p.height**2 / 12
+    set_inertial(trunk, m, [0, 0, p.trunk_middle], [m * (y + z), m * (x + z), m * (x + y)])
+    _add(trunk, "chest", "BOX", GREY, pos=[0, 0, p.trunk_middle], size=[p.depth / 2, p.width / 2, p.height / 2])
+    face = [p.depth / 2, 0, p.trunk_middle + 0.25 * p.height]
+    _add(trunk, "eyes", "BOX", DARK, pos=face, size=[0.03 * p.depth, 0.35 * p.width, 0.08 * p.height])
+    for side in SIDES:
+        links = _add_leg(trunk, side, p)
+        for joint, link, axis, limits in JOINTS:
+            name = f"{side}_{joint}"
+            add_hinge(links[link], name, axis, limits, p.armature)
+            links[link].joints[-1].damping = [p.damping, 0, 0]
+            add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
+    hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))  # feet under the hips
+    stand = p.thigh * math.cos(hip) + p.shank * math.cos(p.knee - hip) + p.foot_radius
+    pose = [0, 0, stand, 1, 0, 0, 0] + [0, -hip, p.knee] * len(SIDES)
+    spec.add_key(name="home", qpos=pose, ctrl=[0.0] * (len(JOINTS) * len(SIDES)))
+    return spec, {side: f"{side}_foot" for side in SIDES}
+
+
+def _add_leg(trunk: Any, side: str, p: Parameters) -> tuple[Any, Any]:
+    """Thigh and shank of one leg (no joints yet), each with its origin at its upper joint."""
+    thigh = trunk.add_body(name=f"{side}_thigh", pos=[0, SIDES[side] * p.hip_width / 2, 0])
+    shank = thigh.add_body(name=f"{side}_shank", pos=[0, 0, -p.thigh])
+    for body, share, length, radius, middle in (
+        (thigh, THIGH_MASS, p.thigh, THIGH_RADIUS, THIGH_COM),
+        (shank, SHANK_MASS, p.shank, SHANK_RADIUS, SHANK_COM),
+    ):
+        m = share * p.mass
+        across, along = m * (radius**2 / 4 + length**2 / 12), m * radius**2 / 2
+        set_inertial(body, m, [0, 0, -middle * length], [across, across, along])
+        add_capsule(body, body.name, [0, 0, 0], [0, 0, -length], min(radius, 0.7 * p.foot_radius), COLOURS[side])
+    across = 1.6 * THIGH_RADIUS
+    _add(
+        thigh, f"{side}_motor", "CYLINDER", DARK, fromto=[0, -across, 0, 0, across, 0], size=[1.5 * THIGH_RADIUS, 0, 0]
+    )
+    _add(shank, f"{side}_foot", "SPHERE", DARK, pos=[0, 0, -p.shank], size=[p.foot_radius, 0, 0])
+    return thigh, shank
+
+
+def _add(body: Any, name: str, kind: str, rgba: list[float], **shape: Any) -> None:
+    """A massless geom that can touch the ground."""
+    kind = getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
+    body.add_geom(name=name, type=kind, rgba=rgba, mass=0, contype=CONTYPE, conaffinity=CONAFFINITY, **shape)
