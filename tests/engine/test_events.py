@@ -37,6 +37,21 @@ def test_the_period_of_the_records_changes_nothing_of_the_motion():
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)
 
 
+def test_a_slip_that_begins_at_rest_in_space_is_no_time_step():
+    """A tumbling brick slips off the corner it stands on; first friction turns the slip at once, a stiff equation."""
+    rng = np.random.default_rng(0)
+    numbers = [rng.normal(size=10) for _ in range(4)][-1]
+    ends = []
+    for dt in (1e-3, 1e-4):
+        sim = ff.Simulation("brick", law=LAW, dt=dt)
+        qpos = sim.place() + 0.1 * np.eye(7)[2]
+        qpos[3:7] = numbers[:4] / np.linalg.norm(numbers[:4])
+        rec = sim.run(0.8, qpos=qpos, qvel=np.concatenate([numbers[4:7], 5.0 * numbers[7:]]))
+        assert rec.signals["impacts"].sum() > 3 and not rec.signals["time_steps"].any()
+        ends.append(rec.qpos[-1])
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+
+
 def standing(**options) -> ff.Recording:
     sim = ff.Simulation("spatial-biped", law=LAW)
     qpos = sim.place() + options.pop("drop", 0.0) * np.eye(sim.robot.model.nq)[2]

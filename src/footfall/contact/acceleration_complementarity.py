@@ -21,7 +21,16 @@ from numba import types
 
 from footfall.compiled import cold, inlined, kernel
 from footfall.contact.base import check_positive, check_range
-from footfall.contact.event_law import DOES, ENGINE_COLUMNS, INCONSISTENT, SLIP, TURNING, EventLaw, engine_columns
+from footfall.contact.event_law import (
+    DOES,
+    ENGINE_COLUMNS,
+    INCONSISTENT,
+    SLIP,
+    TURNING,
+    YOUNG,
+    EventLaw,
+    engine_columns,
+)
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import TimeStepping
 from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
@@ -38,6 +47,9 @@ STILL, SLOW = 1e-6, 1e-9
 FAST = 1e9
 #: Slip speed below which the direction is that of the beginning, m/s.
 NO_DIRECTION = 1e-10
+#: Slip speed, m/s, up to which a slip that began at rest goes the way it began: friction would turn a slower one at
+#: once, which makes the differential equations stiff.
+SLUGGISH = 1e-4
 #: Sliding points up to which Newton and Lemke are asked: their work grows with the third power.
 MOST = 40
 #: Residual of Fischer and Burmeister's equations, of the largest acceleration.
@@ -76,9 +88,11 @@ def slip_directions(contacts, memory, way):
         for k in range(3):
             x += frame[0, k] * memory[p, first + SLIP + k]
             y += frame[1, k] * memory[p, first + SLIP + k]
-        if v[0] * v[0] + v[1] * v[1] > NO_DIRECTION**2:
+        square = v[0] * v[0] + v[1] * v[1]
+        if square > NO_DIRECTION**2:
             back = -1.0 if v[0] * x + v[1] * y < 0.0 else 1.0
-            x, y = back * v[0], back * v[1]
+            first_way = memory[p, first + YOUNG] * SLUGGISH / (1.0 + square / SLUGGISH**2) ** 2
+            x, y = back * v[0] + first_way * x, back * v[1] + first_way * y
         size = (x * x + y * y) ** 0.5
         way[p, 0] = x / size if size > 0.0 else 0.0
         way[p, 1] = y / size if size > 0.0 else 0.0

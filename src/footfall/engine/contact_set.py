@@ -9,7 +9,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.contact.event_law import DOES, SLIP, TURNING, engine_columns
+from footfall.contact.event_law import DOES, SLIP, TURNING, YOUNG, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
 from footfall.engine.joint_rows import fold_equalities
@@ -131,7 +131,9 @@ def measure_turning(world, points, contacts, ground, flat):
 @inlined
 def let_rest(points, p):
     """From now on the point rests where it is."""
-    points.memory[p, engine_columns(points.memory) + DOES] = STICK
+    first = engine_columns(points.memory)
+    points.memory[p, first + DOES] = STICK
+    points.memory[p, first + YOUNG] = 0.0
     for k in range(3):
         points.anchor[p, k] = points.position[p, k]
 
@@ -143,6 +145,7 @@ def let_slide(points, contacts, p):
     frame, v = contacts.frame[p], contacts.velocity[p]
     size = (v[0] * v[0] + v[1] * v[1]) ** 0.5
     points.memory[p, first + DOES] = SLIDE
+    points.memory[p, first + YOUNG] = 0.0
     for k in range(3):
         points.memory[p, first + SLIP + k] = (v[0] * frame[0, k] + v[1] * frame[1, k]) / size
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, engine_columns
+from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, YOUNG, engine_columns
 from footfall.engine.contact_set import REBOUND, SLOW, TOUCH, let_rest, let_slide
 from footfall.engine.near_bodies import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 #: Events are found to this time, s, gap, m, and slip, m/s.
 INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
+#: Slip, m/s, from which on it is all the same how it began.
+GROWN = 0.01
 #: Steps in which an event is sought.
 TURNS = 100
 
@@ -34,6 +36,8 @@ def keep_values(points, contacts, flow):
         now[0], now[1], now[2] = contacts.gap[p], contacts.velocity[p, 2], 0.0
         if flow.touching[p] == 1:
             now[2] = slip_along(points, contacts, p)
+            if now[2] > GROWN:
+                points.memory[p, engine_columns(points.memory) + YOUNG] = 0.0
 
 
 @inlined
@@ -151,8 +155,9 @@ def adopt_modes(points, contacts, flow):
         p = contacts.points[i]
         if points.mode[p] == OPEN:
             flow.touching[p] = 0
-        elif points.mode[p] == SLIDE:
+        elif points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK:
             points.memory[p, first + DOES] = SLIDE  # its direction is there already
+            points.memory[p, first + YOUNG] = 1.0
 
 
 @inlined
