@@ -8,6 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.control.linkage import Linkage, follow_motors, linkage_of
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives
@@ -46,7 +47,8 @@ class Sole:
         outline: (K, 2) m, counter-clockwise, in the sole's frame.
         points: of the robot's contact points, those of this foot.
         leg: m, from hip to ankle with a straight knee, in the sagittal plane; to the ground on a point foot.
-        radius: m, by which the centre of a round point foot lies over the ground; 0 for all others.
+        radius: m, by which the points of a foot that stands on one or on a line lie over the ground, where they are
+            round; 0 for soles.
     """
 
     name: str
@@ -84,7 +86,9 @@ class Biped:
         spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
         line: whether the feet stand on lines along the walk, so that nothing holds their roll.
         point: whether the feet stand on a point each, so that nothing holds their attitude.
-        tips: whether a leg cannot roll its foot where it is, so that it tips on its edges as the hips sway.
+        rolls: whether every leg can roll its foot where it is.
+        tips: whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway.
+        linkage: loops of the legs.
         torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
         com_height: m, centre of mass over the soles at home.
         com_ahead: m, centre of mass ahead of the middle of the soles at home.
@@ -102,7 +106,9 @@ class Biped:
     spare: np.ndarray
     line: bool
     point: bool
+    rolls: bool
     tips: bool
+    linkage: Linkage
     torque: np.ndarray
     com_height: float
     com_ahead: float
@@ -122,6 +128,7 @@ class Biped:
             raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
         driving = drives(robot, purpose)
         motors = driving.dof.astype(np.int64)
+        linkage = linkage_of(robot, motors)
         data = mujoco.MjData(model)
         data.qpos[:] = robot.home
         mujoco.mj_kinematics(model, data)
@@ -130,7 +137,7 @@ class Biped:
         chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
         shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk
         legs = [
-            _leg(robot, data, foot, [j for j in chain if j not in shared], motors, purpose)
+            _leg(robot, data, foot, [j for j in chain if j not in shared], linkage, purpose)
             for foot, chain in zip(robot.feet, chains, strict=True)
         ]
         point = _is_point(robot.feet[0])
@@ -142,7 +149,7 @@ class Biped:
         for foot, leg in zip(robot.feet, legs, strict=True):
             soles.append(_sole(robot, data, foot, first, leg.length, purpose))
             if not point:
-                spare |= np.isin(motors, _spare(model, data, soles[-1], leg.dofs))
+                spare |= np.isin(motors, _spare(data, soles[-1], leg.dofs, linkage))
             first += len(foot.points)
         middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
         apart = np.abs(middles[0] - middles[1])
@@ -154,6 +161,8 @@ class Biped:
         if middles[0][1] < middles[1][1]:
             soles.reverse()
             legs.reverse()
+        line = not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles)
+        rolls = all(_rolls(data, sole, leg.dofs, linkage) for sole, leg in zip(soles, legs, strict=True))
         return cls(
             robot=robot,
             trunk=trunk,
@@ -163,9 +172,11 @@ class Biped:
             legs=(legs[0].dofs, legs[1].dofs),
             knees=(legs[0].knee, legs[1].knee),
             spare=spare,
-            line=not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles),
+            line=line,
             point=point,
-            tips=not point and any(_tips(model, data, sole, leg.dofs) for sole, leg in zip(soles, legs, strict=True)),
+            rolls=rolls,
+            tips=not (point or line or rolls),
+            linkage=linkage,
             torque=driving.limit,
             com_height=float(
                 data.subtree_com[trunk, 2] - min(m[2] - s.radius for m, s in zip(middles, soles, strict=True))
@@ -202,10 +213,10 @@ def _joints_above(model: mujoco.MjModel, body: int, trunk: int) -> list[int]:
     return joints
 
 
-def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motors: np.ndarray, purpose: str) -> _Leg:
+def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linkage: Linkage, purpose: str) -> _Leg:
     """The leg to a foot: ``joints`` that move it and not the other one, from the hip down."""
     model = robot.model
-    driven = [j for j in joints if model.jnt_dofadr[j] in motors]
+    driven = [j for j in joints if model.jnt_dofadr[j] in linkage.dofs]
     if not driven:
         raise ControllerError(f"{purpose} needs legs: no motor of {robot.name} moves its foot '{foot.name}'")
     anchors = data.xanchor[driven]
@@ -217,8 +228,9 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motor
             f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
             f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
         )
-    if len(driven) < min(LEG_JOINTS, len(joints)):
-        limp = next(model.joint(j).name for j in joints if j not in driven)
+    linked = [j for j in joints if linkage.loops and _is_linked(model, j, linkage)]
+    if len(driven) < min(LEG_JOINTS, len(joints) - len(linked)):
+        limp = next(model.joint(j).name for j in joints if j not in driven and j not in linked)
         raise ControllerError(
             f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {robot.name} has "
             f"{len(driven)}, and none at '{limp}'"
@@ -240,9 +252,15 @@ def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], motor
     return _Leg(float(ends[knee].sum()), float(anchors[0, 2] - anchors[-1, 2]), dofs, int(dofs[knee]))
 
 
-def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> list[int]:
+def _is_linked(model: mujoco.MjModel, joint: int, linkage: Linkage) -> bool:
+    """Whether a joint without a motor follows a loop, or is held by a spring."""
+    first = int(model.jnt_dofadr[joint])
+    return first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[joint] > 0.0)
+
+
+def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> list[int]:
     """Degrees of freedom of a leg that it can do without: the others move the foot most freely, nearest the hip."""
-    jacobian = _sole_jacobian(model, data, sole)
+    jacobian = _sole_jacobian(data, sole, linkage)
     kept, spare = list(dofs), []
     while len(kept) > LEG_JOINTS:
         # rounded, so that of joints that are as good as each other the one nearest the foot goes
@@ -254,20 +272,22 @@ def _spare(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndar
     return spare
 
 
-def _tips(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole, dofs: np.ndarray) -> bool:
-    """Whether a leg cannot roll its foot without moving it."""
-    jacobian = _sole_jacobian(model, data, sole)[:, dofs]
+def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> bool:
+    """Whether a leg can roll its foot without moving it."""
+    jacobian = _sole_jacobian(data, sole, linkage)[:, dofs]
     roll = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     # Damped, so that a roll which takes joints round and round is none: two yaws can make one.
     reached = jacobian @ jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING**2 * np.eye(6), roll)
-    return bool(np.linalg.norm(roll - reached) > CANNOT)
+    return bool(np.linalg.norm(roll - reached) <= CANNOT)
 
 
-def _sole_jacobian(model: mujoco.MjModel, data: mujoco.MjData, sole: Sole) -> np.ndarray:
-    """(6, nv) of the middle of a sole, translation and rotation."""
+def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndarray:
+    """(6, nv) of the middle of a sole, translation and rotation; of motors, with all that follows them."""
+    model = data.model
     at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
     jacobian = np.zeros((6, model.nv))
     mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    jacobian[:, linkage.dofs] = jacobian @ follow_motors(linkage, data)[0]
     return jacobian
 
 
@@ -292,6 +312,7 @@ def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float,
             )
         ends = standing[[flat[:, 0].argmin(), flat[:, 0].argmax()]]
         narrow = np.array([0.0, NARROW * leg, 0.0])
+        radius = float(standing[:, 2].min() - data.xpos[body, 2] - foot.lowest(turned).min())
         placed = np.array([ends[0] - narrow, ends[1] - narrow, ends[1] + narrow, ends[0] + narrow])
     elif len(placed) < 3:
         raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")

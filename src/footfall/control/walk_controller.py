@@ -8,6 +8,7 @@ from footfall.compiled import inlined
 from footfall.control.biped import Biped
 from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, see_episode
 from footfall.control.inside import Inside, signals_in
+from footfall.control.linkage import damp_springs
 from footfall.control.walk_goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk_grip import feel_grip
 from footfall.control.walk_ground import feel_contacts, feel_obstacle, feel_slope, look_for_fall
@@ -91,11 +92,13 @@ def walk_tick(walk, time, ctrl):
     lead_posture(walk)
     if not solve_body(body, feet):
         see_episode(walk.log, time, UNSOLVED, 1.0)
+    elif body.linkage.loops:
+        damp_springs(body, senses.qvel, gait.dt)
     if not now.fallen[0]:
         look_for_fall(walk, time, standing)
     if now.fallen[0]:
         for i in range(ctrl.size):
-            body.torque[i] = -BRAKE * gait.weight * senses.qvel[body.motion.driven[i]]
+            body.torque[i] = -BRAKE * gait.weight * senses.qvel[body.motors[i]]
     write_controls(gait.drives, body.torque, senses.qpos, senses.qvel, ctrl)
     write_signals(walk)
     return 0

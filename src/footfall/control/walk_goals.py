@@ -65,7 +65,7 @@ def lead_com(walk, time, standing):
     steep = math.hypot(now.slope[0], now.slope[1])
     wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
     now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
-    stiff, damp = scaled_gains(HEIGHT_GAINS, gait.pace)
+    stiff, damp = scaled_gains(HEIGHT_GAINS, gait.soft)
     rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
     height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
     goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2]) - body.gravity[2]
@@ -175,7 +175,7 @@ def lead_posture(walk):
         for r in range(3):
             trunk[r, k] = senses.xmat[body.soles.trunk, 3 * r + k]
     x, y, z = rotation_between(wanted, trunk)
-    stiff, damp = scaled_gains(TRUNK_GAINS, gait.pace)
+    stiff, damp = scaled_gains(TRUNK_GAINS, gait.soft)
     for k in range(3):  # in the trunk's frame
         off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
         body.targets.trunk[k] = stiff * off - damp * senses.qvel[3 + k]
@@ -187,6 +187,6 @@ def lead_posture(walk):
         inside = min(max(joint, gait.joint_low[i]), gait.joint_high[i])
         near = min(abs(joint - inside) / LIMIT_ZONE, 2.0)
         target = inside if near > 0.0 else gait.home_joints[i]
-        body.targets.joints[i] = stiff * (target - joint) - damp * senses.qvel[body.motion.driven[i]]
+        body.targets.joints[i] = stiff * (target - joint) - damp * senses.qvel[body.motors[i]]
         firmness = HELD if gait.spare[i] else LIMIT_WEIGHT * near * near
         body.targets.joint_weight[i] = body.posture_weight + firmness

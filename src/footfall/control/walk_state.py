@@ -28,6 +28,8 @@ EDGE = 0.2
 LEAST_LOAD = 0.002
 #: rad before its limit from which a joint is led back.
 LIMIT_ZONE = 0.05
+#: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
+SOFT = 2.0
 #: Kinds of episodes that are reported.
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
@@ -43,6 +45,7 @@ class Gait(NamedTuple):
     dt: float  # s between two calls
     size: float  # of the legs, see Stature
     pace: float  # root of it
+    soft: float  # the same for the gains of trunk and height, more on springs
     height: float  # m, of the centre of mass over the ground
     reach: float  # m, that a foot is behind the hip at most
     step_height: float  # m, that a foot is lifted
@@ -130,6 +133,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             dt=float(dt),
             size=float(held.size),
             pace=float(held.pace),
+            soft=float(held.pace) * (SOFT if biped.linkage.loops else 1.0),
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),

@@ -10,6 +10,7 @@ import numpy as np
 
 from footfall.control.biped import Biped
 from footfall.control.foothold import AHEAD, APART
+from footfall.control.linkage import follow_motors
 from footfall.control.walking_pose import Pose, standing_pose
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import FootstepPlan
@@ -160,7 +161,9 @@ def _check_strength(biped: Biped, qpos: np.ndarray) -> None:
         jacobian = np.zeros((3, model.nv))
         at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
         mujoco.mj_jac(model, data, jacobian, None, at, sole.body)
-        torque = np.abs(data.qfrc_bias - jacobian.T @ (-robot.mass * robot.gravity))
+        load = data.qfrc_bias - jacobian.T @ (-robot.mass * robot.gravity)
+        load[biped.linkage.dofs] = follow_motors(biped.linkage, data)[0].T @ load
+        torque = np.abs(load)
         motors = np.flatnonzero(np.isin(biped.motors, leg))
         over = torque[biped.motors[motors]] / biped.torque[motors]
         worst = int(motors[over.argmax()])

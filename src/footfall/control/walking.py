@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from footfall.control.biped import Biped
+from footfall.control.statics import settled
 from footfall.control.walk_controller import Walking
 from footfall.control.walk_stature import DRAG, Stature, check_speed, fastest, pace_of, size_of, stature
 from footfall.errors import ControllerError
@@ -27,6 +28,10 @@ SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
 LINE_SUPPORT = 0.05
 #: The same on points: longer, for only then can the trunk be turned.
 POINT_SUPPORT = 0.1
+#: The same on legs with loops and springs, which swing where load comes and goes at once.
+SPRUNG_SUPPORT = 0.3
+#: Part of the speed that is chosen on them.
+SPRUNG_SPEED = 0.75
 #: Steps in which a walk on points comes up to its speed.
 EASED = 4
 
@@ -49,11 +54,13 @@ class Walk:
     the walk, which are steered to the side by where and when they step alone. On point feet, with three motors a leg or
     more, that holds for every direction: such a robot cannot stand still, so that it takes one step's time for the
     start if none is given, comes up to its speed in four steps and goes on with steps in place after the last, until
-    the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Servos are given the
-    target that makes the wanted torque. What the joints do not reach or the motors do not carry is refused before the
-    first step. A robot with straight legs starts with bent knees. The ground is felt with the soles and not seen: a
-    foot comes down until it touches, and the next is set as the one before lies. Where a foot slips, forces keep to the
-    friction that it finds there, and steps are shorter and narrower until the ground is better.
+    the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Joints of a leg that
+    have no motor must follow loops or be held by springs (Cassie): the springs are taken to stay as they are, and
+    motors are damped so that rotors do not swing on them. Servos are given the target that makes the wanted torque.
+    What the joints do not reach or the motors do not carry is refused before the first step. A robot with straight legs
+    starts with bent knees. The ground is felt with the soles and not seen: a foot comes down until it touches, and the
+    next is set as the one before lies. Where a foot slips, forces keep to the friction that it finds there, and steps
+    are shorter and narrower until the ground is better.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference``, ``phase`` (steps taken, and a half while a foot swings) and ``grip`` (the friction coefficient
@@ -69,7 +76,9 @@ class Walk:
     step_length: float | None = None  # m
     step_height: float | None = None  # m, that a foot is lifted
     step_width: float | None = None  # m, between the feet's middles, as at home if left out
-    double_support: float = 0.15  # share of a step with both feet on the ground, 0.05 if left so on feet of lines
+    double_support: float = (
+        0.15  # share of a step with both feet on the ground; if left so, other on lines, points, springs
+    )
     start_time: float = 0.8  # s, on both feet before the first step
     stop_time: float = 1.0  # s, on both feet after the last
     sideways: float = 0.0  # m/s, to the left
@@ -168,8 +177,11 @@ class Walk:
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """Where a run starts: with bent knees where those of the home pose are straight."""
-        held = _held(self, robot)[1]
-        return (place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False) if held.bent else None), None
+        biped, held = _held(self, robot)
+        if not held.bent:
+            return None, None
+        start = place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False)
+        return (settled(robot, start) if biped.linkage.loops else start), None
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
         biped, held = _held(self, robot)
@@ -183,13 +195,15 @@ class Walk:
 def _scaled(walk: Walk, robot: Robot) -> Walk:
     biped = Biped.of(robot, "walk")
     size = size_of(biped)
-    speed = min(SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
+    sprung = SPRUNG_SPEED if biped.linkage.loops else 1.0
+    speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
     duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
     height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
     # On lines the pressure centre cannot steer to the side, and while both feet stand no step can either.
     support = walk.double_support
     if support == Walk.double_support:
         support = LINE_SUPPORT if biped.line else POINT_SUPPORT if biped.point else support
+        support = SPRUNG_SUPPORT if biped.linkage.loops else support
     start = walk.start_time
     if biped.point and start == Walk.start_time:  # on two points it cannot wait
         start = duration

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.biped import Biped, Sole
+from footfall.control.linkage import follow_motors
 from footfall.control.rotations import rotation_vector
 
 ITERATIONS = 80
@@ -47,8 +48,10 @@ def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, f
     height = float(data.xpos[biped.trunk, 2]) - lower
     over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0) + np.array([forward, 0.0])
     dofs = np.concatenate([np.arange(6), *biped.legs])
-    for sole, knee in zip(biped.soles, biped.knees, strict=True):
-        _bend(biped, data, sole, knee)
+    moved = np.flatnonzero(np.isin(biped.linkage.dofs, dofs))
+    if not biped.linkage.loops:
+        for sole, knee in zip(biped.soles, biped.knees, strict=True):
+            _bend(biped, data, sole, knee)
     error = np.inf
     for _ in range(ITERATIONS):
         _look(model, data)
@@ -70,12 +73,12 @@ def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, f
             np.array([height - data.xpos[biped.trunk, 2]]),
             over - data.subtree_com[biped.trunk, :2],
         ]
-        J, e = np.concatenate(rows)[:, dofs], np.concatenate(off)
-        error = float(np.abs(e).max())
+        span, closing = follow_motors(biped.linkage, data)
+        J, e = np.concatenate(rows) @ span[:, moved], np.concatenate(off)
+        error = max(float(np.abs(e).max()), float(np.abs(closing).max()))
         if error < 1e-6:
             break
-        change = np.zeros(model.nv)
-        change[dofs] = J.T @ np.linalg.solve(J @ J.T + DAMPING * np.eye(len(e)), e)
+        change = span[:, moved] @ (J.T @ np.linalg.solve(J @ J.T + DAMPING * np.eye(len(e)), e)) + closing
         change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
         mujoco.mj_integratePos(model, data.qpos, change, 1.0)
     return Pose(data.qpos.copy(), error, *_beyond(biped, data.qpos))

@@ -21,6 +21,7 @@ from footfall.compiled import inlined
 from footfall.control.biped import Biped, Sole
 from footfall.control.com_coordinates import Tree, tree_of
 from footfall.control.friction_pyramid import friction_pyramid
+from footfall.control.linkage import Linkage, reduce_motion, solve_linkage
 from footfall.control.senses import dense_inertia, rotation_of, translation
 from footfall.control.whole_body_problem import Dynamics, Limits, Targets, assemble, empty_problem
 from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
@@ -71,7 +72,10 @@ class WholeBody(NamedTuple):
     mass: Any  # kg
     gravity: Any  # (3,) m/s2
     soles: Soles
-    motion: Dynamics
+    linkage: Linkage
+    whole: Dynamics  # of all coordinates, where there are loops
+    motors: Any  # (nu,) their degrees of freedom among all
+    motion: Dynamics  # of base and motors where there are loops, else of all coordinates
     place: Any  # (2, 3) m, of the soles' middles
     velocity: Any  # (2, 6) m/s and rad/s
     com: Any  # (3,) m
@@ -87,6 +91,7 @@ class WholeBody(NamedTuple):
     alone: Any  # problem of one foot
     both: Any  # problem of two
     torque: Any  # (nu,) N m, found; those of before where there is no solution
+    acceleration: Any  # (nu,) rad/s2, of the motors, found
     wrench: Any  # (2, 6) N and N m, found, sole's frame
 
 
@@ -97,7 +102,7 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
     standing foot is pressed on the ground by at least ``least_load`` (N).
     """
     model, robot = biped.robot.model, biped.robot
-    nv, nu = model.nv, model.nu
+    nv, nu, loops = model.nv, model.nu, biped.linkage.loops
     turning = weights.size**2
     swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
     stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
@@ -112,6 +117,8 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         com *= YIELDING
     elif biped.line:  # nothing holds the roll of a foot that stands on a line
         stance[3] = TIPPING * turning
+        if not biped.rolls:  # it follows the leg
+            swing[3] = stance[3] = 0.0
     force = weights.wrench / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
     none, one, rows = (
@@ -121,15 +128,10 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         mass=float(robot.mass),
         gravity=np.array(model.opt.gravity),
         soles=soles_of(biped),
-        motion=Dynamics(
-            inertia=np.zeros((nv, nv)),
-            bias=np.zeros(nv),
-            driven=biped.motors,
-            free=np.arange(6),  # other joints without a motor are taken to stay as they are
-            jacobian=np.zeros((2, 6, nv)),
-            drift=np.zeros((2, 6)),
-            rotation=np.zeros((2, 3, 3)),
-        ),
+        linkage=biped.linkage,
+        whole=no_motion(nv if loops else 0, biped.motors),
+        motors=biped.motors,
+        motion=no_motion(6 + nu, np.arange(6, 6 + nu)) if loops else no_motion(nv, biped.motors),
         place=np.zeros((2, 3)),
         velocity=np.zeros((2, 6)),
         com=np.zeros(3),
@@ -163,7 +165,24 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         alone=empty_problem(nu, 1, rows.shape[1]),
         both=empty_problem(nu, 2, rows.shape[1]),
         torque=np.zeros(nu),
+        acceleration=np.zeros(nu),
         wrench=np.zeros((2, 6)),
+    )
+
+
+def no_motion(size: int, driven: np.ndarray) -> Dynamics:
+    """Room for the dynamics in ``size`` coordinates, of which motors move those ``driven``.
+
+    Joints that neither a motor nor a loop moves are taken to stay as they are.
+    """
+    return Dynamics(
+        inertia=np.zeros((size, size)),
+        bias=np.zeros(size),
+        driven=driven,
+        free=np.arange(6),
+        jacobian=np.zeros((2, 6, size)),
+        drift=np.zeros((2, 6)),
+        rotation=np.zeros((2, 3, 3)),
     )
 
 
@@ -188,7 +207,8 @@ def soles_of(biped: Biped) -> Soles:
 @inlined
 def see_body(senses, body):
     """Take over the state: where the soles are and how everything moves."""
-    soles, motion = body.soles, body.motion
+    soles, linkage = body.soles, body.linkage
+    motion = body.whole if linkage.loops else body.motion
     dense_inertia(senses, motion.inertia)
     for k in range(2):
         at, turned = senses.xpos[soles.body[k]], senses.xmat[soles.body[k]]
@@ -202,7 +222,7 @@ def see_body(senses, body):
                 else:
                     for i in range(3):
                         value += turned[3 * r + i] * soles.rotation[k, i, c]
-                motion.rotation[k, r, c] = value
+                body.motion.rotation[k, r, c] = value
         body.place[k, 2] -= soles.radius[k]
         J, v, drift = motion.jacobian[k], body.velocity[k], motion.drift[k]
         translation(senses, soles.tree, soles.body[k], k, body.place[k], J[:3], v[:3], drift[:3])
@@ -216,6 +236,9 @@ def see_body(senses, body):
         for j in range(motion.bias.size):
             value += motion.inertia[c, j] * senses.qvel[j]
         body.com_velocity[c] = value / body.mass
+    if linkage.loops:
+        solve_linkage(senses, linkage)
+        reduce_motion(linkage, motion, body.motion)
 
 
 @inlined
@@ -241,7 +264,7 @@ def solve_body(body, feet):
         value = problem.torque_bias[k]
         for j in range(x.size):
             value += C[k, j] * x[j]
-        body.torque[k] = value
+        body.torque[k], body.acceleration[k] = value, x[k]
     for k in range(2):
         for c in range(6):
             body.wrench[k, c] = 0.0
