@@ -53,9 +53,12 @@ def test_it_never_stands_on_both_feet_for_long_and_ends_with_steps_in_place():
     walk = Walk(steps=4, stop_time=2.0).scaled(robot)
     rec = ff.Simulation(robot, law="time-stepping").run(walk.duration, controller=walk).check()
     phase = rec.signals["phase"][:, 0]
-    assert ff.measure.fall(rec) is None and phase[-1] > walk.steps + 2
-    walking = rec.time > walk.start_time
+    assert ff.measure.fall(rec) is None and phase[-1] == walk.steps
+    walking = (rec.time > walk.start_time) & (phase < walk.steps)
     assert (phase[walking] % 1.0 == 0.0).mean() < 0.15  # a tenth of a step, and what a soft landing takes
+    after = rec.force[phase == walk.steps, :2, 2]
+    assert (after.min(axis=1) > 0.0).mean() < 0.15
+    assert ((after == 0.0).mean(axis=0) > 0.25).all()  # each foot is in the air, for 0.45 of a cycle
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -117,4 +117,4 @@ def write_signals(walk):
     if now.swinging[0]:
         for c in range(3):
             signals[9 + c] = now.swing.motion[c, POSITION]
-    signals[12] = now.step[0] + (0.5 if now.swinging[0] else 0.0)
+    signals[12] = min(now.step[0] + (0.5 if now.swinging[0] else 0.0), walk.gait.steps.shape[0])

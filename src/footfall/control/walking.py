@@ -63,10 +63,11 @@ class Walk:
     are shorter and narrower until the ground is better.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference``, ``phase`` (steps taken, and a half while a foot swings) and ``grip`` (the friction coefficient
-    under each foot as far as it is known: the ground's, or what a foot that slipped found). Warnings: ``late`` where
-    the ground was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of
-    reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
+    ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings) and ``grip`` (the friction
+    coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found). Warnings:
+    ``late`` where the ground was not met in time, ``stumbled`` where a swinging foot met something and was lifted over
+    it, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors
+    only brake.
     """
 
     speed: float | None = None  # m/s
