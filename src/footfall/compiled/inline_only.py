@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.errors import TypingError
 from numba.core.registry import CPUDispatcher
+from numba.core.types import BooleanLiteral, IntegerLiteral
+from numba.core.types.misc import unliteral
 
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.known_types import known_types
+from footfall.compiled.lean_compiler import lean, lean_passes
 from footfall.compiled.progress import compiling
 
 
@@ -67,22 +72,26 @@ class _Quiet:
 
 
 class KernelCompiler(Compiler):
-    """Numba's ordinary way of compiling, which remembers what it has found out before."""
+    """Numba's way of compiling, without what kernels do not need, which remembers what it has found out before."""
 
     def compile_extra(self, function: Any) -> Any:
         """Compile a Python function."""
-        with compiling(function), known_types():
+        with compiling(function), known_types(), lean():
             return super().compile_extra(function)
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes that kernels need."""
+        return [lean_passes(self.state)]
 
 
 class _InlineOnlyCompiler(KernelCompiler):
     """The same, into a library that stays intermediate code."""
 
     def define_pipelines(self) -> list[Any]:
-        """The usual one."""
+        """The same."""
         state = self.state
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
-        return [DefaultPassBuilder.define_nopython_pipeline(state)]
+        return super().define_pipelines()
 
 
 class InlineOnlyCache(KernelCache):
@@ -110,6 +119,11 @@ class InlineOnlyCache(KernelCache):
         )
 
 
+def _plain(kind: Any) -> Any:
+    """The type of a number whose value is known, without the value."""
+    return unliteral(kind) if isinstance(kind, IntegerLiteral | BooleanLiteral) else kind
+
+
 class InlineOnly(CPUDispatcher):
     """A kernel for compiled code to call; called from Python, it is compiled as an ordinary one."""
 
@@ -121,6 +135,17 @@ class InlineOnly(CPUDispatcher):
     def ordinary(self) -> Any:
         """The same with machine code of its own."""
         return self._make_ordinary()
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        """Compile it for the types of a call: one that is not always inlined, once for all values of its arguments.
+
+        Where it needs the values, as in the number of an element of a tuple of many types, for each.
+        """
+        plain = tuple(map(_plain, arguments)), {name: _plain(kind) for name, kind in keywords.items()}
+        if not self.targetoptions.get("forceinline") and plain != (tuple(arguments), keywords):
+            with suppress(TypingError):
+                return super().get_call_template(*plain)
+        return super().get_call_template(arguments, keywords)
 
     def kept(self) -> bool:
         """Whether its machine code is on disk, for some types."""
