@@ -97,6 +97,13 @@ def linkage_of(robot: Robot, motors: np.ndarray) -> Linkage:
     )
 
 
+def own_copy(linkage: Linkage) -> Linkage:
+    """The same with arrays of its own: what one run writes is nothing to another."""
+    own: dict[str, Any] = {name: getattr(linkage, name).copy() for name in ("ends", "drifts", "place", "velocity")}
+    own |= {name: getattr(linkage, name).copy() for name in ("gram", "factor", "right", "span", "rest", "product")}
+    return linkage._replace(speed=linkage.speed.copy(), **own)
+
+
 def follow_motors(linkage: Linkage, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """S (nv, ny) in a pose, and the change (nv,) that closes what is open of the loops there."""
     model, span, closing = data.model, linkage.span.copy(), np.zeros(data.model.nv)

@@ -21,7 +21,7 @@ from footfall.compiled import inlined
 from footfall.control.biped import Biped, Sole
 from footfall.control.com_coordinates import Tree, tree_of
 from footfall.control.friction_pyramid import friction_pyramid
-from footfall.control.linkage import Linkage, reduce_motion, solve_linkage
+from footfall.control.linkage import Linkage, own_copy, reduce_motion, solve_linkage
 from footfall.control.senses import dense_inertia, rotation_of, translation
 from footfall.control.whole_body_problem import Dynamics, Limits, Targets, assemble, empty_problem
 from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
@@ -128,7 +128,7 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         mass=float(robot.mass),
         gravity=np.array(model.opt.gravity),
         soles=soles_of(biped),
-        linkage=biped.linkage,
+        linkage=own_copy(biped.linkage),
         whole=no_motion(nv if loops else 0, biped.motors),
         motors=biped.motors,
         motion=no_motion(6 + nu, np.arange(6, 6 + nu)) if loops else no_motion(nv, biped.motors),
