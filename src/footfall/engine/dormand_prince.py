@@ -53,7 +53,8 @@ class Flow(NamedTuple):
     touching: np.ndarray  # (P,) 1 for points in contact
     arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
     depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it started with
-    before: np.ndarray  # (P, 3) gap, its rate and the slip along its first direction where no event had happened yet
+    before: np.ndarray  # (P, 5) gap, its rate, slip along its first direction and hold where no event had happened
+    # yet, and the hold at the instant before that
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
     pace: np.ndarray  # (2, nv) accelerations at the beginning of the last period and of the one before
     began: np.ndarray  # (P, 3) N, world frame, forces at the beginning of the last period
@@ -98,7 +99,7 @@ def make_flow(
         touching=np.zeros(points, dtype=np.int64),
         arriving=np.zeros(points, dtype=np.int64),
         depth=np.zeros(points),
-        before=np.full((points, 3), FAR),
+        before=np.full((points, 5), FAR),
         after=np.zeros((points, 2)),
         pace=np.full((2, model.nv), UNKNOWN),
         began=np.zeros((points, 3)),

@@ -11,9 +11,13 @@ from footfall.engine.near_bodies import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 #: Events are found to this time, s, gap, m, and slip, m/s.
-INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-15, 1e-12
+INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-14, 1e-12
+#: Lift-offs and beginnings of slips are found to this time, s: accelerations go on smoothly there.
+MOMENT = 1e-9
 #: Slip, m/s, from which on it is all the same how it began.
 GROWN = 0.01
+#: Ends of a bracket replaced in a row after which no end is trusted more than another.
+IN_A_ROW = 8
 #: Steps in which an event is sought.
 TURNS = 100
 
@@ -29,13 +33,26 @@ def slip_along(points, contacts, p):
 
 
 @inlined
+def hold(points, contacts, p):
+    """What is left of the force that holds a point in contact (N) before it lifts off or, if it rests, slips."""
+    f = points.force[p]
+    if points.memory[p, engine_columns(points.memory) + DOES] == SLIDE:
+        return f[2]
+    return min(f[2], contacts.static_friction[p] * f[2] - (f[0] * f[0] + f[1] * f[1]) ** 0.5)
+
+
+@inlined
 def keep_values(points, contacts, flow):
-    """Keep the values whose signs change at events: gaps, their rates, and slips along the first direction."""
+    """Keep the values whose signs change at events: gaps, their rates, slips along the first direction, and holds.
+
+    Of holds the value that was kept before is kept too.
+    """
     for p in range(live(points)):
         now = flow.before[p]
-        now[0], now[1], now[2] = contacts.gap[p], contacts.velocity[p, 2], 0.0
+        now[0], now[1], now[2], now[4] = contacts.gap[p], contacts.velocity[p, 2], 0.0, now[3]
         if flow.touching[p] == 1:
             now[2] = slip_along(points, contacts, p)
+            now[3] = hold(points, contacts, p)
             if now[2] > GROWN:
                 points.memory[p, engine_columns(points.memory) + YOUNG] = 0.0
 
@@ -54,10 +71,12 @@ def find_event(points, contacts, flow, status, length):
         if flow.touching[p] == 0:
             if then[0] > NO_GAP or (then[1] > 0.0 and then[0] > -TOUCH):
                 value, near = contacts.gap[p] - min(0.0, then[0]), NO_GAP
+                if 0.0 <= value <= NO_GAP and v[2] < 0.0:
+                    value = -NO_GAP  # as good as there
             else:  # it is there, and has not left
                 value = v[2]
         elif points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK):
-            value = -1.0
+            value, near = -1.0, 1.0 if length <= MOMENT else 0.0
         elif points.memory[p, first + DOES] == SLIDE:
             value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
@@ -70,18 +89,61 @@ def find_event(points, contacts, flow, status, length):
     return happened, found or length <= INSTANT
 
 
-@inlined
-def first_event(points, flow, low, high, sides):
-    """Where to look for the first event between ``low`` and ``high``: by lines through the values there, or halfway.
+class Bracket(NamedTuple):
+    """Lengths of a step between which an event is sought."""
 
-    ``sides`` counts how often the upper end was replaced in a row, or less than zero the lower one; then the value at
-    the other end is trusted less (the Illinois method).
+    low: float  # s, without an event
+    high: float  # s, with one; 0 while none is sought
+    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
+    turns: int  # steps taken in the search
+    earlier: float  # s, the lower end before, or less than zero
+
+
+@inlined
+def touch_down(before, gap, low, high, h):
+    """When a point is on the ground by the parabola through gap and rate before and the ``gap`` (m) after a step ``h``.
+
+    If the step is where the bracket now begins, it is by the tangent there.
     """
+    start, rate, ahead = max(0.0, before[0]), before[1], h - low
+    if h < high or ahead <= 0.0:
+        return low - start / rate if rate < 0.0 else high
+    bend = (gap - min(0.0, before[0]) - start - rate * ahead) / (ahead * ahead)
+    square = rate * rate - 4.0 * bend * start
+    if square < 0.0:
+        return high
+    if rate < 0.0:
+        return low + 2.0 * start / (square**0.5 - rate)
+    return low + 0.5 * (rate + square**0.5) / -bend if bend < 0.0 else high
+
+
+@inlined
+def first_event(points, contacts, flow, bracket, h):
+    """Where to look for the first event in a bracket, after a step of length ``h``.
+
+    A touch-down is sought by a parabola, a lift-off or the beginning of a slip by a line through values at the lower
+    end and the one before it, and the end of a slip by a line through values at both ends, of which one is trusted less
+    where the other was replaced several times in a row (the Illinois method). Where none of this helps, it is halfway.
+    """
+    low, high, sides, _, earlier = bracket
     first = engine_columns(points.memory)
     where, known = high, False
     for p in range(live(points)):
         value = flow.after[p, 1] * 0.5 ** max(0, -sides - 1)
         if value >= 0.0:
+            continue
+        if flow.touching[p] == 0 and abs(sides) < IN_A_ROW:
+            instant = touch_down(flow.before[p], contacts.gap[p], low, high, h)
+            if low < instant < high:
+                known = True
+                where = min(where, instant)
+                continue
+        if flow.after[p, 1] == -1.0 and abs(sides) < IN_A_ROW and 0.0 <= earlier < low:
+            now, then = flow.before[p, 3], flow.before[p, 4]
+            instant = low + (low - earlier) * now / (then - now) if 0.0 < now < then else high
+            if instant < high:
+                known = True
+                where = min(where, instant + (-0.4 * MOMENT if sides > 0 else 0.4 * MOMENT))
             continue
         start = 0.0
         if flow.touching[p] == 0:
@@ -109,22 +171,13 @@ def lowest_instant(points, contacts, flow, h):
     return where
 
 
-class Bracket(NamedTuple):
-    """Lengths of a step between which an event is sought."""
-
-    low: float  # s, without an event
-    high: float  # s, with one; 0 while none is sought
-    sides: int  # how many times in a row the upper end was moved, or the lower one if negative
-    turns: int  # steps taken in the search
-
-
 @inlined
 def seek_event(points, contacts, flow, bracket, h, status):
     """Look for an event in a step of length ``h`` (s).
 
     Gives the length to try instead (s, 0 if the step stands), whether an event happened in it, and the bracket.
     """
-    low, high, sides, turns = bracket
+    low, high, sides, turns, earlier = bracket
     happened, found = find_event(points, contacts, flow, status, h - low)
     turns += 1
     again = 0.0
@@ -133,18 +186,19 @@ def seek_event(points, contacts, flow, bracket, h, status):
         high = h
         for p in range(live(points)):
             flow.after[p, 1] = flow.after[p, 0]
-        again = first_event(points, flow, low, high, sides)
+        again = first_event(points, contacts, flow, Bracket(low, high, sides, turns, earlier), h)
     elif not happened and high > 0.0 and turns < TURNS:
         sides = min(-1, sides - 1)
-        low = h
+        low, earlier = h, low
         keep_values(points, contacts, flow)
-        again = first_event(points, flow, low, high, sides)
+        again = first_event(points, contacts, flow, Bracket(low, high, sides, turns, earlier), h)
     elif not happened and high == 0.0:
         again = lowest_instant(points, contacts, flow, h)
         again = 0.0 if again == h else again
     if high > 0.0 and again > 0.0:
-        again = min(max(again, low + 0.001 * (high - low)), high - 0.001 * (high - low))
-    return again, happened, Bracket(low, high, sides, turns)
+        aside = (1e-3 if abs(sides) >= IN_A_ROW else 1e-9) * (high - low)
+        again = min(max(again, low + aside), high - aside)
+    return again, happened, Bracket(low, high, sides, turns, earlier)
 
 
 @inlined

@@ -217,7 +217,7 @@ def take_periods(loop, flow, first, last):
         act = plan.control > 0 and step % plan.control_every == 0
         fresh = True  # the period begins
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
-        bracket = Bracket(0.0, 0.0, 0, 0)
+        bracket = Bracket(0.0, 0.0, 0, 0, -1.0)
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stage, steps, spent = 0, 0, 0.0
         flow.tally[SOFT] = begin_as(flow)
@@ -257,7 +257,7 @@ def take_periods(loop, flow, first, last):
                     begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
             if end == DIVERGED and flow.tally[SOFT] == 0:
                 h, stage = 0.25 * h, 1
-                bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns)
+                bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
                 set_stage(world, flow, stage, h)
                 continue
             if end != DONE:
@@ -323,7 +323,7 @@ def take_periods(loop, flow, first, last):
                     stage = 0
                     continue
                 reuse_last_stage(points, flow)
-            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0)
+            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0, -1.0)
         record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
 
