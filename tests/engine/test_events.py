@@ -52,6 +52,17 @@ def test_a_slip_that_begins_at_rest_in_space_is_no_time_step():
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
 
 
+@pytest.mark.parametrize(("tilt", "restitution"), [(0.05, 0.3), (0.2, 0.3), (0.2, 0.5)])
+def test_bounces_that_accumulate_while_the_brick_slides_need_no_time_step(tilt, restitution):
+    """The last of them rebound at less than 1 um/s and end with an impact that leaves the point on the ground."""
+    sim = ff.Simulation("brick", law=ff.law(LAW, restitution=restitution), ground=ff.Ground.plane(0.2))
+    qpos = sim.place() + 0.05 * np.eye(7)[2]
+    qpos[3:7] = [np.cos(0.5 * tilt), 0.0, np.sin(0.5 * tilt), 0.0]
+    rec = sim.run(0.6, qpos=qpos, qvel=[1.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+    assert rec.signals["impacts"].sum() > 20 and not rec.signals["time_steps"].any()
+    assert ff.audit(rec)["friction cone"].worst < 1e-12 * rec.robot.weight
+
+
 def standing(**options) -> ff.Recording:
     sim = ff.Simulation("spatial-biped", law=LAW)
     qpos = sim.place() + options.pop("drop", 0.0) * np.eye(sim.robot.model.nq)[2]

@@ -25,6 +25,7 @@ from footfall.contact.event_law import (
     DOES,
     ENGINE_COLUMNS,
     INCONSISTENT,
+    REBOUND,
     SLIP,
     TURNING,
     YOUNG,
@@ -232,7 +233,8 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
     for _ in range(HALVINGS):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
-            problem.target[p] = -restitution * min(0.0, contacts.velocity[p, 2])
+            rebound = -restitution * min(0.0, contacts.velocity[p, 2])
+            problem.target[p] = rebound if rebound > REBOUND else 0.0
             for k in range(3):
                 free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
         status, _ = solve_contacts(problem)

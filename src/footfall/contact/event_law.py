@@ -23,6 +23,8 @@ from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of, sc
 
 #: There are no forces that obey the law.
 INCONSISTENT = 2
+#: Speed up to which a point does not leave after an impact, m/s: here accumulating bounces end.
+REBOUND = 1e-6
 # What the engine keeps in the last columns of a point's memory, counted from the first of them: what the point does
 # until the next event (1 rests, 2 slides), the direction of its slip when that began (3, unit vector, world frame; the
 # law writes it where it lets a resting point slide), what must be added to the acceleration of the material point to

@@ -9,7 +9,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.contact.event_law import DOES, SLIP, TURNING, YOUNG, engine_columns
+from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.dormand_prince import EVENTS, IMPACTS
 from footfall.engine.joint_rows import fold_equalities
@@ -28,8 +28,6 @@ from footfall.solve.minimum_norm import spread
 TOUCH = 1e-9
 #: Depth from which on a point stays where it is, m: it started there.
 DEEP = 1e-6
-#: Speed up to which a point does not leave after an impact, m/s: here accumulating bounces end.
-REBOUND = 1e-6
 #: Slip up to which a point rests, m/s: in space a slip that ends need not pass through zero, but for what a step errs.
 SLOW = 1e-7
 #: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.

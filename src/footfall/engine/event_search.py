@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.contact.event_law import DOES, INCONSISTENT, SLIP, YOUNG, engine_columns
-from footfall.engine.contact_set import REBOUND, SLOW, TOUCH, let_rest, let_slide
+from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, YOUNG, engine_columns
+from footfall.engine.contact_set import SLOW, TOUCH, let_rest, let_slide
 from footfall.engine.near_bodies import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
