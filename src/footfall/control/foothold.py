@@ -24,6 +24,7 @@ class Reach(NamedTuple):
     half_width: float
     edge: float  # from the sides of the sole, that the pressure centre keeps
     leg: float
+    ahead: float  # share of it, that a foot steps ahead or behind
 
 
 @inlined
@@ -62,7 +63,7 @@ def landing_gain(omega, step):
 def within_reach(step, reach):
     """How far from the standing foot (m): ahead or behind at most, aside at least and at most."""
     nearest = 2.0 * reach.half_width + APART * reach.leg
-    return AHEAD * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
+    return reach.ahead * reach.leg, nearest, max(nearest + ASIDE * reach.leg, step.width + FARTHER * reach.leg)
 
 
 @inlined

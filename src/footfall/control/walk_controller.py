@@ -9,10 +9,11 @@ from footfall.control.biped import Biped
 from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, see_episode
 from footfall.control.inside import Inside, signals_in
 from footfall.control.linkage import damp_springs
+from footfall.control.walk_edges import lead_edges, see_lying, take_edges
 from footfall.control.walk_goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk_grip import feel_grip
 from footfall.control.walk_ground import feel_contacts, feel_obstacle, feel_slope, look_for_fall
-from footfall.control.walk_phases import adapt_timing, begin_walk, change_phase, moving_foot
+from footfall.control.walk_phases import adapt_timing, all_taken, begin_walk, change_phase, moving_foot, step_of
 from footfall.control.walk_state import FALLEN, LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, make_walker
 from footfall.control.walk_stature import Stature
 from footfall.control.whole_body import see_body, solve_body
@@ -46,6 +47,7 @@ class Walking(Inside):
                 "swing_reference": ((3,), "m"),
                 "phase": ((1,), ""),
                 "grip": ((2,), ""),
+                "on_edge": ((2,), ""),
             },
         )
 
@@ -77,9 +79,15 @@ def walk_tick(walk, time, ctrl):
         begin_walk(walk, time)
     feel_contacts(walk)
     feel_grip(walk)
+    for k in range(2):
+        see_lying(walk, k)
     change_phase(walk, time)
     foot = moving_foot(walk)
     standing = 1 - foot if now.swinging[0] else -1
+    behind = foot if not now.swinging[0] else standing
+    waits = now.step[0] == 0 if not now.swinging[0] else now.step[0] + 1 >= gait.steps.shape[0]
+    step = step_of(gait, now.step[0] + 1 if now.swinging[0] else now.step[0])
+    lead_edges(walk, time - now.since[0], -1 if waits or all_taken(walk) else behind, step)
     feel_slope(walk, standing)
     for c in range(2):
         now.dcm[c] = body.com[c] + body.com_velocity[c] / now.dcm_plan.omega
@@ -90,6 +98,7 @@ def walk_tick(walk, time, ctrl):
         feel_obstacle(walk, time, foot)
         lead_swinging_foot(walk, time, foot)
     lead_posture(walk)
+    take_edges(walk)
     if not solve_body(body, feet):
         see_episode(walk.log, time, UNSOLVED, 1.0)
     elif body.linkage.loops:
@@ -111,7 +120,7 @@ def write_signals(walk):
     for c in range(3):
         signals[c] = walk.body.com[c]
     for c in range(2):
-        signals[13 + c] = now.grip[c]
+        signals[13 + c], signals[15 + c] = now.grip[c], now.on_edge[c]
         signals[3 + c], signals[5 + c] = now.dcm[c], now.dcm_reference[c]
         signals[7 + c] = now.wanted_pressure[c]
     if now.swinging[0]:

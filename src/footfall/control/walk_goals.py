@@ -8,6 +8,7 @@ from footfall.compiled import inlined
 from footfall.control.episode_log import see_episode
 from footfall.control.foothold import Reach, find_foothold
 from footfall.control.rotations import rotation_between, turn_axes, write_flat_on
+from footfall.control.walk_edges import SWUNG, apart_along, lead_foot_on_edge, part_of_longest, swing_pitch
 from footfall.control.walk_ground import SLOW, ground_at, part_of
 from footfall.control.walk_phases import all_taken, descent_of, moving_foot, step_of
 from footfall.control.walk_points import keep_to_points, trimmed_landing, turn_back
@@ -98,6 +99,8 @@ def lead_standing_feet(walk, time):
         k = body.standing[s]
         for c in range(6):
             body.targets.feet[k, c] = -damping * body.velocity[k, c]
+        if now.on_edge[k] != 0:
+            lead_foot_on_edge(walk, k, damping, scaled_gains(FOOT_GAINS, gait.pace))
         if not now.touching[k]:
             body.targets.feet[k, 2] -= damping * descent_of(gait)
     return feet
@@ -115,14 +118,15 @@ def lead_swinging_foot(walk, time, foot):
     error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
     step, pose = (
         step_of(gait, now.step[0]),
-        (body.place[stance, 0], body.place[stance, 1], now.headings[stance]),
+        (now.lying[stance, 0], now.lying[stance, 1], now.headings[stance]),
     )
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance])
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance], gait.ahead)
     ahead = max(left, SHORTEST * gait.pace)
     planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
     x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
     if beyond > BEYOND * gait.size:
         see_episode(walk.log, time, OUT_OF_REACH, beyond)
+    toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
     advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
     stiff, damp = scaled_gains(FOOT_GAINS, gait.pace)
     place, velocity, goal = body.place[foot], body.velocity[foot], body.targets.feet[foot]
@@ -130,8 +134,13 @@ def lead_swinging_foot(walk, time, foot):
         one = swing.motion[i]
         goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
     # Toe down, and the middle higher for it.
-    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], step.length / gait.size)
+    hanging = TOE_DOWN * (step.length / gait.size) - gait.toe_off  # less where it is lifted so
+    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], hanging)
     goal[2] += soles.half_length[foot] * (tilt_push + stiff * tilt + damp * tilt_rate)
+    if gait.toe_off > 0.0:
+        pitch, higher = swing_pitch(walk, foot, SWUNG * now.lasts[0] - spent, toes_up)
+        tilt, tilt_rate, tilt_push = tilt + pitch[0], tilt_rate + pitch[1], tilt_push + pitch[2]
+        goal[2] += higher[2] + stiff * higher[0] + damp * higher[1]
     # From how it lay to how it shall lie, before it lands.
     part = min(1.0, spent / (0.8 * now.lasts[0]))
     part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)
@@ -148,14 +157,14 @@ def lead_swinging_foot(walk, time, foot):
 
 
 @inlined
-def toe_down(part, lasts, length):
+def toe_down(part, lasts, hanging):
     """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2.
 
-    ``lasts`` (s) is the swing, ``length`` (m) the step for legs of ``walk_stature.LEG``.
+    ``lasts`` (s) is the swing, ``hanging`` (rad) the most that is wanted.
     """
     if not 0.0 < part < 1.0:
         return 0.0, 0.0, 0.0
-    most = min(max(TOE_DOWN * length, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
+    most = min(max(hanging, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
     s, r = part, 1.0 - part
     rate = most * s * s * r**4 * (3.0 - 8.0 * s) / lasts
     return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / (lasts * lasts)

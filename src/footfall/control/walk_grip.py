@@ -10,6 +10,7 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.foothold import APART
+from footfall.control.sole_edges import edge_velocity
 from footfall.control.walk_state import FRICTION_USED
 from footfall.control.whole_body_problem import keep_to_friction
 from footfall.gait.footsteps import Footstep
@@ -37,10 +38,11 @@ def feel_grip(walk):
             if senses.mode[p] == SLIDE:
                 normal += senses.force[p, 2]
                 tangential += math.hypot(senses.force[p, 0], senses.force[p, 1])
-        slips = math.hypot(body.velocity[k, 0], body.velocity[k, 1]) > SLIPS * gait.pace
+        vx, vy = edge_velocity(body, k, now.on_edge[k])[:2]
+        slips = math.hypot(vx, vy) > SLIPS * gait.pace
         if slips and normal > LOADED * gait.weight and tangential < now.grip[k] * normal:
             now.grip[k] = max(tangential / normal, LEAST)
-        keep_to_friction(body.limits, k, FRICTION_USED * now.grip[k])
+        keep_to_friction(body.limits, k, FRICTION_USED * now.grip[k], now.on_edge[k])
     scarce = max(1.0, AMPLE / min(now.grip[0], now.grip[1]))
     body.targets.com_weight[0] = body.targets.com_weight[1] = scarce * body.com_weight
 

@@ -60,7 +60,14 @@ def feel_slope(walk, standing):
     now, part = walk.now, part_of(walk.gait, SLOW)
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
         return
-    x, y = slope_under(walk.body.motion.rotation, max(standing, 0), 1 if standing < 0 else standing)
+    first, second = max(standing, 0), 1 if standing < 0 else standing
+    if now.on_edge[first] != 0:
+        first = second
+    if now.on_edge[first] != 0:  # no sole lies on the ground
+        return
+    if now.on_edge[second] != 0:
+        second = first
+    x, y = slope_under(walk.body.motion.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])
         rise = x * ahead_x + y * ahead_y
@@ -72,7 +79,7 @@ def feel_slope(walk, standing):
 @inlined
 def ground_at(walk, standing, x, y):
     """Height of the ground (m) at a place: the plane through what stands."""
-    slope, place = walk.now.slope, walk.body.place
+    slope, place = walk.now.slope, walk.now.lying
     first, second = max(standing, 0), 1 if standing < 0 else standing
     bx, by = 0.5 * (place[first, 0] + place[second, 0]), 0.5 * (place[first, 1] + place[second, 1])
     return 0.5 * (place[first, 2] + place[second, 2]) + slope[0] * (x - bx) + slope[1] * (y - by)

@@ -6,10 +6,11 @@ import math
 
 from footfall.compiled import inlined
 from footfall.control.step_timing import SwingClock, clock_rate
+from footfall.control.walk_edges import land_on_edge, lift_from_edge, part_of_longest, see_lying
 from footfall.control.walk_grip import trust_landing, within_grip
 from footfall.control.walk_ground import slope_under
 from footfall.control.walk_points import learn_slope, learn_trim, note_turn, time_step
-from footfall.control.walk_state import HORIZON
+from footfall.control.walk_state import HEEL_RISES, HORIZON, TO_TOES
 from footfall.gait.dcm import add_segment, end_at
 from footfall.gait.footsteps import Footstep, landing
 from footfall.gait.swing import VELOCITY, begin_swing
@@ -58,6 +59,8 @@ def begin_walk(walk, time):
     now, body = walk.now, walk.body
     now.begun[0], now.since[0] = 1, time
     now.pressure[0], now.pressure[1] = body.com[0], body.com[1]
+    for k in range(2):
+        see_lying(walk, k)
     now.com_height[0] = body.com[2] - 0.5 * (body.place[0, 2] + body.place[1, 2])
     now.slope[0], now.slope[1] = slope_under(body.motion.rotation, 0, 1)
     now.width[0] = math.hypot(body.place[0, 0] - body.place[1, 0], body.place[0, 1] - body.place[1, 1])
@@ -93,6 +96,7 @@ def land(walk, time):
     now.headings[moving_foot(walk)] = now.landing[2]
     now.width[0] = now.next_width[0]
     trust_landing(walk, moving_foot(walk))
+    land_on_edge(walk, moving_foot(walk))
     now.swinging[0] = 0
     now.step[0] += 1
     now.since[0] = time
@@ -111,6 +115,10 @@ def lift(walk, time):
     for r in range(3):
         for c in range(3):
             now.lifted[r, c] = walk.body.motion.rotation[foot, r, c]
+    if now.on_edge[foot] != 0:
+        lift_from_edge(walk, foot)
+    else:
+        now.pitch[foot, 0] = now.pitch[foot, 1] = now.pitch[foot, 2] = 0.0
     now.since[0], now.lasts[0] = time, duration
     plan_dcm(walk)
 
@@ -121,7 +129,7 @@ def plan_dcm(walk):
     now, gait, body, plan = walk.now, walk.gait, walk.body, walk.now.dcm_plan
     poses = now.poses
     for k in range(2):  # where it should point: a foot that turned on the ground does not turn the walk
-        poses[k, 0], poses[k, 1], poses[k, 2] = body.place[k, 0], body.place[k, 1], now.headings[k]
+        poses[k, 0], poses[k, 1], poses[k, 2] = now.lying[k, 0], now.lying[k, 1], now.headings[k]
     plan.count[0] = 0
     at = (now.pressure[0], now.pressure[1])
     width = now.width[0]
@@ -141,7 +149,15 @@ def plan_dcm(walk):
         if left > 0.0:
             add_segment(plan, left, at, there)
         at, left = there, step.double_support
-        add_segment(plan, step.swing, at, at)
+        toes = part_of_longest(gait, step.length) * gait.toe_off
+        if toes > 0.0 and i + 1 < gait.steps.shape[0]:  # the foot that stands is behind when the other one lands
+            ahead = body.soles.half_length[1 - foot] - gait.edge
+            add_segment(plan, TO_TOES * step.swing, at, at)
+            at = (at[0] + ahead * math.cos(stance[2]), at[1] + ahead * math.sin(stance[2]))
+            add_segment(plan, (HEEL_RISES - TO_TOES) * step.swing, there, at)
+            add_segment(plan, (1.0 - HEEL_RISES) * step.swing, at, at)
+        else:
+            add_segment(plan, step.swing, at, at)
     middle = (0.5 * (poses[0, 0] + poses[1, 0]), 0.5 * (poses[0, 1] + poses[1, 1]))
     add_segment(plan, 2.0 * step_of(gait, gait.steps.shape[0]).double_support, at, middle)
     end_at(plan, middle)

@@ -92,7 +92,7 @@ def time_step(walk, time, step, stance):
     x, y = trimmed_landing(walk, step)
     at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]
     c, s = math.cos(heading), math.sin(heading)
-    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg)
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg, walk.gait.ahead)
     longest, nearest, farthest = within_reach(step, reach)
     x, y = x - at[0], y - at[1]
     landing = c * x + s * y, step.side * (c * y - s * x)

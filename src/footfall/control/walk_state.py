@@ -30,12 +30,15 @@ LEAST_LOAD = 0.002
 LIMIT_ZONE = 0.05
 #: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
 SOFT = 2.0
+#: Of long steps: parts of the swing after which the pressure centre goes to the toes of the other foot, and after which
+#: it is there and that foot's heel rises.
+TO_TOES, HEEL_RISES = 0.4, 0.75
 #: Kinds of episodes that are reported.
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
 #: Numbers of all signals.
-SIGNALS = 15
+SIGNALS = 17
 
 
 class Gait(NamedTuple):
@@ -49,6 +52,10 @@ class Gait(NamedTuple):
     height: float  # m, of the centre of mass over the ground
     reach: float  # m, that a foot is behind the hip at most
     step_height: float  # m, that a foot is lifted
+    longest: float  # m, that feet are apart at most as planned
+    ahead: float  # share of the leg, that a foot steps ahead or behind where it must
+    toe_off: float  # rad, by which the heel is lifted then; 0 where soles stay flat
+    heel_first: float  # rad, by which the toes are lifted when the foot lands then
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
     friction: float  # coefficient of the ground, as it is stated
@@ -82,6 +89,10 @@ class Progress(NamedTuple):
     width: Any  # (1,) m, between the feet's middles, as the last landing was planned
     next_width: Any  # (1,) m, as the next one is
     com_height: Any  # (1,) m, over the ground, as it shall be
+    on_edge: Any  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    pitch: Any  # (2, 3) rad, rad/s, rad/s2: by which the heel of a foot on an edge is higher than its toes, as it shall
+    level: Any  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
+    lying: Any  # (2, 3) m, where the middle of each sole is, or would be if it were level
     slope: Any  # (2,) dz/dx, dz/dy of the ground as it is felt
     pressure: Any  # (2,) m, planned
     wanted_pressure: Any  # (2,) m, that leads the divergent component back
@@ -105,7 +116,8 @@ class Walker(NamedTuple):
     gait: Gait
     now: Progress
     log: EpisodeLog
-    signals: Any  # (15,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip
+    signals: Any  # (17,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip,
+    # edges
 
 
 def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
@@ -126,7 +138,12 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
     return Walker(
         senses=no_senses(),
         body=whole_body(
-            biped, FRICTION_USED * friction, Weights(size=held.size), margin=edge, least_load=LEAST_LOAD * weight
+            biped,
+            FRICTION_USED * friction,
+            Weights(size=held.size),
+            margin=edge,
+            least_load=LEAST_LOAD * weight,
+            edges=held.toe_off > 0.0,
         ),
         gait=Gait(
             steps=np.array(plan.steps, dtype=float),
@@ -137,6 +154,10 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             height=float(held.height),
             reach=float(held.reach),
             step_height=float(step_height),
+            longest=max(abs(step.length) for step in plan.steps),
+            ahead=float(held.ahead),
+            toe_off=float(held.toe_off),
+            heel_first=float(held.heel_first),
             edge=float(edge),
             weight=weight,
             friction=float(friction),
@@ -171,10 +192,14 @@ def _progress(omega: float, start_time: float, height: float, friction: float) -
         grip=np.full(2, float(friction)),
         com_height=np.array([float(height)]),
         poses=np.zeros((2, 3)),
+        on_edge=np.zeros(2, dtype=np.int64),
+        pitch=np.zeros((2, 3)),
+        level=np.zeros((2, 3, 3)),
+        lying=np.zeros((2, 3)),
         lifted=np.zeros((3, 3)),
         axes=np.zeros((3, 3, 3)),
         meeting=np.zeros(2, dtype=np.int64),
         touching=np.zeros(2, dtype=np.int64),
-        dcm_plan=empty_plan(omega, 2 * HORIZON + 1),
+        dcm_plan=empty_plan(omega, 4 * HORIZON + 1),
         swing=empty_swing(),
     )

@@ -28,6 +28,19 @@ STRAIGHT = 0.985
 CENTRAL = 0.5
 #: How much lower, in parts of the leg, the hips are tried until the joints reach.
 LOWER = (0.0, 0.04, 0.08, 0.12, 0.18)
+#: Of steps with heel-off: rad by which the heel rises before a foot is lifted, and by which the toes are up when it
+#: lands; and parts of a leg's length that the hips are over the ankles. The highest is taken, then the least pitch; the
+#: steepest one where no other reaches.
+PITCHES, STEEPEST = ((0.3, 0.0), (0.45, 0.1), (0.6, 0.2)), (0.75, 0.2)
+HIPS = (0.92, 0.89, 0.86, 0.83, 0.8, 0.77)
+#: How much farther the hips go, in parts of the leg, before a foot that was lifted is as fast.
+CATCHES_UP = 0.05
+#: Part of its rise that a heel has done when the other foot lands.
+RISEN = 0.2
+#: How much farther than planned a foot may have to step then, and the legs must reach.
+LONGER = 1.1
+#: The longest step then, as a share of the leg's length.
+LONGEST = 1.0
 
 
 #: rad/s of a knee per m/s of speed, in legs per m: a foot swings twice its step, at the peak of the way of least jerk
@@ -45,6 +58,9 @@ class Stature(NamedTuple):
     height: float  # m, of the centre of mass over the ground
     qpos: np.ndarray  # (nq,) the pose that joints stay near
     bent: bool  # whether that is another one than home
+    ahead: float = AHEAD  # how far a foot steps ahead or behind where it must, as a share of the leg's length
+    toe_off: float = 0.0  # rad, by which the heel is up when a foot is lifted after the longest step
+    heel_first: float = 0.0  # rad, by which the toes are up when a foot lands after it
 
     @property
     def pace(self) -> float:
@@ -86,15 +102,38 @@ def check_speed(biped: Biped, speed: float) -> None:
         )
 
 
-def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
-    """How to walk this plan; an error that names the limit in the way."""
+class Hold(NamedTuple):
+    """How low the hips are (m), and how feet pitch in the longest step (rad)."""
+
+    lower: float
+    toe_off: float = 0.0
+    heel_first: float = 0.0
+
+
+def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None = None) -> Stature:
+    """How to walk this plan; an error that names the limit in the way.
+
+    Heels are lifted where ``heel_off`` is true, or where it is None and the legs do not reach without.
+    """
     robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
     longest = max(abs(step.length) for step in plan.steps)
-    if longest > AHEAD * leg:
-        raise ControllerError(
-            f"walk: steps of {longest:.3g} m are too long for {robot.name}, whose legs measure {leg:.3g} m: "
-            f"at most {AHEAD * leg:.2g} m; lower the speed or step_duration"
-        )
+    _check_sides(plan, biped)
+    hold = _hold(plan, biped, step_height, heel_off)
+    room = CENTRAL * min(sole.half_length for sole in biped.soles)
+    forward = min(max(biped.com_ahead, -room), room) - biped.com_ahead
+    bent = biped.hip_height > STRAIGHT * leg or forward != 0.0
+    qpos = standing_pose(biped, hold.lower, forward=forward).qpos if bent else robot.home.copy()
+    _check_strength(biped, qpos)
+    reach = 0.5 * longest + BEHIND * leg
+    ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
+    return Stature(
+        leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first
+    )
+
+
+def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
+    """Refuse feet that would meet."""
+    robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
     aside = max(abs(step.aside) for step in plan.steps)
     room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg
     if room < 0.0 and aside == 0.0:
@@ -107,6 +146,77 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
             f"walk: steps of {aside:.3g} m to the side would set a foot of {robot.name} on the other: at most "
             f"{max(room, 0.0):.2g} m; lower sideways or widen step_width"
         )
+
+
+def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None) -> Hold:
+    """With flat soles where that reaches or nothing else is allowed, else with heel-off."""
+    forward = max(step.length for step in plan.steps)
+    longest = max(abs(step.length) for step in plan.steps)
+    flat = not (biped.tips or biped.line or biped.point)
+    if heel_off is True and not flat:
+        raise ControllerError(f"walk: heel_off is for flat feet on legs that can roll them, not for {biped.robot.name}")
+    if heel_off is True and forward < longest:
+        raise ControllerError(f"walk: heel_off is for steps forward, and {longest:.3g} m go back")
+    if heel_off is False or not flat or forward < longest or longest == 0.0:
+        return _flat(biped, longest, step_height)
+    if heel_off is None:
+        try:
+            return _flat(biped, longest, step_height)
+        except ControllerError:
+            pass
+    share = max(step.double_support / (step.double_support + step.swing) for step in plan.steps)
+    return _on_toes(biped, longest, step_height, share)
+
+
+def _on_toes(biped: Biped, longest: float, step_height: float, double_support: float) -> Hold:
+    """Hips as high as the legs reach with the least pitch of the feet."""
+    leg = min(sole.leg for sole in biped.soles)
+    if longest > LONGEST * leg:
+        raise ControllerError(_too_long(biped, longest, LONGEST * leg))
+    first: Pose | None = None
+    tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
+    for hips, toe_off, heel_first in tries:
+        hold = Hold(max(0.0, biped.hip_height - hips * leg), toe_off, heel_first)
+        poses = _on_edges(biped, hold, LONGER * longest, double_support)
+        poses += _extremes(biped, hold.lower, 0.0, step_height)
+        worst = max(poses, key=lambda pose: (not pose.reached, pose.beyond))
+        if worst.reached:
+            return hold
+        first = first or worst
+    assert first is not None
+    raise ControllerError(_why_not(biped, first, longest, step_height))
+
+
+def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> list[Pose]:
+    """Feet a step apart as one lands, and as the other is lifted: meanwhile the robot goes on.
+
+    The pressure centre goes from the toes of the foot behind to the middle of the foot in front, and the centre of mass
+    is amid these two places when half of that is over.
+    """
+    ahead, poses = np.array([0.5 * length, 0.0, 0.0]), []
+    amid = 0.5 * min(sole.half_length for sole in biped.soles)
+    moved, more = 0.5 * double_support * length, CATCHES_UP * min(sole.leg for sole in biped.soles)
+    for left in (1.0, -1.0):
+        shift = np.array([left * ahead, -left * ahead])
+        lands, leaves = (-hold.heel_first, RISEN * hold.toe_off), (0.0, hold.toe_off)
+        for pitch, at in ((lands, amid - moved), (leaves, amid + moved + more)):
+            pair = pitch if left > 0.0 else (pitch[1], pitch[0])
+            poses.append(standing_pose(biped, hold.lower, shift, at, pair))
+    return poses
+
+
+def _too_long(biped: Biped, longest: float, most: float) -> str:
+    return (
+        f"walk: steps of {longest:.3g} m are too long for {biped.robot.name}, whose legs measure "
+        f"{min(sole.leg for sole in biped.soles):.3g} m: at most {most:.2g} m; lower the speed or step_duration"
+    )
+
+
+def _flat(biped: Biped, longest: float, step_height: float) -> Hold:
+    """Hips as low as the legs must be to reach with flat soles."""
+    leg = min(sole.leg for sole in biped.soles)
+    if longest > AHEAD * leg:
+        raise ControllerError(_too_long(biped, longest, AHEAD * leg))
     reach = 0.5 * longest + BEHIND * leg
     stretched = POINT_STRETCHED if biped.point else STRETCHED
     tall = math.sqrt(max((stretched * leg) ** 2 - reach**2, (0.5 * leg) ** 2))
@@ -116,17 +226,10 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float) -> Stature:
         lower = least + more * leg
         worst = max(_extremes(biped, lower, longest, step_height), key=lambda pose: (not pose.reached, pose.beyond))
         if worst.reached:
-            break
+            return Hold(lower)
         first = first or worst
-    else:
-        assert first is not None
-        raise ControllerError(_why_not(biped, first, longest, step_height))
-    room = CENTRAL * min(sole.half_length for sole in biped.soles)
-    forward = min(max(biped.com_ahead, -room), room) - biped.com_ahead
-    bent = biped.hip_height > STRAIGHT * leg or forward != 0.0
-    qpos = standing_pose(biped, lower, forward=forward).qpos if bent else robot.home.copy()
-    _check_strength(biped, qpos)
-    return Stature(leg / LEG, reach, biped.com_height - lower, qpos, bent)
+    assert first is not None
+    raise ControllerError(_why_not(biped, first, longest, step_height))
 
 
 def _extremes(biped: Biped, lower: float, length: float, step_height: float) -> list[Pose]:

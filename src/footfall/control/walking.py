@@ -85,6 +85,7 @@ class Walk:
     sideways: float = 0.0  # m/s, to the left
     command: Callable[[float], Sequence[float]] | None = None  # of time (s): m/s forward, m/s to the left, rad/s
     waypoints: tuple[tuple[float, float], ...] = ()  # m, ahead and to the left of the start
+    heel_off: bool | None = None  # lift the heel before the foot; left out, where the legs do not reach without
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
@@ -222,4 +223,4 @@ def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
     plan = own.steps_of(biped)
     if biped.tips and any(step.turn for step in plan.steps):
         raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
-    return biped, stature(plan, biped, own.step_height)
+    return biped, stature(plan, biped, own.step_height, own.heel_off)

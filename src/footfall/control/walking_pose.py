@@ -33,17 +33,27 @@ class Pose(NamedTuple):
         return self.error < REACHED and self.beyond < BEYOND
 
 
-def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, forward: float = 0.0) -> Pose:
+def standing_pose(
+    biped: Biped,
+    lower: float,
+    shift: np.ndarray | None = None,
+    forward: float = 0.0,
+    pitch: tuple[float, float] = (0.0, 0.0),
+) -> Pose:
     """The pose with hips ``lower`` (m) than at home, the soles at home moved by ``shift`` (2, 3) (m, world frame).
 
     The trunk keeps its attitude and the centre of mass its place over the middle of the feet, or comes ``forward`` (m).
+    Feet stand on the edge at their toes, the heel lifted by ``pitch`` (rad), or at their heel where that is negative.
     """
     robot = biped.robot
     model, data = robot.model, mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
     move = np.zeros((2, 3)) if shift is None else shift
-    goals = [(_place(data, sole) + own, _axes(data, sole)) for sole, own in zip(biped.soles, move, strict=True)]
+    goals = [
+        _pitched(_place(data, sole) + own, _axes(data, sole), sole, turn)
+        for sole, own, turn in zip(biped.soles, move, pitch, strict=True)
+    ]
     trunk = data.xmat[biped.trunk].reshape(3, 3).copy()
     height = float(data.xpos[biped.trunk, 2]) - lower
     over = data.subtree_com[biped.trunk, :2] + move[:, :2].mean(axis=0) + np.array([forward, 0.0])
@@ -87,6 +97,16 @@ def standing_pose(biped: Biped, lower: float, shift: np.ndarray | None = None, f
 def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
+
+
+def _pitched(place: np.ndarray, axes: np.ndarray, sole: Sole, pitch: float) -> tuple[np.ndarray, np.ndarray]:
+    """Place and axes of a sole that was turned about its edge in front or behind."""
+    if pitch == 0.0:
+        return place, axes
+    c, s = np.cos(pitch), np.sin(pitch)
+    turned = axes @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    edge = np.array([np.copysign(sole.half_length, pitch), 0.0, 0.0])
+    return place + axes @ edge - turned @ edge, turned
 
 
 def _place(data: mujoco.MjData, sole: Sole) -> np.ndarray:

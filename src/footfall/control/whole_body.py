@@ -12,13 +12,13 @@ Wrenches are taken in the frame of the sole, where the limits of friction, press
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.control.biped import Biped, Sole
+from footfall.control.biped import NARROW, Biped, Sole
 from footfall.control.com_coordinates import Tree, tree_of
 from footfall.control.friction_pyramid import friction_pyramid
 from footfall.control.linkage import Linkage, own_copy, reduce_motion, solve_linkage
@@ -28,6 +28,8 @@ from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
 
 #: Sides of the pyramid in the friction cone.
 SIDES = 8
+#: Corners of a sole within this part of half its length from the end lie on the edge there.
+EDGE = 0.02
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
 #: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
@@ -61,6 +63,7 @@ class Soles(NamedTuple):
     half_width: Any  # (2,) m
     radius: Any  # (2,) m, by which the ground is below the centre of a round point foot
     point: Any  # 1 where the feet stand on a point each, and no attitude of theirs matters
+    edges: Any  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, the sole and the toes' edge
     leg: Any  # (2,) m
     points: Any  # (2, 2) first contact point, and the one after the last
     tree: Tree  # with the soles as contact points
@@ -95,11 +98,14 @@ class WholeBody(NamedTuple):
     wrench: Any  # (2, 6) N and N m, found, sole's frame
 
 
-def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float) -> WholeBody:
+def whole_body(
+    biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float, edges: bool = False
+) -> WholeBody:
     """Room for the problem of a robot.
 
     ``friction`` is the coefficient to keep to; pressure centres keep ``margin`` (m) from the edge of the sole, and a
-    standing foot is pressed on the ground by at least ``least_load`` (N).
+    standing foot is pressed on the ground by at least ``least_load`` (N). With ``edges``, feet may stand on the edge at
+    their heel or toes.
     """
     model, robot = biped.robot.model, biped.robot
     nv, nu, loops = model.nv, model.nu, biped.linkage.loops
@@ -121,8 +127,10 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
             swing[3] = stance[3] = 0.0
     force = weights.wrench / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
+    on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
     none, one, rows = (
-        _equally_long([wrench_rows(sole, mu, margin) for sole in biped.soles]) for mu in (0.0, 1.0, friction)
+        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6)
+        for mu in (0.0, 1.0, friction)
     )
     return WholeBody(
         mass=float(robot.mass),
@@ -154,16 +162,17 @@ def whole_body(biped: Biped, friction: float, weights: Weights, *, margin: float
         heading_weight=float(trunk[2]),
         limits=Limits(
             torque=np.array(biped.torque),
-            wrench=rows,
+            wrench=rows[:, 1].copy(),
             frictionless=none,
             by_friction=one - none,
             friction=np.full(2, float(friction)),
+            edge=np.zeros(2, dtype=np.int64),
             least_load=float(least_load),
             load=np.full(2, 3.0 * robot.weight),
         ),
         standing=np.array([0, 1]),
-        alone=empty_problem(nu, 1, rows.shape[1]),
-        both=empty_problem(nu, 2, rows.shape[1]),
+        alone=empty_problem(nu, 1, rows.shape[2]),
+        both=empty_problem(nu, 2, rows.shape[2]),
         torque=np.zeros(nu),
         acceleration=np.zeros(nu),
         wrench=np.zeros((2, 6)),
@@ -198,10 +207,29 @@ def soles_of(biped: Biped) -> Soles:
         half_width=np.array([sole.half_width for sole in soles]),
         radius=np.array([sole.radius for sole in soles]),
         point=int(biped.point),
+        edges=np.array([[_edge_middle(sole, -1), (0.0, 0.0), _edge_middle(sole, 1)] for sole in soles]),
         leg=np.array([sole.leg for sole in soles]),
         points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
         tree=tree_of(model, biped.trunk, [sole.body for sole in soles]),
     )
+
+
+def _edge_middle(sole: Sole, end: int) -> tuple[float, float]:
+    """m, x and y in the sole's frame: the middle of the edge at the toes (1) or at the heel (-1)."""
+    y = _edge_ends(sole, end)
+    return end * sole.half_length, float(0.5 * (y.min() + y.max()))
+
+
+def _edge_ends(sole: Sole, end: int) -> np.ndarray:
+    """m, y of the corners at the toes (1) or at the heel (-1)."""
+    last: np.ndarray = end * sole.outline[:, 0] >= (1.0 - EDGE) * sole.half_length
+    return sole.outline[last, 1]
+
+
+def _edge(sole: Sole, end: int) -> Sole:
+    """What a foot that is pitched stands on: a narrow strip across it, in a frame amid the strip."""
+    x, y = NARROW * sole.leg, max(0.5 * float(np.ptp(_edge_ends(sole, end))), NARROW * sole.leg)
+    return replace(sole, outline=np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))
 
 
 @inlined

@@ -44,9 +44,10 @@ class Limits(NamedTuple):
 
     torque: Any  # (nu,) N m, the largest
     wrench: Any  # (2, R, 6) rows whose product with a sole's wrench is >= 0
-    frictionless: Any  # (2, R, 6) the same without friction
-    by_friction: Any  # (2, R, 6) what they gain per friction coefficient
+    frictionless: Any  # (2, 3, R, 6) the same without friction, on the heel's edge, the sole and the toes' edge
+    by_friction: Any  # (2, 3, R, 6) what they gain per friction coefficient
     friction: Any  # (2,) the coefficients that they are for now
+    edge: Any  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
     least_load: Any  # N, of a standing foot
     load: Any  # (2,) N, the largest of each foot
 
@@ -86,13 +87,16 @@ def unknowns(nu: int, n: int, m: int, base: int) -> Problem:
 
 
 @inlined
-def keep_to_friction(limits, foot, friction):
-    """Let the wrench of a foot keep to another friction coefficient."""
-    if friction != limits.friction[foot]:
-        limits.friction[foot] = friction
+def keep_to_friction(limits, foot, friction, edge):
+    """Let the wrench of a foot keep to another friction coefficient, and to what it stands on: -1 the heel's edge, 0
+    the sole, 1 the toes' edge.
+    """
+    if friction != limits.friction[foot] or edge != limits.edge[foot]:
+        limits.friction[foot], limits.edge[foot] = friction, edge
+        none, gain = limits.frictionless[foot, 1 + edge], limits.by_friction[foot, 1 + edge]
         for r in range(limits.wrench.shape[1]):
             for c in range(6):
-                limits.wrench[foot, r, c] = limits.frictionless[foot, r, c] + friction * limits.by_friction[foot, r, c]
+                limits.wrench[foot, r, c] = none[r, c] + friction * gain[r, c]
 
 
 @inlined
