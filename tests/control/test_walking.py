@@ -221,8 +221,8 @@ def test_a_small_robot_walks_with_small_steps_and_refuses_long_ones():
     assert walk.period == pytest.approx(0.5 * math.sqrt(size), rel=1e-2)
     assert walk.step_height == pytest.approx(0.05 * size, rel=1e-2)
     walked(walk, "mujoco", robot="small-humanoid")
-    with pytest.raises(ControllerError, match=r"steps of 0.1\d+ m are too long for small-humanoid, whose legs measure"):
-        ff.Simulation("small-humanoid").run(0.1, controller=Walk(speed=0.6))
+    with pytest.raises(ControllerError, match=r"steps of 0.2\d+ m are too long for small-humanoid, whose legs measure"):
+        ff.Simulation("small-humanoid").run(0.1, controller=Walk(speed=0.9))
 
 
 def test_the_defaults_are_those_of_the_spatial_biped():

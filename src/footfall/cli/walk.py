@@ -33,13 +33,17 @@ class Command(UnderControl):
     """rad/s, to the left"""
     gait: Literal["trot", "crawl"] | None = None
     """of four legs, trot if left out"""
+    heel_off: Annotated[bool | None, tyro.conf.arg(metavar="{True,False}", help_behavior_hint="")] = None
+    """of two flat feet: heels rise before feet are lifted; left out, where the legs do not reach without"""
 
     def run(self) -> int:
         from footfall.control.walker import walker
         from footfall.study.walk_outcome import walk_outcome
 
         robot = self.chosen_robot()
-        controller = walker(robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait)
+        controller = walker(
+            robot, speed=self.speed, turn=self.turn, steps=self.steps, gait=self.gait, heel_off=self.heel_off
+        )
         rec, saved = self.simulated(robot, controller)
         found = walk_outcome(rec)
         if self.json:

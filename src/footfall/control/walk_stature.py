@@ -126,9 +126,7 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     _check_strength(biped, qpos)
     reach = 0.5 * longest + BEHIND * leg
     ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
-    return Stature(
-        leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first
-    )
+    return Stature(leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first)
 
 
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
@@ -173,18 +171,17 @@ def _on_toes(biped: Biped, longest: float, step_height: float, double_support: f
     leg = min(sole.leg for sole in biped.soles)
     if longest > LONGEST * leg:
         raise ControllerError(_too_long(biped, longest, LONGEST * leg))
-    first: Pose | None = None
+    missed: list[Pose] = []
     tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
     for hips, toe_off, heel_first in tries:
         hold = Hold(max(0.0, biped.hip_height - hips * leg), toe_off, heel_first)
         poses = _on_edges(biped, hold, LONGER * longest, double_support)
         poses += _extremes(biped, hold.lower, 0.0, step_height)
-        worst = max(poses, key=lambda pose: (not pose.reached, pose.beyond))
+        worst = max(poses, key=lambda pose: pose.missed)
         if worst.reached:
             return hold
-        first = first or worst
-    assert first is not None
-    raise ControllerError(_why_not(biped, first, longest, step_height))
+        missed.append(worst)
+    raise ControllerError(_why_not(biped, min(missed, key=lambda pose: pose.missed), longest, step_height))
 
 
 def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> list[Pose]:

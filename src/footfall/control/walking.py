@@ -62,12 +62,16 @@ class Walk:
     next is set as the one before lies. Where a foot slips, forces keep to the friction that it finds there, and steps
     are shorter and narrower until the ground is better.
 
+    Steps that the legs do not reach with flat soles are taken with heel-off: the foot behind stands on its toes before
+    it is lifted, the foot in front lands on its heel. ``heel_off`` True does so at any length, False never. Backward,
+    on points, lines and on feet that tip, soles stay as they are.
+
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings) and ``grip`` (the friction
-    coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found). Warnings:
-    ``late`` where the ground was not met in time, ``stumbled`` where a swinging foot met something and was lifted over
-    it, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors
-    only brake.
+    ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings), ``grip`` (the friction
+    coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found) and ``on_edge`` (what
+    carries each foot: 1 the edge at its toes, -1 that at its heel, 0 the sole). Warnings: ``late`` where the ground
+    was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
+    no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
     """
 
     speed: float | None = None  # m/s
@@ -116,7 +120,14 @@ class Walk:
 
     def __str__(self) -> str:
         values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}
-        given = [f"{name}={value:g}" if isinstance(value, int | float) else name for name, value in values.items()]
+        given = [
+            f"{name}={value}"
+            if isinstance(value, bool)
+            else f"{name}={value:g}"
+            if isinstance(value, int | float)
+            else name
+            for name, value in values.items()
+        ]
         return f"walk({', '.join(given)})"
 
     def _is_given(self, name: str) -> bool:

@@ -29,6 +29,11 @@ class Pose(NamedTuple):
     beyond: float  # rad
 
     @property
+    def missed(self) -> float:
+        """How far it is from one that is reached; below 1 where it is."""
+        return max(self.error / REACHED, self.beyond / BEYOND)
+
+    @property
     def reached(self) -> bool:
         return self.error < REACHED and self.beyond < BEYOND
 
