@@ -36,6 +36,7 @@ SHORTEST = 0.02
 HEIGHT_GAINS = 100.0, 20.0
 TRUNK_GAINS = 200.0, 28.0
 FOOT_GAINS = 600.0, 49.0
+TOES_GAINS = 100.0, 20.0  # of the pitch of a foot that carries on its toes: soft ground takes up load late
 JOINT_GAINS = 50.0, 14.0
 STANCE_DAMPING = 20.0
 
@@ -100,7 +101,8 @@ def lead_standing_feet(walk, time):
         for c in range(6):
             body.targets.feet[k, c] = -damping * body.velocity[k, c]
         if now.on_edge[k] != 0:
-            lead_foot_on_edge(walk, k, damping, scaled_gains(FOOT_GAINS, gait.pace))
+            gains = TOES_GAINS if now.on_edge[k] > 0 else FOOT_GAINS
+            lead_foot_on_edge(walk, k, damping, scaled_gains(gains, gait.pace))
         if not now.touching[k]:
             body.targets.feet[k, 2] -= damping * descent_of(gait)
     return feet

@@ -69,7 +69,7 @@ class Walk:
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings), ``grip`` (the friction
     coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found) and ``on_edge``
-    (what carries each foot: 1 the edge at its toes, -1 that at its heel, 0 the sole). Warnings: ``late`` where the ground
+    (what carries each foot: 1 its toes, -1 its heel, 0 the whole sole). Warnings: ``late`` where the ground
     was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
     no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
     """
