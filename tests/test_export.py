@@ -15,7 +15,7 @@ from importlib import import_module
 import mujoco
 import numpy as np
 import pytest
-from test_recording import blank
+from blank_recordings import blank
 
 import footfall as ff
 from footfall.cli import main

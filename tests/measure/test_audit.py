@@ -9,7 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from test_recording import blank
+from blank_recordings import blank
 
 import footfall as ff
 from footfall.contact import law_class, registry

@@ -1,0 +1,22 @@
+"""Robots that are measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from footfall.robot import load_robot
+
+
+@pytest.fixture(scope="module")
+def biped():
+    return load_robot("spatial-biped")
+
+
+@pytest.fixture(scope="module")
+def brick():
+    return load_robot("brick")
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return load_robot("ball")

@@ -1,0 +1,72 @@
+"""Slip, penetration and impacts of recordings made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from blank_recordings import DT, SLIDE, STICK, blank
+
+from footfall import measure
+
+
+def sliding(brick):
+    """Point 0 slows from 1 m/s in mode slide, then sticks; point 1 creeps in mode stick; others are open."""
+    samples = 101
+    t = DT * np.arange(samples)
+    velocity = np.zeros((samples, 4, 3))
+    velocity[:, 0, 0] = np.maximum(1.0 - t / 0.05, 0.0)
+    velocity[:, 0, 2] = 3.0  # along the normal: no slip
+    velocity[:, 1, 1] = 0.01
+    velocity[:, 2:] = 7.0
+    mode = np.zeros((samples, 4))
+    mode[:, 0] = np.where(t < 0.05 - 1e-9, SLIDE, STICK)
+    mode[:, 1] = STICK
+    return blank(brick, samples, velocity=velocity, mode=mode)
+
+
+def test_slip_distance_is_the_path_while_sliding(brick):
+    distance = measure.slip_distance(sliding(brick))
+    assert distance[-1] == pytest.approx([0.5 * 1.0 * 0.05, 0.0, 0.0, 0.0])
+    assert distance[0] == pytest.approx(np.zeros(4))
+    assert (np.diff(distance, axis=0) >= 0.0).all()
+
+
+def test_slip_speed_is_tangential_and_of_closed_points(brick):
+    speed = measure.slip_speed(sliding(brick))
+    assert speed[0] == pytest.approx([1.0, 0.01, 0.0, 0.0])
+    assert speed[-1] == pytest.approx([0.0, 0.01, 0.0, 0.0])
+
+
+def test_intervals_give_the_times_of_switches(brick):
+    found = measure.intervals(sliding(brick))
+    assert [(i.point, i.mode) for i in found] == [
+        (0, "slide"),
+        (0, "stick"),
+        (1, "stick"),
+        (2, "open"),
+        (3, "open"),
+    ]
+    assert (found[0].start, found[0].end) == (0.0, pytest.approx(0.05))
+    assert (found[1].start, found[1].end) == (pytest.approx(0.05), pytest.approx(0.1))
+    assert found[2].duration == pytest.approx(0.1)
+    assert found[0].foot == "brick"
+
+
+def test_penetration_counts_only_inside(brick):
+    assert measure.penetration(blank(brick, gap=np.tile([-0.002, 0.0, 0.003, -1e-6], (5, 1))))[0] == pytest.approx(
+        [0.002, 0.0, 0.0, 1e-6]
+    )
+
+
+def test_impacts_have_peak_impulse_and_loading_rate(ball):
+    samples = 400
+    force = np.zeros((samples, 1, 3))
+    force[0:10, 0, 2] = 5.0  # loaded from the start: no landing
+    force[100:110, 0, 2] = np.interp(np.arange(10), [0, 4, 9], [20.0, 100.0, 50.0])
+    force[112, 0, 2] = 80.0  # a bounce within the window
+    force[300, 0, 2] = 3000.0  # a step of a time-stepping law
+    first, second = measure.impacts(blank(ball, samples, force=force))
+    assert (first.foot, first.time, first.peak_force) == ("ball", pytest.approx(0.1), pytest.approx(100.0))
+    assert first.impulse == pytest.approx(DT * force[100:113, 0, 2].sum())
+    assert first.loading_rate == pytest.approx(100.0 / 0.005)
+    assert (second.time, second.impulse) == (pytest.approx(0.3), pytest.approx(3.0))

@@ -1,0 +1,237 @@
+"""Recordings survive the disk, a full one and a killed process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from blank_recordings import blank
+
+import footfall
+from footfall.contact import register
+from footfall.contact.base import PointLaw
+from footfall.contact.unknown import UnknownLaw
+from footfall.errors import LawError, RecordingError
+from footfall.record import COLUMNS
+from footfall.recording import load_recording
+from footfall.recording_file import folder as recording_folder
+from footfall.robot import load_robot
+
+
+def assert_same(a, b):
+    for name, column in COLUMNS.items():
+        x, y = getattr(a, name), getattr(b, name)
+        assert x.dtype == y.dtype == np.dtype(column.dtype)
+        assert x.shape == y.shape
+        assert x.tobytes() == y.tobytes(), name
+    assert (a.robot, a.ground, a.law, a.dt, a.failure) == (b.robot, b.ground, b.law, b.dt, b.failure)
+    assert a.pushes == b.pushes
+    assert dict(a.info) == dict(b.info)
+
+
+def test_pushes_and_warnings_of_older_recordings_are_read(rec, tmp_path):
+    manifest = rec.save(tmp_path / "old") / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["info"]["pushes"] = content.pop("pushes")
+    content["info"]["remarks"] = content["info"].pop("warnings")
+    del content["checksums"]
+    manifest.write_text(json.dumps(content))
+    assert_same(load_recording(tmp_path / "old"), rec)
+
+
+def test_a_saved_recording_comes_back_to_the_last_bit(rec, tmp_path):
+    where = rec.save(tmp_path / "not" / "there" / "yet")
+    assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"]
+    assert_same(load_recording(where), rec)
+    assert load_recording(str(where)).law.kp == 0.1 + 0.2
+
+
+@pytest.mark.parametrize("samples", [0, 1])
+@pytest.mark.parametrize("name", ["ball", "planar-biped"])  # the ball has no actuators
+def test_small_recordings_come_back_too(name, samples, tmp_path):
+    rec = blank(load_robot(name), samples)
+    assert_same(load_recording(rec.save(tmp_path / "small")), rec)
+    assert rec.summary()["samples"] == samples
+
+
+def test_a_robot_from_an_mjmodel_comes_back(tmp_path):
+    xml = """<mujoco><worldbody><body name='box' pos='0 0 1'><freejoint/>
+      <geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"""
+    rec = blank(load_robot(mujoco.MjModel.from_xml_string(xml)))
+    assert_same(load_recording(rec.save(tmp_path / "box")), rec)
+
+
+def test_other_tools_read_the_samples(rec, tmp_path):
+    table = pq.read_table(rec.save(tmp_path / "walk") / "samples.parquet")
+    assert table.num_rows == 50
+    assert table.schema.field("force").type == pa.list_(pa.field("element", pa.float64()), 24)
+    assert np.array_equal(np.stack(table["mode"].to_numpy()), rec.mode)
+    manifest = json.loads((tmp_path / "walk" / "manifest.json").read_text())
+    assert manifest["columns"]["force"]["shape"] == [50, 8, 3]
+    assert manifest["columns"]["force"]["unit"].startswith("N")
+
+
+def test_numpy_values_in_info_are_saved_as_plain_ones(biped, tmp_path):
+    rec = blank(biped, info={"seed": np.int64(3), "gains": np.arange(2.0), "where": tmp_path})
+    info = load_recording(rec.save(tmp_path / "walk")).info
+    assert dict(info) == {"seed": 3, "gains": [0.0, 1.0], "where": str(tmp_path)}
+
+
+def test_info_that_json_cannot_hold_is_named(biped, tmp_path):
+    rec = blank(biped, info={"controller": object()})
+    with pytest.raises(RecordingError, match=r"cannot save the recording: info .*object object.* is no number"):
+        rec.save(tmp_path / "walk")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_recording_replaces_one_of_the_same_name_and_keeps_what_lies_beside_it(rec, biped, tmp_path):
+    blank(biped).save(tmp_path / "walk")
+    (tmp_path / "walk" / "report.html").write_text("mine")
+    rec.save(tmp_path / "walk")
+    assert_same(load_recording(tmp_path / "walk"), rec)
+    assert (tmp_path / "walk" / "report.html").read_text() == "mine"
+    assert os.listdir(tmp_path) == ["walk"]
+    (tmp_path / "link").symlink_to(tmp_path / "walk")
+    blank(biped).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert len(load_recording(tmp_path / "walk")) == 5
+
+
+def test_an_empty_directory_is_taken_and_any_other_refused(rec, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert_same(load_recording(rec.save(tmp_path / "empty")), rec)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.jpg").write_bytes(b"miau")
+    with pytest.raises(RecordingError, match="the directory holds something that is no recording; give another name"):
+        rec.save(tmp_path / "photos")
+    (tmp_path / "photos" / "manifest.json").write_text('{"format": "webapp"}')
+    with pytest.raises(RecordingError, match="no recording"):
+        rec.save(tmp_path / "photos")
+    assert (tmp_path / "photos" / "cat.jpg").read_bytes() == b"miau"
+
+
+def test_a_file_in_the_way_is_refused_with_a_sentence(rec, tmp_path):
+    (tmp_path / "walk").write_text("mine")
+    with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': a file is in the way"):
+        rec.save(tmp_path / "walk")
+    with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk/a/b': .*: '.*walk"):
+        rec.save(tmp_path / "walk" / "a" / "b")
+    assert (tmp_path / "walk").read_text() == "mine"
+    assert_same(load_recording(rec.save(tmp_path / "elsewhere")), rec)
+
+
+@pytest.mark.parametrize("broken", ["write_samples", "text_of", "file_digest"])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatch, broken, there):
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    old = blank(biped)
+    if there:
+        old.save(tmp_path / "walk")
+    with monkeypatch.context() as patch:
+        patch.setattr(recording_folder, broken, no_space)
+        with pytest.raises(RecordingError, match=r"cannot save the recording to '.*walk': No space left on device"):
+            rec.save(tmp_path / "walk")
+    assert os.listdir(tmp_path) == (["walk"] if there else [])
+    if there:
+        assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
+        assert_same(load_recording(tmp_path / "walk"), old)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from blank_recordings import blank
+from footfall.robot import load_robot
+left, real = int(sys.argv[2]), os.replace
+def replace(*args):
+    global left
+    if not left:
+        os._exit(9)
+    left -= 1
+    real(*args)
+    if not left and sys.argv[4] == "after":
+        os._exit(9)
+os.replace = replace
+blank(load_robot("ball"), 7).save(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(("renames", "when", "samples"), [(0, "", 3), (1, "", 3), (2, "", 7), (3, "after", 7)])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_save_that_is_killed_leaves_the_old_recording_or_the_new_one(tmp_path, renames, when, samples, there):
+    """Killed before each rename and after the last: whole at every instant, and the next save leaves no litter."""
+    where = tmp_path / "walk"
+    if there:
+        blank(load_robot("ball"), 3).save(where)
+    command = [sys.executable, "-c", KILLED, str(where), str(renames), str(Path(__file__).parents[1]), when]
+    env = os.environ | {"PYTHONPATH": str(Path(footfall.__file__).parents[1])}
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    assert done.returncode == 9, done.stderr
+    if there or samples == 7:
+        assert len(load_recording(where)) == samples
+    else:
+        with pytest.raises(RecordingError, match="only what a save left that was interrupted"):
+            load_recording(where)
+    blank(load_robot("ball"), 5).save(where)
+    assert len(load_recording(where)) == 5
+    assert sorted(os.listdir(where)) == ["manifest.json", "samples.parquet"]
+    assert os.listdir(tmp_path) == ["walk"]
+
+
+def test_a_reader_finds_a_whole_recording_while_it_is_replaced_again_and_again(tmp_path):
+    robot = load_robot("ball")
+    recordings = [blank(robot, samples) for samples in (3, 4000)]
+    recordings[0].save(tmp_path / "walk")
+    stop = threading.Event()
+
+    def save():
+        while not stop.is_set():
+            for one in recordings:
+                one.save(tmp_path / "walk")
+
+    threads = [threading.Thread(target=save) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert {len(load_recording(tmp_path / "walk")) for _ in range(30)} <= {3, 4000}
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert sorted(os.listdir(tmp_path / "walk")) == ["manifest.json", "samples.parquet"]
+
+
+def test_a_law_nobody_knows_becomes_a_placeholder(biped, tmp_path):
+    class Foreign(PointLaw):
+        name = "foreign-law"
+
+        def options(self):
+            return {"k": 3.0, "shape": (1.0, 2.0)}
+
+    assert register(Foreign) is Foreign
+    try:
+        blank(biped, law=Foreign()).save(tmp_path / "walk")
+    finally:
+        from footfall.contact import registry
+
+        del registry._registered["foreign-law"]
+    loaded = load_recording(tmp_path / "walk")
+    assert loaded.law == UnknownLaw(name="foreign-law", given={"k": 3.0, "shape": (1.0, 2.0)})
+    assert str(loaded.law) == "foreign-law(k=3.0, shape=(1.0, 2.0))"
+    assert "law foreign-law" in repr(loaded)
+    with pytest.raises(LawError, match="'foreign-law' of this recording is not known here"):
+        loaded.law.resolve(None)
+    assert_same(load_recording(loaded.save(tmp_path / "again")), loaded)
+    hash(loaded.law)
