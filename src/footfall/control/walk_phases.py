@@ -168,7 +168,7 @@ def adapt_timing(walk, time):
     """Let the step go on faster or slower, as the divergent component wants it."""
     now, gait, plan = walk.now, walk.gait, walk.now.dcm_plan
     stance = 1 - moving_foot(walk)
-    if gait.points:
+    if gait.points or gait.lines:
         time_step(walk, time, step_of(gait, now.step[0]), stance)
         return
     c, s = math.cos(now.headings[stance]), math.sin(now.headings[stance])

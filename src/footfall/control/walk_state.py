@@ -65,6 +65,7 @@ class Gait(NamedTuple):
     joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
     joint_high: Any  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
+    lines: int  # 1 where they stand on lines along the walk
     points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
     spare: Any  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
@@ -167,6 +168,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
             joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
             joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
             tips=int(biped.tips or biped.line),
+            lines=int(biped.line),
             points=int(biped.point),
             spare=biped.spare.astype(np.int64),
             drives=biped.drives,
