@@ -43,6 +43,31 @@ print(json.dumps(worst))
 """
 
 
+TUMBLING = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+sim = ff.Simulation("brick", law=ff.law(json.loads(sys.argv[1])), body_contacts=False)
+rng, count = np.random.default_rng(4), 3
+qpos = np.repeat(sim.place()[None], count, axis=0)
+qvel = rng.normal(scale=0.6, size=(count, sim.robot.model.nv))
+qvel[:, 2] = -0.5
+worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda")]
+cpu, gpu = worlds
+worst, states, forces, slid = 0.0, set(), 0.0, False
+for _ in range(int(sys.argv[2])):
+    for one in worlds:
+        one.step(n=4)
+    worst = max(worst, float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
+    states |= {int((row != 0).sum()) for row in cpu.mode}
+    slid = slid or bool((cpu.mode == 2).any())
+    forces = max(forces, float(cpu.force[:, :, 2].sum(axis=1).max()))
+print(json.dumps({"worst": worst, "clamped": sorted(states), "slid": slid, "force": forces,
+                  "unsolved": int(gpu.unsolved.sum())}))
+"""
+
+
 TOGETHER = """
 import json, math
 import numpy as np
@@ -115,6 +140,22 @@ def test_a_warp_solves_contact_problems_together():
     found = said_by(TOGETHER, simulated=True)
     assert found["solved"] == 2 and found["sliding"] > 0
     assert found["worst"] < 1e-8  # far below the millionth that is called solved
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        {"name": "constraint-selection"},
+        {"name": "constraint-selection", "mode": "one-step"},
+        {"name": "time-stepping", "impact_friction": 0.5},
+    ],
+    ids=["exact", "one-step", "friction of impacts"],
+)
+def test_a_brick_that_lands_askew_and_slides_on_a_gpu_is_that_on_the_cpu(law):
+    """It goes from corners to edges to its face: states are searched, and sliding friction is found, by a warp."""
+    found = said_by(TUMBLING, json.dumps(law), "6", simulated=True)
+    assert found["slid"] and len(found["clamped"]) > 2 and found["force"] > 1.0
+    assert found["worst"] < 1e-9 and found["unsolved"] == 0
 
 
 TOO_MANY = """

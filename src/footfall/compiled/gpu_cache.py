@@ -119,12 +119,12 @@ def prepare(dispatcher: Any, arguments: Any) -> None:
             dispatcher.compile(kinds)
 
 
-def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callable[[Any], None]:
-    """A function of a kernel's last argument that launches it with the ``arguments`` before that, on a grid of this
+def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callable[..., None]:
+    """A function of a kernel's last arguments that launches it with the ``arguments`` before those, on a grid of this
     ``shape``: these are taken apart once, which for some hundred arrays takes longer than a short kernel.
     """
     if not hasattr(dispatcher, "targetoptions"):
-        return lambda last: dispatcher[shape](*arguments, last)
+        return lambda *last: dispatcher[shape](*arguments, *last)
     from cuda.core import LaunchConfig, launch
 
     (kernel,) = dispatcher.overloads.values()
@@ -134,9 +134,10 @@ def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callabl
     for kind, value in zip(kernel.argument_types, arguments, strict=False):
         kernel._prepare_args(kind, value, stream, [], own)
 
-    def go(last: Any) -> None:
+    def go(*last: Any) -> None:
         more: list[Any] = []
-        kernel._prepare_args(kernel.argument_types[-1], last, stream, [], more)
+        for kind, value in zip(kernel.argument_types[len(arguments) :], last, strict=True):
+            kernel._prepare_args(kind, value, stream, [], more)
         launch(stream, config, code, *own, *more)
 
     return go

@@ -147,6 +147,45 @@ def beside_soles(contacts, points):
     return False
 
 
+@inlined
+def find_at_once(problem, desk, signals, rules):
+    """Forces, modes and signals of the states that are predicted. Gives the law's status."""
+    rank = predict(problem.contacts, problem.step, problem.memory, desk, rules)
+    write_prediction(problem, desk, signals, rules, rank)
+    return 0
+
+
+@inlined
+def write_prediction(problem, desk, signals, rules, rank):
+    """Forces, modes and signals of states of this ``rank`` that were predicted and evaluated."""
+    contacts, memory, force, mode = problem.contacts, problem.memory, problem.force, problem.mode
+    write(contacts, desk, memory, force, mode)
+    write_modes(contacts, desk, memory, force, mode)
+    report(desk, int(rules.feet), 1, rank, signals)
+
+
+@inlined
+def find_states(problem, desk, signals, rules):
+    """Forces, modes and signals of states that break no rule, sought from those in ``desk.code`` on. Gives the law's
+    status.
+    """
+    rank, tried, agreed = search(problem.contacts, problem.step, problem.memory, desk, rules)
+    return write_found(problem, desk, signals, rules, rank, tried, agreed)
+
+
+@inlined
+def write_found(problem, desk, signals, rules, rank, tried, agreed):
+    """Forces, modes and signals of what a search found. Gives the law's status."""
+    contacts, found = problem.contacts, agreed and rank >> CLAMPED_BITS == 0
+    feet = int(rules.feet)
+    if not found and rules.cop_rule == 1.0:
+        signals[0] = tried
+        return point_by_point(problem, feet, signals)
+    write(contacts, desk, problem.memory, problem.force, problem.mode)
+    report(desk, feet, tried, rank, signals)
+    return 0 if found else 1
+
+
 def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, parameters):
     feet, desk = int(parameters.feet), scratch.desk
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
@@ -156,21 +195,10 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
         signals[0] = 0.0
         return point_by_point(problem, feet, signals)
     if parameters.one_step == 1.0:
-        rank = predict(contacts, dt, memory, desk, parameters)
-        write(contacts, desk, memory, force, mode)
-        write_modes(contacts, desk, memory, force, mode)
-        report(desk, feet, 1, rank, signals)
-        return 0
+        return find_at_once(problem, desk, signals, parameters)
     for b in range(contacts.near.size - 1):
         desk.code[b] = remembered(memory, desk, b) if parameters.warm == 1.0 else NONE
-    rank, tried, agreed = search(contacts, dt, memory, desk, parameters)
-    found = agreed and rank >> CLAMPED_BITS == 0
-    if not found and parameters.cop_rule == 1.0:
-        signals[0] = tried
-        return point_by_point(problem, feet, signals)
-    write(contacts, desk, memory, force, mode)
-    report(desk, feet, tried, rank, signals)
-    return 0 if found else 1
+    return find_states(problem, desk, signals, parameters)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,10 +30,11 @@ from footfall.engine.worlds.card_kernels import (
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.together import Turn, find_near_forces, guess_forces
+from footfall.engine.worlds.together import Turn, find_near_forces, guess_forces, search_states
 from footfall.errors import SimulationError
 from footfall.solve.together.desk import LANES as LANES_OF_WARP
 from footfall.solve.together.desk import desk_bytes
+from footfall.solve.together.selection_desk import selection_bytes
 
 #: Lanes of a block, and the most lanes that are given space.
 BLOCK, LANES = 64, 65536
@@ -72,8 +73,9 @@ class Card:
         self.lanes = min(count, LANES)
         points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
         own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
-        self.together = hasattr(own, "problem")
-        if self.together and desk_bytes(points, feet) > SHARED:
+        self.together, self.searches = hasattr(own, "problem"), hasattr(own, "desk")
+        needed = [desk_bytes(points, feet)] * self.together + [selection_bytes(points, feet)] * self.searches
+        if max(needed, default=0) > SHARED:
             raise SimulationError(
                 f"{points} points on {feet} feet do not fit the memory that lanes of a GPU share: use device='cpu'"
             )
@@ -87,6 +89,7 @@ class Card:
         self.starts: dict[str, tuple[Any, Any]] = {}  # of each array of the state, as given and on the device
         self.uploaded: Any = None  # controls that came from the host last
         self.prepared: list[Any] = []  # kernels
+        self.last: Any = None  # what the last call was launched for, and what launched it
         self.everybody = self.cuda.to_device(np.ones(count, dtype=bool))
         self.setter = build_setter()
 
@@ -209,15 +212,7 @@ class Card:
 
     def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
-        control = idle_control if controller is None else controller.pointer()
-        kind: Any = type(self.law)  # whose options are numbers, not code
-        real: Any = self.real
-        own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
-        arrays = (self.robot, self.given, self.state, self.space, tapes.feet, tapes.chosen, own)
-        if self.together:
-            launch = self._together(kind, control, arrays)
-        else:
-            launch = self._apart(kind, control, arrays)
+        launch = self._launch(plan, controller, tapes)
         launch(Span(steps, 0, 0))
         if tapes.number:
             kept = [array.copy_to_host() for array in self.state]
@@ -229,6 +224,20 @@ class Card:
                 array.copy_to_device(after)
         self.cuda.synchronize()
 
+    def _launch(self, plan: Plan, controller: Any, tapes: Tapes) -> Callable[[Span], None]:
+        """What takes the steps of a span; made anew where anything but the span differs from the last call."""
+        control = idle_control if controller is None else controller.pointer()
+        given, feet = self.given, tapes.feet
+        last = self.last
+        if last is None or last[:2] != (plan, control) or last[2] is not given or last[3] is not feet:
+            kind: Any = type(self.law)  # whose options are numbers, not code
+            real: Any = self.real
+            own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
+            arrays = (self.robot, given, self.state, self.space, feet, tapes.chosen, own)
+            make = self._together if self.together else self._apart
+            last = self.last = plan, control, given, feet, make(kind, control, arrays)
+        return last[4]
+
     def _prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
         if entry not in self.prepared:
             prepare(entry, arguments)
@@ -238,33 +247,34 @@ class Card:
         """What takes the steps of a span, a lane for each world."""
         entry = build_apart(law, self.surface, control, self.plot, single=self.single)
         self._prepare(entry, (*arrays, Span(1, 0, 0)))
-        return lambda span: entry[-(-self.lanes // BLOCK), BLOCK](*arrays, span)
+        return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), arrays)
 
     def _together(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
         step = build_together(law, self.surface, control, self.plot)
-        solvers = [build_solver(part, self.plot, points, feet) for part in (guess_forces, find_near_forces)]
+        parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
+        solvers = [build_solver(part, self.plot, points, feet) for part in parts]
         robot, _, state, space, _, chosen, _ = arrays
         going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
-        self._prepare(step, (*arrays, Span(1, 0, 0), going, Turn(0, 0, 0, 0)))
+        self._prepare(step, (*arrays, going, Span(1, 0, 0), Turn(0, 0, 0, 0)))
         for solver in solvers:
             self._prepare(solver, (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0)))
+        move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, going))
+        shape, own = (self.lanes, LANES_OF_WARP), (robot, state, space, chosen)
+        guess, newton, *search = (launcher(solver, shape, own) for solver in solvers)
 
         def launch(span: Span) -> None:
-            move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, span, going))
-            shape, own = (self.lanes, LANES_OF_WARP), (robot, state, space, chosen, span)
-            guess, newton = (launcher(solver, shape, own) for solver in solvers)
             for first in range(0, self.count, self.lanes):
                 begin, turns = 1, span.steps + span.look
                 while turns > 0:
                     for _ in range(turns):
-                        move(Turn(first, begin, 1 - begin, 1))
-                        for part in (guess, newton, guess):
-                            part(Turn(first, 0, 0, 0))
+                        move(span, Turn(first, begin, 1 - begin, 1))
+                        for part in (*search, guess, newton, guess):
+                            part(span, Turn(first, 0, 0, 0))
                         begin = 0
                     going.copy_to_device(np.zeros(1, dtype=np.int64))
-                    move(Turn(first, 0, 1, 0))
+                    move(span, Turn(first, 0, 1, 0))
                     turns = MORE_TURNS if going.copy_to_host()[0] else 0
 
         return launch

@@ -11,21 +11,21 @@ from footfall.compiled import generated
 from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.contact.base import CoupledLaw, PointLaw
+from footfall.contact.constraint_selection import find_at_once, find_states
+from footfall.contact.time_stepping import restore_friction
 from footfall.engine.mobility import half_solve, mobility
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
+from footfall.engine.worlds.selection import put_off, try_standing
 from footfall.engine.worlds.step import Functions, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
-from footfall.engine.worlds.together import begin_step, end_step, start_call, still_going
+from footfall.engine.worlds.together import begin_step, end_step, search_states, start_call, still_going, waits
 from footfall.solve.contact_lean import defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
-from footfall.solve.selection.prediction import predict
-from footfall.solve.selection.search import search
-from footfall.solve.selection.search_on_gpu import no_prediction, search_on_gpu
 from footfall.solve.together import desk as desk_module
 from footfall.solve.together.desk import (
     WHOLE,
@@ -36,6 +36,7 @@ from footfall.solve.together.desk import (
     wait,
     wait_for_warp,
 )
+from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
 
 #: Registers of a lane that takes steps, and of one that solves contact problems: so few that many warps hide each
 #: other's waiting for memory.
@@ -78,14 +79,20 @@ def no_facets(problem, facets):
     return 1, 0
 
 
+def leave_friction(contacts, kept):
+    """Friction of impacts stays until the problem is solved: the next step begins with that of the ground."""
+    return
+
+
 #: What stands in for others: for big solvers that are seldom reached and would take minutes to compile and most of the
 #: memory, and for what waits too often for memory (measured alone under time-stepping with 65,536 worlds:
 #: ``lean_mobility`` is a tenth of the speed).
 LEAN = {
     solve_from_guess: defer,
     solve_with_facets: no_facets,
-    search: search_on_gpu,
-    predict: no_prediction,
+    find_states: try_standing,
+    find_at_once: put_off,
+    restore_friction: leave_friction,
     mobility: lean_mobility,
     half_solve: lean_half_solve,
 }
@@ -112,14 +119,15 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
     device = Device(replaced=STAND_INS | LEAN)
-    start, begin, end, goes_on = (device.function(one) for one in (start_call, begin_step, end_step, still_going))
+    start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
+    goes_on, is_waiting = device.function(still_going), device.function(waits)
     world, coupled = device.function(one_world_on_feet), law_on_tiles(device, law.adapter(), plot)
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
     @cuda.jit(**limited(STEP_REGISTERS))
-    def entry(robot, given, state, space, tape, chosen, plan, span, going, turn):
+    def entry(robot, given, state, space, tape, chosen, plan, going, span, turn):
         lane = cuda.grid(1)
         w = turn.first + lane
         if w >= chosen.size:
@@ -132,6 +140,10 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
         if turn.start == 1:
             start(own.progress)
         if not goes_on(own_state, own.progress, span):
+            return
+        if is_waiting(own.progress):
+            if turn.begin == 0:
+                going[0] = 1
             return
         one = world(robot, own_given, own_state, own)
         if turn.end == 1:
@@ -147,10 +159,16 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
 
 @cache
 def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
-    """The kernel in which a warp has a world and does a part of solving its contact problem; see :mod:`.together`."""
+    """The kernel in which a warp has a world and does a part of finding its contact forces; see :mod:`.together`."""
     simulated = is_simulated()
-    device = Device(replaced={} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes})
-    solve, make_desk = device.function(part), device.function(desk_maker(points, feet))
+    by_lanes = {} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes}
+    device = Device(replaced=LEAN | by_lanes)
+    solve = device.function(part)
+    if part is search_states:
+        maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE)
+    else:
+        maker = desk_maker(Desk, desk_shapes(points, feet), WHOLE)
+    make_desk = device.function(maker)
     law_of = device.function(law_picker(plot, simulated=simulated))
     state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))
 
@@ -166,14 +184,13 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     return kept_on_disk(entry)
 
 
-def desk_maker(points: int, feet: int) -> Any:
-    """A function of the device that makes a desk in the memory that lanes share."""
-    shapes = desk_shapes(points, feet)
-    kinds = {name: "int64" if name in WHOLE else "float64" for name in shapes}
-    lines = [f"        cuda.shared.array({shapes[name]}, {kinds[name]}),\n" for name in Desk._fields]
+def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...]) -> Any:
+    """A function of the device that makes a desk of this kind in the memory that lanes share."""
+    kinds = {name: "int64" if name in whole else "float64" for name in shapes}
+    lines = [f"        cuda.shared.array({shapes[name]}, {kinds[name]}),\n" for name in kind._fields]
     # On lines of their own, by which the simulator tells them apart.
     source = "def make_desk():\n    return Desk(\n" + "".join(lines) + "    )\n"
-    known = {"Desk": Desk, "cuda": cuda, "int64": np.int64, "float64": np.float64}
+    known = {"Desk": kind, "cuda": cuda, "int64": np.int64, "float64": np.float64}
     home: Any = desk_shapes
     return generated(source, "make_desk", known, home)
 

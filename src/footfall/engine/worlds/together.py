@@ -1,11 +1,11 @@
-"""Steps of worlds on a GPU whose law solves a contact problem, in three kernels that take turns.
+"""Steps of worlds on a GPU whose law solves a contact problem, in short kernels that take turns.
 
 In the first a lane has its world, as elsewhere: it ends a step and begins the next, up to the law, which lays its
 problem out. In the others a warp of lanes has a world, and solves that problem (:mod:`footfall.solve.together`): one
-guesses, the other is Newton, where guesses have failed, and then the first guesses again. What is compiled as one
-kernel takes all registers there are and does not fit the cache for instructions. A world whose joints' constraints do
-not agree with the forces asks its law again in the next turn, while others go on; so does one on which Newton takes
-long.
+guesses, the other is Newton, where guesses have failed, and then the first guesses again; for constraint selection one
+searches states of the feet before (:mod:`.selection`). What is compiled as one kernel takes all registers there are and
+does not fit the cache for instructions. A world whose joints' constraints do not agree with the forces asks its law
+again in the next turn, while others go on; so does one on which Newton or the search take long.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from footfall.engine.active_set import ROUNDS
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.one_world import contacts_of, points_of
+from footfall.engine.worlds.selection import find_states_together
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
-from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, deferred_problem
+from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, deferred_problem
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses
 
-# What a world's progress holds.
+# What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is.
 TAKEN, ASKED, ANSWER, STAGE = 0, 1, 2, 3
 #: Answer of a world that asks for nothing.
 IDLE = -1
@@ -46,7 +47,7 @@ def start_call(progress):
 def end_step(one, state, progress, tape, recorded, plan, span):
     """The acceleration under the law's forces, and the step, unless the law has to be asked again."""
     outcome, turn, answer = state.outcome, progress[ASKED], progress[ANSWER]
-    if answer in (IDLE, HARD):
+    if answer == IDLE:
         return
     agrees = end_operator(one, plan, turn)
     progress[ASKED], progress[ANSWER] = turn + 1, IDLE
@@ -62,9 +63,7 @@ def end_step(one, state, progress, tape, recorded, plan, span):
 def begin_step(one, given, state, progress, tape, recorded, plan, functions, span):
     """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps."""
     outcome, taken, turn = state.outcome, progress[TAKEN], progress[ASKED]
-    if progress[ANSWER] == HARD:  # Newton goes on
-        return
-    progress[ANSWER] = IDLE
+    progress[ANSWER], progress[STAGE] = IDLE, 0
     if outcome[END] != DONE or taken >= span.steps + span.look:
         return
     if turn == 0:
@@ -75,6 +74,12 @@ def begin_step(one, given, state, progress, tape, recorded, plan, functions, spa
             return
         begin_operator(one)
     progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
+
+
+@inlined
+def waits(progress):
+    """Whether the answer of a world's law is still to be found."""
+    return progress[ANSWER] >= DEFERRED
 
 
 @inlined
@@ -94,7 +99,7 @@ def deferred_in(robot, state, space, law):
 def guess_forces(lane, robot, state, space, law, desk):
     """Solve the problem that a law has laid out, if it has, by guesses: before Newton, or after it."""
     answer = space.progress[ANSWER]
-    if answer >= DEFERRED and answer != HARD:
+    if answer in (DEFERRED, NEAR, NOT_NEAR):
         near = answer != DEFERRED
         found = solve_by_guesses(lane, deferred_in(robot, state, space, law), near, desk)
         if lane == 0:
@@ -111,3 +116,13 @@ def find_near_forces(lane, robot, state, space, law, desk):
             space.progress[STAGE] = stage
             if stage == STAGES:
                 space.progress[ANSWER] = NEAR if solved else NOT_NEAR
+
+
+@inlined
+def search_states(lane, robot, state, space, law, desk):
+    """The states of the feet that a law has put off, if it has; what takes long goes on in the next turn."""
+    if space.progress[ANSWER] == SEARCHING:
+        going_on = space.progress[STAGE] == 1
+        answer = find_states_together(lane, robot, state, space, law, going_on, desk)
+        if lane == 0:
+            space.progress[ANSWER], space.progress[STAGE] = answer, 1 if answer == SEARCHING else 0

@@ -150,13 +150,6 @@ def offered(setup: Setup, device: str, precision: str) -> None:
         and bool(setup.robot.point_axes.any()),
         "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
         f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
-        "constraint-selection with mode='one-step' is not offered on a GPU: use mode='exact', or device='cpu'": (
-            gpu and getattr(law, "mode", "exact") == "one-step"
-        ),
-        # There contact problems are solved after the law has ended, with the friction that the ground has.
-        "impact_friction below 1 is not offered on a GPU: use device='cpu'": (
-            gpu and getattr(law, "impact_friction", 1.0) < 1.0
-        ),
         "cone='polyhedral' is not offered on a GPU: use cone='exact', or device='cpu'": (
             gpu and getattr(law, "cone", "exact") != "exact"
         ),

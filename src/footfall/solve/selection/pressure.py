@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ def beyond(outline, x, y):
         a = place[ring[j]]
         b = place[ring[j + 1 if j + 1 < end else begin]]
         u, v = b[0] - a[0], b[1] - a[1]
-        out = (v * (x - a[0]) - u * (y - a[1])) / (u * u + v * v) ** 0.5
+        out = (v * (x - a[0]) - u * (y - a[1])) / math.sqrt(u * u + v * v)
         if out > worst:
             worst, which = out, j
     return worst, which

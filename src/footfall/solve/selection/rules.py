@@ -14,6 +14,7 @@ Of two states that are equally good, the one with fewer clamped vertices ranks h
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
@@ -63,22 +64,33 @@ def evaluate_signature() -> Any:
 def evaluate(contacts, dt, memory, desk, rounds):
     """Forces and motions of the states in ``desk.code``. False if sliding friction was not found in so many rounds."""
     rows = assemble(contacts, dt, desk)
-    feet = contacts.near.size - 1
-    slides, loose = False, False
+    if slides(contacts, desk):
+        return slide(contacts, memory, desk, rows, rounds)
+    stand(contacts, desk, rows)
+    return True
+
+
+@inlined
+def slides(contacts, desk):
+    """Whether any foot slides in the states in ``desk.code``."""
+    for b in range(contacts.near.size - 1):
+        if desk.code[b] & SLIDING:
+            return True
+    return False
+
+
+@inlined
+def stand(contacts, desk, rows):
+    """Forces and motions of assembled states in which no foot slides."""
+    feet, loose = contacts.near.size - 1, False
     for b in range(feet):
-        slides = slides or desk.code[b] & SLIDING != 0
         loose = loose or (desk.begin[b + 1] > desk.begin[b] and desk.code[b] & 3 != FACE)
-    agreed = True
-    if slides:
-        agreed = slide(contacts, memory, desk, rows, rounds)
-    else:
-        copy_rows(desk, rows)
-        solve_rows(desk, rows)
-        if loose:
-            move_feet(contacts, desk, rows)
-        for b in range(feet):
-            read_joint(desk, b)
-    return agreed
+    copy_rows(desk, rows)
+    solve_rows(desk, rows)
+    if loose:
+        move_feet(contacts, desk, rows)
+    for b in range(feet):
+        read_joint(desk, b)
 
 
 @kernel
@@ -88,7 +100,7 @@ def judge(contacts, dt, memory, desk, rules):
     for b in range(feet):
         largest = max(largest, abs(desk.pressure[b, 0]), abs(desk.pressure[b, 3]), abs(desk.pressure[b, 4]))
     for b in range(feet):
-        desk.fault[b] = GOOD
+        desk.fault[b], desk.worst[b] = GOOD, 0
         if desk.begin[b + 1] == desk.begin[b]:
             continue
         rank += judge_free(contacts, dt, desk, b, rules)
@@ -166,7 +178,7 @@ def judge_clamped(contacts, memory, desk, b, rules, pull):
 @inlined
 def edge_length(desk, b):
     a, c = desk.place[vertex(desk, b, desk.code[b], 0)], desk.place[vertex(desk, b, desk.code[b], 1)]
-    return ((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2) ** 0.5
+    return math.sqrt((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2)
 
 
 @inlined

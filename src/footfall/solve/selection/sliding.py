@@ -6,6 +6,8 @@ at each vertex, whose strength is adapted to load and speed until they agree, so
 
 from __future__ import annotations
 
+import math
+
 from numba import types
 
 from footfall.compiled import cold, inlined
@@ -137,7 +139,7 @@ def begin_sliding(contacts, memory, desk, b):
         p = vertex(desk, b, code, j)
         v, f = contacts.velocity[p], desk.push[p]
         f[2] = memory[p, LOAD] if known else share
-        f[3] = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        f[3] = math.sqrt(v[0] * v[0] + v[1] * v[1])
         f[4], f[5] = v[0], v[1]
         desk.end[p, 5] = TANGENT if known else 0.0
         if f[3] < SLOW:
@@ -163,14 +165,14 @@ def adapt_sliding(contacts, desk, b, newton):
     for j in range(count):
         p = vertex(desk, b, code, j)
         v, f = desk.end[p], desk.push[p]
-        speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
+        speed = math.sqrt(v[0] * v[0] + v[1] * v[1])
         limit = contacts.dynamic_friction[p] * f[2]
         whole += limit
         if speed > STILL:
             x, y = f[0] + limit * v[0] / speed, f[1] + limit * v[1] / speed
-            missed += (x * x + y * y) ** 0.5
+            missed += math.sqrt(x * x + y * y)
         else:
-            missed += max(0.0, (f[0] * f[0] + f[1] * f[1]) ** 0.5 - limit)
+            missed += max(0.0, math.sqrt(f[0] * f[0] + f[1] * f[1]) - limit)
         if not newton:
             f[3], v[5] = max(speed, STILL), 0.0
         elif v[5] > 0.0 and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop

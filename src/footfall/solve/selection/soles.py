@@ -6,6 +6,7 @@ of a polygon if they are those of a convex one; of other points (a grid) the con
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,7 @@ class Desk(NamedTuple):
     queue: np.ndarray  # (Q K,) states, one after the other
     rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
     tried: np.ndarray  # (Q,)
+    stand: np.ndarray  # (6,) where a search stands that waits on a GPU, see footfall.solve.together.selection
 
 
 def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Desk:
@@ -110,6 +112,7 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
         queue=integers(places * bodies),
         rank=integers(places),
         tried=integers(places),
+        stand=integers(6),
     )
 
 
@@ -187,7 +190,7 @@ def put_in_place(contacts, dt, stabilisation, memory, first, last, place):
             x, y, z = at[0] - anchor[0], at[1] - anchor[1], at[2] - anchor[2]
             slip_x = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
             slip_y = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-            slip = (slip_x * slip_x + slip_y * slip_y) ** 0.5
+            slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
             if slip > LEASH:
                 drag = 1.0 - LEASH / slip
                 anchor[0], anchor[1], anchor[2] = anchor[0] + drag * x, anchor[1] + drag * y, anchor[2] + drag * z

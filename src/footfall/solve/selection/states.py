@@ -6,6 +6,8 @@ clamps all the motions that Table I names; sliding friction is found in :mod:`fo
 
 from __future__ import annotations
 
+import math
+
 from footfall.compiled import inlined
 from footfall.solve.contact_guess import MEMORY_SIZE as OF_POINTS
 from footfall.solve.contact_guess import MODE
@@ -116,7 +118,7 @@ def put_joint(contacts, desk, b, code, row):
     twist = 0.0 if slides else twist / (xx + yy)
     if code & 3 == EDGE:
         a, c = desk.place[vertex(desk, b, code, 0)], desk.place[vertex(desk, b, code, 1)]
-        length = ((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2) ** 0.5
+        length = math.sqrt((c[0] - a[0]) ** 2 + (c[1] - a[1]) ** 2)
         dx, dy = (c[0] - a[0]) / length, (c[1] - a[1]) / length
         joint[3], joint[4] = dx, dy
         # The axis that lifts the second vertex against the first: edge x normal.
@@ -175,7 +177,7 @@ def solve_rows(desk, rows):
     """Multipliers for ``desk.system`` (destroyed) and ``desk.rest``; the least where they are not unique."""
     for i in range(rows):
         d = desk.system[i, i]
-        desk.scale[i] = 1.0 / d**0.5 if d > 0.0 else 0.0
+        desk.scale[i] = 1.0 / math.sqrt(d) if d > 0.0 else 0.0
     for i in range(rows):
         for j in range(i):
             desk.system[i, j] *= desk.scale[i] * desk.scale[j]
@@ -298,7 +300,7 @@ def hold(contacts, desk, b, memory):
         limit = contacts.dynamic_friction[p] if slid else contacts.static_friction[p]
         f[0], f[1], f[3] = x * f[2], y * f[2], 0.0
         if f[2] > 0.0:
-            worst = max(worst, (x * x + y * y) ** 0.5 - limit)
+            worst = max(worst, math.sqrt(x * x + y * y) - limit)
     return worst
 
 

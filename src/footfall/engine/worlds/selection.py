@@ -1,0 +1,80 @@
+"""Constraint selection on a GPU: a lane tries the state of its feet if none slides; what is left a warp searches.
+
+Most worlds that stand are done with the first. In others lanes of a warp would wait for the one whose search takes
+longest: of restless bipeds one step in 40 tries more than three states, one in 1,000 more than 32, and friction of each
+that slides takes eight rounds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from footfall.compiled import inlined
+from footfall.contact.constraint_selection import report, write, write_found, write_prediction
+from footfall.engine.worlds.one_world import contacts_of, points_of
+from footfall.solve.contact_lean import SEARCHING, STEP, STILL, defer
+from footfall.solve.problem import begin_problem
+from footfall.solve.selection.rules import CLAMPED_BITS, judge, slides, stand
+from footfall.solve.selection.states import assemble
+from footfall.solve.together.desk import wait
+from footfall.solve.together.selection import search_together
+from footfall.solve.together.selection_desk import contacts_at, fetch_feet
+
+
+class Rules(NamedTuple):
+    """The law's parameters that a search needs."""
+
+    d: float  # m
+    a_t: float  # m/s2
+    v_t: float  # m/s
+    cop_rule: float
+    pull: float  # N
+    one_step: float
+    feet: int
+
+
+@inlined
+def put_off(problem, desk, signals, rules):
+    """Stands for :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it."""
+    defer(problem)
+    numbers = problem.local
+    numbers[1, 0], numbers[1, 1], numbers[1, 2] = rules.d, rules.a_t, rules.v_t
+    numbers[2, 0], numbers[2, 1], numbers[2, 2] = rules.cop_rule, rules.pull, rules.one_step
+    return SEARCHING
+
+
+@inlined
+def try_standing(problem, desk, signals, rules):
+    """Stands for :func:`footfall.contact.constraint_selection.find_states`."""
+    contacts, dt, memory = problem.contacts, problem.step, problem.memory
+    if not slides(contacts, desk):
+        stand(contacts, desk, assemble(contacts, dt, desk))
+        rank = judge(contacts, dt, memory, desk, rules)
+        if rank >> CLAMPED_BITS == 0:
+            write(contacts, desk, memory, problem.force, problem.mode)
+            report(desk, contacts.near.size - 1, 1, rank, signals)
+            return 0
+    return put_off(problem, desk, signals, rules)
+
+
+@inlined
+def find_states_together(lane, robot, state, space, law, going_on, desk):
+    """The states of a world whose law has put them off, by the lanes of a warp. Gives its answer."""
+    points = points_of(robot.soles, state, space)
+    contacts = contacts_of(robot.soles.foot, points, space)
+    numbers, own = law.problem.local, law.desk
+    dt, feet = numbers[0, STEP], contacts.near.size - 1
+    rules = Rules(numbers[1, 0], numbers[1, 1], numbers[1, 2], numbers[2, 0], numbers[2, 1], numbers[2, 2], feet)
+    fetch_feet(lane, contacts, own, desk)
+    near = contacts_at(contacts, desk)
+    found = search_together(lane, near, dt, points.memory, desk, own, rules, going_on)
+    answer = SEARCHING
+    if found.ended and lane == 0:
+        problem = begin_problem(contacts, dt, numbers[0, STILL], points.memory, points.force, points.mode, law)
+        if rules.one_step == 1.0:
+            write_prediction(problem, desk, space.signals, rules, found.rank)
+            answer = 0
+        else:
+            answer = write_found(problem, desk, space.signals, rules, found.rank, found.tried, found.agreed)
+    wait()
+    return answer

@@ -1,0 +1,199 @@
+"""The search for states of the feet by the lanes of a warp, as :mod:`footfall.solve.selection.search` does it.
+
+There is one place where states are evaluated, which is the greatest part of the code. A search that takes long goes on
+in the next turn, while other worlds take their next step.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from footfall.compiled import inlined
+from footfall.solve.selection.prediction import ROUNDS as PREDICTED_ROUNDS
+from footfall.solve.selection.prediction import nearest
+from footfall.solve.selection.rules import CLAMPED_BITS, correction
+from footfall.solve.selection.search import IDEAS, PLACES, comes_to_rest, is_slow
+from footfall.solve.selection.sliding import ROUNDS
+from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, VERTEX
+from footfall.solve.together.desk import LANES, wait
+from footfall.solve.together.states import evaluate_together, judge_together
+
+#: States that are tried, beside the best once more and those of feet that come to rest: others would wait at the end of
+#: a call for a world that needs more. Of the restless steps of bipeds on a CPU, 3 in 10,000 do, most of them in vain.
+TRIES = 128
+#: Linear problems that are solved in a turn, and by how many a last state may exceed that.
+SOLUTIONS = 48
+# What a state is evaluated for: it is the first; it comes from the queue; none is left in it, and it was the best; feet
+# come to rest in it; they cannot, so that it is the one before; and it is predicted, and tried alone.
+FIRST, QUEUED, BEST, RESTING, BEFORE, PREDICTED = range(6)
+
+
+class Found(NamedTuple):
+    """How a search stands."""
+
+    ended: bool
+    rank: int
+    tried: int
+    agreed: bool
+
+
+@inlined
+def search_together(lane, contacts, dt, memory, desk, own, rules, going_on):
+    """Find states that break no rule, beginning with those in ``desk.code``; ``own`` has the queue, and where the
+    search stands if it is ``going_on``.
+    """
+    feet, count, tried, best, widened, place, what = contacts.near.size - 1, 0, 1, 0, 0, 0, FIRST
+    if going_on:
+        count, tried, best, widened = own.stand[0], own.stand[1], own.stand[2], own.stand[3]
+        place, what = own.stand[4], own.stand[5]
+    elif rules.one_step == 1.0:
+        what = PREDICTED
+        for b in range(lane, feet, LANES):
+            desk.code[b] = nearest(contacts, memory, desk, b, rules)
+    left = SOLUTIONS
+    while True:
+        wait()
+        rounds = PREDICTED_ROUNDS if what == PREDICTED else ROUNDS
+        agreed, solved = evaluate_together(lane, contacts, dt, memory, desk, rounds)
+        rank = judge_together(lane, contacts, dt, memory, desk, rules)
+        left -= solved
+        right = agreed and rank >> CLAMPED_BITS == 0
+        rests = right and comes_to_rest(contacts, desk)
+        wait()
+        if what >= BEFORE or (what == RESTING and right):
+            return Found(True, rank, tried, True)
+        if what == RESTING:
+            recall_together(lane, desk, own, 0, feet)
+            what = BEFORE
+        elif rests:
+            if lane == 0:
+                for b in range(feet):
+                    own.queue[b] = desk.code[b]
+                    if desk.code[b] & SLIDING and is_slow(desk, b):
+                        desk.code[b] -= SLIDING
+            tried += 1
+            what = RESTING
+        elif right or what == BEST:
+            return Found(True, rank, tried, agreed)
+        else:
+            if what == FIRST:
+                if lane == 0:
+                    for b in range(feet):
+                        own.queue[b] = desk.code[b]
+                count, what = 1, QUEUED
+            rank = rank if agreed else rank | 1 << 60
+            if lane == 0:
+                own.rank[place], own.tried[place] = rank, 1
+            wait()
+            if rank < own.rank[best]:
+                best = place
+            count = add_corrections_together(lane, contacts, dt, desk, own, feet, rank, count)
+            place = next_untried_together(lane, desk, own, count)
+            widen = place < 0
+            while place < 0 and widened < count:
+                count = add_neighbours_together(lane, desk, own, feet, widened, count)
+                widened += 1
+                place = next_untried_together(lane, desk, own, count)
+            if place < 0 or (widen and count >= PLACES) or tried == TRIES:
+                recall_together(lane, desk, own, best, feet)
+                what = BEST
+            else:
+                recall_together(lane, desk, own, place, feet)
+                tried += 1
+        if left <= 0:
+            wait()
+            if lane == 0:
+                own.stand[0], own.stand[1], own.stand[2], own.stand[3] = count, tried, best, widened
+                own.stand[4], own.stand[5] = place, what
+                for b in range(feet):
+                    own.code[b] = desk.code[b]
+            return Found(False, rank, tried, agreed)
+
+
+@inlined
+def recall_together(lane, desk, own, place, feet):
+    """Take states from the queue."""
+    for b in range(lane, feet, LANES):
+        desk.code[b] = own.queue[place * feet + b]
+
+
+@inlined
+def next_untried_together(lane, desk, own, count):
+    """The untried state whose parent ranks best, the oldest of equals; -1 if there is none."""
+    best, lowest = -1, 0
+    for q in range(lane, count, LANES):
+        if own.tried[q] == 0 and (best < 0 or own.rank[q] < lowest):
+            best, lowest = q, own.rank[q]
+    desk.first[lane], desk.second[lane] = best, lowest
+    wait()
+    best, lowest = -1, 0
+    for o in range(LANES):
+        q = desk.first[o]
+        if q >= 0 and (best < 0 or desk.second[o] < lowest or (desk.second[o] == lowest and q < best)):
+            best, lowest = q, desk.second[o]
+    wait()
+    return best
+
+
+@inlined
+def add_together(lane, desk, own, feet, rank, count):
+    """Put what one lane wrote to the place ``count`` of the queue in it, unless it is there already."""
+    if count >= PLACES - 1:
+        return count
+    wait()
+    known = 0
+    for q in range(lane, count, LANES):
+        same = 1
+        for b in range(feet):
+            if own.queue[q * feet + b] != own.queue[count * feet + b]:
+                same = 0
+        known |= same
+    desk.first[lane] = known
+    wait()
+    known = 0
+    for o in range(LANES):
+        known |= desk.first[o]
+    if known == 1:
+        wait()
+        return count
+    if lane == 0:
+        own.rank[count], own.tried[count] = rank, 0
+    wait()
+    return count + 1
+
+
+@inlined
+def add_corrections_together(lane, contacts, dt, desk, own, feet, rank, count):
+    """Queue the corrections of the state that was evaluated last: all feet at once, then one by one."""
+    for idea in range(-1, IDEAS):
+        for b in range(1 if idea < 0 else feet):
+            any_foot = False
+            if lane == 0:
+                for o in range(feet):
+                    own.queue[count * feet + o] = desk.code[o]
+            for o in range(0 if idea < 0 else b, feet if idea < 0 else b + 1):
+                code = correction(contacts, dt, desk, o, max(idea, 0))
+                if code >= 0:
+                    any_foot = True
+                    if lane == 0:
+                        own.queue[count * feet + o] = code
+            if any_foot or idea < 0:
+                count = add_together(lane, desk, own, feet, rank, count)
+    return count
+
+
+@inlined
+def add_neighbours_together(lane, desk, own, feet, place, count):
+    """Queue every state that differs from one in the queue by one foot."""
+    rank = own.rank[place]
+    for b in range(feet):
+        n = desk.begin[b + 1] - desk.begin[b]
+        for kind in range(4 if n > 2 else n + 1):
+            for j in range(n if kind in (VERTEX, EDGE) else 1):
+                for slides in range(1 if kind == NONE else 2):
+                    if lane == 0:
+                        for o in range(feet):
+                            own.queue[count * feet + o] = own.queue[place * feet + o]
+                        own.queue[count * feet + b] = kind | slides * SLIDING | j << INDEX
+                    count = add_together(lane, desk, own, feet, rank, count)
+    return count
