@@ -111,12 +111,26 @@ def kept_on_disk(dispatcher: Any) -> Any:
 
 def prepare(dispatcher: Any, arguments: Any) -> None:
     """Compile a kernel for such arguments, or fetch it from the disk."""
-    if not hasattr(dispatcher, "targetoptions"):
-        return
-    kinds = tuple(dispatcher.typeof_pyval(one) for one in arguments)
+    if hasattr(dispatcher, "targetoptions"):
+        compile_for(dispatcher, kinds_of(dispatcher, arguments))
+
+
+def kinds_of(dispatcher: Any, arguments: Any) -> tuple[Any, ...]:
+    """The types that a kernel is compiled for."""
+    return tuple(dispatcher.typeof_pyval(one) for one in arguments)
+
+
+def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
+    """Compile a kernel for arguments of these types, or fetch it from the disk."""
     if kinds not in dispatcher.overloads:
         with compiling(dispatcher.py_func), known_types(), _one_translation(), _short_addresses():
             dispatcher.compile(kinds)
+
+
+def is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
+    """Whether a kernel for arguments of these types is not on the disk, where it could be kept."""
+    path = dispatcher._cache._path(kinds, capability_of_gpu())
+    return path is not None and not path[0].exists()
 
 
 def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callable[..., None]:

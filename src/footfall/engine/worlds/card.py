@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled.gpu import is_simulated
-from footfall.compiled.gpu_cache import launcher, prepare
+from footfall.compiled.gpu_cache import is_missing, kinds_of, launcher, prepare
 from footfall.contact.base import CoupledLaw, Law
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
@@ -27,6 +27,7 @@ from footfall.engine.worlds.card_kernels import (
     find_cuda,
     idle_control,
 )
+from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
@@ -42,6 +43,8 @@ BLOCK, LANES = 64, 65536
 SHARED = 48 * 1024
 #: Turns that are added at once while worlds whose laws were asked again have steps to take.
 MORE_TURNS = 2
+#: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
+SOLUTIONS, MORE_SOLUTIONS = 24, 128
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 
@@ -257,24 +260,32 @@ class Card:
         solvers = [build_solver(part, self.plot, points, feet) for part in parts]
         robot, _, state, space, _, chosen, _ = arrays
         going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
-        self._prepare(step, (*arrays, going, Span(1, 0, 0), Turn(0, 0, 0, 0)))
+        given = (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0, 0))
+        wanted = []
+        for part, solver in zip(parts, solvers, strict=True):
+            if not is_simulated() and is_missing(solver, kinds_of(solver, given)):
+                wanted.append(Wanted(part.__name__, self.plot, points, feet, kinds_of(solver, given)))
+        with compiled_aside(wanted):
+            self._prepare(step, (*arrays, going, Span(1, 0, 0), Turn(0, 0, 0, 0, 0)))
         for solver in solvers:
-            self._prepare(solver, (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0)))
+            self._prepare(solver, given)
         move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, going))
         shape, own = (self.lanes, LANES_OF_WARP), (robot, state, space, chosen)
         guess, newton, *search = (launcher(solver, shape, own) for solver in solvers)
+        # After a search few problems are left, and guesses after Newton may wait for the next turn.
+        parts_of_a_turn = (*search, guess, newton) if search else (guess, newton, guess)
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
-                begin, turns = 1, span.steps + span.look
+                begin, turns, most = 1, span.steps + span.look, SOLUTIONS
                 while turns > 0:
                     for _ in range(turns):
-                        move(span, Turn(first, begin, 1 - begin, 1))
-                        for part in (*search, guess, newton, guess):
-                            part(span, Turn(first, 0, 0, 0))
+                        move(span, Turn(first, begin, 1 - begin, 1, 0))
+                        for part in parts_of_a_turn:
+                            part(span, Turn(first, 0, 0, 0, most))
                         begin = 0
                     going.copy_to_device(np.zeros(1, dtype=np.int64))
-                    move(span, Turn(first, 0, 1, 0))
-                    turns = MORE_TURNS if going.copy_to_host()[0] else 0
+                    move(span, Turn(first, 0, 1, 0, 0))
+                    turns, most = MORE_TURNS if going.copy_to_host()[0] else 0, MORE_SOLUTIONS
 
         return launch

@@ -26,6 +26,7 @@ from footfall.engine.worlds.together import begin_step, end_step, search_states,
 from footfall.solve.contact_lean import defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.selection.sliding import damper
 from footfall.solve.together import desk as desk_module
 from footfall.solve.together.desk import (
     WHOLE,
@@ -37,6 +38,7 @@ from footfall.solve.together.desk import (
     wait_for_warp,
 )
 from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
+from footfall.solve.together.states import kept_damper
 
 #: Registers of a lane that takes steps, and of one that solves contact problems: so few that many warps hide each
 #: other's waiting for memory.
@@ -162,7 +164,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     """The kernel in which a warp has a world and does a part of finding its contact forces; see :mod:`.together`."""
     simulated = is_simulated()
     by_lanes = {} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes}
-    device = Device(replaced=LEAN | by_lanes)
+    device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})
     solve = device.function(part)
     if part is search_states:
         maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE)
@@ -179,7 +181,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
         if w >= chosen.size or (chosen[w] < 0 and span.look == 1):
             return
         own = space_of(space, owner)
-        solve(lane, robot, state_of(state, w), own, law_of(own.law), make_desk())
+        solve(lane, robot, state_of(state, w), own, law_of(own.law), turn, make_desk())
 
     return kept_on_disk(entry)
 

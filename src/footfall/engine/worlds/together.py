@@ -36,6 +36,7 @@ class Turn(NamedTuple):
     start: int  # 1 if this is the first turn of a call
     end: int  # 1 to end the step under way
     begin: int  # 1 to begin the next
+    most: int  # linear problems that a search solves
 
 
 @inlined
@@ -96,7 +97,7 @@ def deferred_in(robot, state, space, law):
 
 
 @inlined
-def guess_forces(lane, robot, state, space, law, desk):
+def guess_forces(lane, robot, state, space, law, turn, desk):
     """Solve the problem that a law has laid out, if it has, by guesses: before Newton, or after it."""
     answer = space.progress[ANSWER]
     if answer in (DEFERRED, NEAR, NOT_NEAR):
@@ -108,7 +109,7 @@ def guess_forces(lane, robot, state, space, law, desk):
 
 
 @inlined
-def find_near_forces(lane, robot, state, space, law, desk):
+def find_near_forces(lane, robot, state, space, law, turn, desk):
     """Forces by Newton, if guesses did not hold; what takes long goes on in the next turn, where it stopped."""
     if space.progress[ANSWER] == HARD:
         stage, solved = near_by_newton(lane, deferred_in(robot, state, space, law), space.progress[STAGE], desk)
@@ -119,10 +120,10 @@ def find_near_forces(lane, robot, state, space, law, desk):
 
 
 @inlined
-def search_states(lane, robot, state, space, law, desk):
+def search_states(lane, robot, state, space, law, turn, desk):
     """The states of the feet that a law has put off, if it has; what takes long goes on in the next turn."""
     if space.progress[ANSWER] == SEARCHING:
         going_on = space.progress[STAGE] == 1
-        answer = find_states_together(lane, robot, state, space, law, going_on, desk)
+        answer = find_states_together(lane, robot, state, space, law, going_on, turn.most, desk)
         if lane == 0:
             space.progress[ANSWER], space.progress[STAGE] = answer, 1 if answer == SEARCHING else 0

@@ -155,32 +155,43 @@ def adapt_sliding(contacts, desk, b, newton):
     code = desk.code[b]
     missed, whole = 0.0, 0.0
     count = clamped(code, desk.begin[b + 1] - desk.begin[b])
-    for j in range(count):  # what the dampers gave, before their loads change
-        p = vertex(desk, b, code, j)
-        v, f = desk.end[p], desk.push[p]
-        k, fixed, dx, dy = damper(contacts, desk, p)
-        along = fixed * (max(f[3], STILL) - dx * v[0] - dy * v[1])
-        f[0], f[1] = -k * (v[0] + along * dx), -k * (v[1] + along * dy)
+    for j in range(count):
+        put_friction(contacts, desk, vertex(desk, b, code, j))
     load_vertices(desk, b)
     for j in range(count):
-        p = vertex(desk, b, code, j)
-        v, f = desk.end[p], desk.push[p]
-        speed = math.sqrt(v[0] * v[0] + v[1] * v[1])
-        limit = contacts.dynamic_friction[p] * f[2]
-        whole += limit
-        if speed > STILL:
-            x, y = f[0] + limit * v[0] / speed, f[1] + limit * v[1] / speed
-            missed += math.sqrt(x * x + y * y)
-        else:
-            missed += max(0.0, math.sqrt(f[0] * f[0] + f[1] * f[1]) - limit)
-        if not newton:
-            f[3], v[5] = max(speed, STILL), 0.0
-        elif v[5] > 0.0 and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
-            f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], 0.0
-        else:
-            v[5] = TANGENT if speed > 0.3 * f[3] and speed > STILL else 0.0
-            f[3], f[4], f[5] = max(speed, STILL), v[0], v[1]
+        short, limit = adapt_vertex(contacts, desk, vertex(desk, b, code, j), newton)
+        missed, whole = missed + short, whole + limit
     return missed, whole
+
+
+@inlined
+def put_friction(contacts, desk, p):
+    """Friction that the damper of a vertex gave; its load has not changed since."""
+    v, f = desk.end[p], desk.push[p]
+    k, fixed, dx, dy = damper(contacts, desk, p)
+    along = fixed * (max(f[3], STILL) - dx * v[0] - dy * v[1])
+    f[0], f[1] = -k * (v[0] + along * dx), -k * (v[1] + along * dy)
+
+
+@inlined
+def adapt_vertex(contacts, desk, p, newton):
+    """The same as :func:`adapt_sliding` for a vertex whose load is new."""
+    v, f = desk.end[p], desk.push[p]
+    speed = math.sqrt(v[0] * v[0] + v[1] * v[1])
+    limit = contacts.dynamic_friction[p] * f[2]
+    if speed > STILL:
+        x, y = f[0] + limit * v[0] / speed, f[1] + limit * v[1] / speed
+        missed = math.sqrt(x * x + y * y)
+    else:
+        missed = max(0.0, math.sqrt(f[0] * f[0] + f[1] * f[1]) - limit)
+    if not newton:
+        f[3], v[5] = max(speed, STILL), 0.0
+    elif v[5] > 0.0 and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
+        f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], 0.0
+    else:
+        v[5] = TANGENT if speed > 0.3 * f[3] and speed > STILL else 0.0
+        f[3], f[4], f[5] = max(speed, STILL), v[0], v[1]
+    return missed, limit
 
 
 @inlined
@@ -188,16 +199,20 @@ def extrapolate(desk, b, turn, newton):
     """Aitken's extrapolation, every third turn, of loads and, where Newton does not see to them, of slip speeds."""
     code = desk.code[b]
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
-        p = vertex(desk, b, code, j)
-        f, kept = desk.push[p], desk.end[p]
-        if turn < 2:
-            kept[3 + turn] = f[2]
-            if not newton:
-                f[4 + turn] = f[3]
-            continue
-        f[2] = max(limit_of(kept[3], kept[4], f[2]), 0.0)
-        if not newton:  # a speed that would be negative is that of a vertex which stops
-            f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
+        extrapolate_vertex(desk, vertex(desk, b, code, j), turn, newton)
+
+
+@inlined
+def extrapolate_vertex(desk, p, turn, newton):
+    f, kept = desk.push[p], desk.end[p]
+    if turn < 2:
+        kept[3 + turn] = f[2]
+        if not newton:
+            f[4 + turn] = f[3]
+        return
+    f[2] = max(limit_of(kept[3], kept[4], f[2]), 0.0)
+    if not newton:  # a speed that would be negative is that of a vertex which stops
+        f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
 
 
 @inlined

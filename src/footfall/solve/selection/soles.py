@@ -70,7 +70,7 @@ class Desk(NamedTuple):
     queue: np.ndarray  # (Q K,) states, one after the other
     rank: np.ndarray  # (Q,) violations of a state, of its parent before it is tried
     tried: np.ndarray  # (Q,)
-    stand: np.ndarray  # (6,) where a search stands that waits on a GPU, see footfall.solve.together.selection
+    stand: np.ndarray  # (8,) where a search stands that waits on a GPU, see footfall.solve.together.selection
 
 
 def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Desk:
@@ -112,7 +112,7 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
         queue=integers(places * bodies),
         rank=integers(places),
         tried=integers(places),
-        stand=integers(6),
+        stand=integers(8),
     )
 
 

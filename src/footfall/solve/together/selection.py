@@ -18,11 +18,9 @@ from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, VERTEX
 from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.states import evaluate_together, judge_together
 
-#: States that are tried, beside the best once more and those of feet that come to rest: others would wait at the end of
-#: a call for a world that needs more. Of the restless steps of bipeds on a CPU, 3 in 10,000 do, most of them in vain.
-TRIES = 128
-#: Linear problems that are solved in a turn, and by how many a last state may exceed that.
-SOLUTIONS = 48
+#: Linear problems that are solved in a search; its last states may take more. Of the restless steps of bipeds on a CPU
+#: 1 in 1,000 takes more, in vain every third time, and other worlds wait at the end of a call for one that takes long.
+IN_A_SEARCH = 256
 # What a state is evaluated for: it is the first; it comes from the queue; none is left in it, and it was the best; feet
 # come to rest in it; they cannot, so that it is the one before; and it is predicted, and tried alone.
 FIRST, QUEUED, BEST, RESTING, BEFORE, PREDICTED = range(6)
@@ -38,25 +36,28 @@ class Found(NamedTuple):
 
 
 @inlined
-def search_together(lane, contacts, dt, memory, desk, own, rules, going_on):
+def search_together(lane, contacts, dt, memory, desk, own, rules, going_on, most):
     """Find states that break no rule, beginning with those in ``desk.code``; ``own`` has the queue, and where the
-    search stands if it is ``going_on``.
+    search stands if it is ``going_on``. It stops for this turn when ``most`` linear problems have been solved.
     """
     feet, count, tried, best, widened, place, what = contacts.near.size - 1, 0, 1, 0, 0, 0, FIRST
+    spent, begin = 0, 0
     if going_on:
         count, tried, best, widened = own.stand[0], own.stand[1], own.stand[2], own.stand[3]
-        place, what = own.stand[4], own.stand[5]
+        place, what, spent, begin = own.stand[4], own.stand[5], own.stand[6], own.stand[7]
     elif rules.one_step == 1.0:
         what = PREDICTED
         for b in range(lane, feet, LANES):
             desk.code[b] = nearest(contacts, memory, desk, b, rules)
-    left = SOLUTIONS
+    stop = spent + most
     while True:
         wait()
-        rounds = PREDICTED_ROUNDS if what == PREDICTED else ROUNDS
-        agreed, solved = evaluate_together(lane, contacts, dt, memory, desk, rounds)
+        end = PREDICTED_ROUNDS if what == PREDICTED else ROUNDS
+        agreed, solved, stopped = evaluate_together(lane, contacts, dt, memory, desk, own, begin, end, stop - spent)
+        spent, begin = spent + solved, begin + solved if stopped else 0
+        if stopped:
+            break
         rank = judge_together(lane, contacts, dt, memory, desk, rules)
-        left -= solved
         right = agreed and rank >> CLAMPED_BITS == 0
         rests = right and comes_to_rest(contacts, desk)
         wait()
@@ -94,20 +95,21 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, going_on):
                 count = add_neighbours_together(lane, desk, own, feet, widened, count)
                 widened += 1
                 place = next_untried_together(lane, desk, own, count)
-            if place < 0 or (widen and count >= PLACES) or tried == TRIES:
+            if place < 0 or (widen and count >= PLACES) or spent >= IN_A_SEARCH:
                 recall_together(lane, desk, own, best, feet)
                 what = BEST
             else:
                 recall_together(lane, desk, own, place, feet)
                 tried += 1
-        if left <= 0:
-            wait()
-            if lane == 0:
-                own.stand[0], own.stand[1], own.stand[2], own.stand[3] = count, tried, best, widened
-                own.stand[4], own.stand[5] = place, what
-                for b in range(feet):
-                    own.code[b] = desk.code[b]
-            return Found(False, rank, tried, agreed)
+        if spent >= stop:
+            break
+    wait()
+    if lane == 0:
+        own.stand[0], own.stand[1], own.stand[2], own.stand[3] = count, tried, best, widened
+        own.stand[4], own.stand[5], own.stand[6], own.stand[7] = place, what, spent, begin
+        for b in range(feet):
+            own.code[b] = desk.code[b]
+    return Found(False, 0, tried, False)
 
 
 @inlined

@@ -52,10 +52,15 @@ class SelectionDesk(NamedTuple):
     half: Any  # (N,)
     # for lanes
     pair: Any  # (2, N, N + 1) equations, their right side last, before and after a turn of their elimination
+    reduced: Any  # (N, N + 1) equations without the unknowns that do not depend on sliding friction
+    diagonal: Any  # (N,) of the equations before their elimination
+    order: Any  # (N,) integers: rows, those without sliding friction first
     owner: Any  # (N,) integers: the foot of each row
+    soft: Any  # (N,) integers: 1 for rows with sliding friction
     rank: Any  # (K,) integers: of each foot
-    missed: Any  # (K,) N, friction that a foot misses
-    whole: Any  # (K,) N, friction that it should have
+    dampers: Any  # (P, 3) strength and direction of sliding friction made linear
+    missed: Any  # (P,) N, friction that a vertex misses
+    whole: Any  # (P,) N, friction that it should have
     first: Any  # (LANES,) integers: what each lane found
     second: Any  # (LANES,) integers
 
@@ -63,7 +68,7 @@ class SelectionDesk(NamedTuple):
 #: Which arrays of it have whole numbers.
 SELECTION_WHOLE = (
     *("points", "near", "begin", "code", "fault", "worst", "row", "ring"),
-    *("owner", "rank", "first", "second"),
+    *("order", "owner", "soft", "rank", "first", "second"),
 )
 
 
@@ -71,13 +76,16 @@ def selection_shapes(points: int, feet: int) -> dict[str, tuple[int, ...]]:
     """The shapes of its arrays."""
     n = 6 * feet
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(SelectionDesk._fields, (n,))
-    shapes |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction"), (points,))
-    shapes |= dict.fromkeys(("velocity", "arm"), (points, 3)) | {"frame": (points, 3, 3), "ring": (points + 1,)}
+    shapes |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "missed", "whole"), (points,))
+    shapes |= dict.fromkeys(("velocity", "arm", "dampers"), (points, 3)) | {
+        "frame": (points, 3, 3),
+        "ring": (points + 1,),
+    }
     shapes |= dict.fromkeys(("place", "push", "end"), (points, 6))
     shapes |= dict.fromkeys(("near", "begin", "row"), (feet + 1,))
-    shapes |= dict.fromkeys(("code", "fault", "worst", "rank", "missed", "whole"), (feet,))
+    shapes |= dict.fromkeys(("code", "fault", "worst", "rank"), (feet,))
     shapes |= dict.fromkeys(("motion", "moved", "joint", "pressure"), (feet, 6))
-    shapes |= dict.fromkeys(("mobility", "mapped", "matrix", "system"), (n, n + 1))
+    shapes |= dict.fromkeys(("mobility", "mapped", "matrix", "system", "reduced"), (n, n + 1))
     return shapes | {"basis": (n, 6), "pair": (2, n, n + 1), "first": (LANES,), "second": (LANES,)}
 
 

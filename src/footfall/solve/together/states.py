@@ -1,7 +1,8 @@
 """Forces and motions of the states of all feet, and the rules they break, by the lanes of a warp.
 
-The method of :mod:`footfall.solve.selection`: there are the equations and why they are so. A lane has a foot where
-feet are looked at one by one; rows of constraints are shared by all lanes.
+The method of :mod:`footfall.solve.selection`: there are the equations and why they are so. A lane has a foot or a
+vertex where these are looked at one by one; rows of constraints are shared by all lanes. Rounds in which sliding
+friction is found change three rows of a foot at most: all others are eliminated once.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from footfall.solve.selection.rules import GOOD, NO_PULL, judge_clamped, judge_f
 from footfall.solve.selection.sliding import (
     AGREEMENT,
     NEWTON,
-    adapt_sliding,
+    adapt_vertex,
     balance,
     begin_sliding,
-    extrapolate,
+    extrapolate_vertex,
+    put_friction,
     soften,
 )
 from footfall.solve.selection.states import (
@@ -24,10 +26,13 @@ from footfall.solve.selection.states import (
     NONE,
     SINGULAR,
     SLIDING,
+    STILL,
     clamped,
     level,
+    load_vertices,
     put_joint,
     read_joint,
+    vertex,
 )
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
@@ -43,15 +48,18 @@ def rows_of(code, vertices):
 
 @inlined
 def assemble_together(lane, contacts, dt, desk):
-    """The matrix of the states in ``desk.code``, as ``assemble``. Gives the number of rows."""
+    """The matrix of the states in ``desk.code``, as ``assemble``, and which rows have sliding friction in them. Gives
+    the number of rows.
+    """
     feet = contacts.near.size - 1
     for b in range(lane, feet, LANES):
-        row = 0
+        row, code = 0, desk.code[b]
         for o in range(b):
             row += rows_of(desk.code[o], desk.begin[o + 1] - desk.begin[o])
-        last = put_joint(contacts, desk, b, desk.code[b], row)
+        last = put_joint(contacts, desk, b, code, row)
         for k in range(row, last):
-            desk.owner[k] = b
+            sliding = code & SLIDING and (k < row + 2 or (k == last - 1 and last > row + 3))
+            desk.owner[k], desk.soft[k] = b, 1 if sliding else 0
         desk.row[b] = row
         if b == feet - 1:
             desk.row[feet] = last
@@ -77,30 +85,62 @@ def assemble_together(lane, contacts, dt, desk):
 
 
 @inlined
-def copy_rows_together(lane, desk, rows):
-    """The rows as they are without sliding friction."""
-    for i in range(lane // ACROSS, rows, DOWN):
-        for j in range(lane % ACROSS, i + 1, ACROSS):
-            desk.system[i, j] = desk.matrix[i, j]
-    for i in range(lane, rows, LANES):
-        desk.rest[i] = desk.wanted[i]
+def reduce_rows(lane, desk, rows):
+    """Eliminate the rows without sliding friction, which do not change from round to round, to ``reduced``; they come
+    first in ``order``. Gives how many these are, -1 if they are singular.
+    """
+    fixed = 0
+    for r in range(rows):
+        fixed += 1 - desk.soft[r]
+    for r in range(lane, rows, LANES):
+        place = fixed if desk.soft[r] == 1 else 0
+        for o in range(r):
+            place += 1 if desk.soft[o] == desk.soft[r] else 0
+        desk.order[place] = r
+        desk.diagonal[place] = desk.matrix[r, r]
     wait()
+    for i in range(lane // ACROSS, rows, DOWN):
+        r = desk.order[i]
+        for j in range(lane % ACROSS, rows + 1, ACROSS):
+            if j == rows:
+                value = desk.wanted[r]
+            else:
+                value = desk.matrix[max(r, desk.order[j]), min(r, desk.order[j])]
+            desk.pair[0, i, j] = value
+    wait()
+    if not eliminate_rows(lane, desk, 0, fixed, rows, SINGULAR):
+        return -1
+    for i in range(lane // ACROSS, rows, DOWN):
+        for j in range(fixed + lane % ACROSS, rows + 1, ACROSS):
+            desk.reduced[i, j] = desk.pair[fixed & 1, i, j]
+    wait()
+    return fixed
 
 
 @inlined
-def solve_rows_together(lane, desk, rows):
-    """Multipliers for ``desk.system`` and ``desk.rest``, the least where they are not unique; destroys the system."""
-    for i in range(lane, rows, LANES):
-        d = desk.system[i, i]
-        desk.scale[i] = 1.0 / math.sqrt(d) if d > 0.0 else 0.0
-    wait()
-    scale_rows_together(lane, desk, rows)
-    if eliminate_rows(lane, desk, rows, SINGULAR):
-        for i in range(lane, rows, LANES):
-            desk.multiplier[i] = desk.scale[i] * desk.pair[rows & 1, i, rows]
+def solve_rows_together(lane, desk, rows, fixed):
+    """Multipliers of the rows with the friction in ``system`` and ``rest``, the least where they are not unique."""
+    if fixed >= 0:
+        for i in range(lane // ACROSS, rows, DOWN):
+            r = desk.order[i]
+            for j in range(fixed + lane % ACROSS, rows + 1, ACROSS):
+                value = desk.reduced[i, j]
+                if i >= fixed:
+                    if j == rows:
+                        value += desk.rest[r]
+                    elif desk.owner[r] == desk.owner[desk.order[j]]:
+                        value += desk.system[max(r, desk.order[j]), min(r, desk.order[j])]
+                desk.pair[0, i, j] = value
+        for i in range(fixed + lane, rows, LANES):
+            r = desk.order[i]
+            desk.diagonal[i] = desk.matrix[r, r] + desk.system[r, r]
         wait()
-    else:
-        least_multipliers_together(lane, desk, rows)
+        if eliminate_rows(lane, desk, fixed, rows, rows, SINGULAR):
+            for i in range(lane, rows, LANES):
+                desk.multiplier[desk.order[i]] = desk.pair[(rows - fixed) & 1, i, rows]
+            wait()
+            return
+    least_multipliers_together(lane, desk, rows)
 
 
 @inlined
@@ -120,16 +160,16 @@ def scale_rows_together(lane, desk, rows):
 
 
 @inlined
-def eliminate_rows(lane, desk, n, floor):
-    """Solve the n equations of ``pair[0]``, symmetric, the right side last, by elimination of Gauss and Jordan without
-    pivots: x is the last column of ``pair[n & 1]``. False where a pivot, which is that of Cholesky, is not above
-    ``floor``.
+def eliminate_rows(lane, desk, first, last, n, tolerance):
+    """Eliminate the unknowns from ``first`` to before ``last`` from the n equations of ``pair[0]``, symmetric, the
+    right side last, by the method of Gauss and Jordan without pivots: to ``pair[(last - first) & 1]``. False where a
+    pivot, which is that of Cholesky, is not above ``tolerance`` times what is in ``diagonal``.
     """
     pair = desk.pair
-    for k in range(n):
-        old = k & 1
+    for k in range(first, last):
+        old = (k - first) & 1
         pivot = pair[old, k, k]
-        if not pivot > floor:
+        if not pivot > tolerance * desk.diagonal[k]:
             wait()
             return False
         inverse = 1.0 / pivot
@@ -171,6 +211,17 @@ def pivoted_rows(lane, desk, n, tolerance):
 @inlined
 def least_multipliers_together(lane, desk, rows):
     """The least multipliers for a singular system C C^T: C (C^T C)^-2 C^T times the right side."""
+    for i in range(lane // ACROSS, rows, DOWN):
+        for j in range(lane % ACROSS, i + 1, ACROSS):
+            both = desk.soft[i] + desk.soft[j] == 2 and desk.owner[i] == desk.owner[j]
+            desk.system[i, j] = desk.matrix[i, j] + (desk.system[i, j] if both else 0.0)
+    for i in range(lane, rows, LANES):
+        desk.rest[i] = desk.wanted[i] + (desk.rest[i] if desk.soft[i] == 1 else 0.0)
+    wait()
+    for i in range(lane, rows, LANES):
+        d = desk.system[i, i]
+        desk.scale[i] = 1.0 / math.sqrt(d) if d > 0.0 else 0.0
+    wait()
     scale_rows_together(lane, desk, rows)
     rank, factor = pivoted_rows(lane, desk, rows, SINGULAR), desk.system
     for i in range(lane, rank, LANES):
@@ -188,7 +239,7 @@ def least_multipliers_together(lane, desk, rows):
                         value += factor[k, i] * factor[k, j]
                 desk.pair[0, i, j] = value
         wait()
-        if eliminate_rows(lane, desk, rank, 0.0):
+        if eliminate_rows(lane, desk, 0, rank, rank, 0.0):
             for i in range(lane, rank, LANES):
                 desk.half[i] = desk.pair[rank & 1, i, rank]
         wait()
@@ -230,46 +281,122 @@ def move_feet_together(lane, contacts, desk, rows):
 
 
 @inlined
-def evaluate_together(lane, contacts, dt, memory, desk, rounds):
-    """Forces and motions of the states in ``desk.code``: whether sliding friction was found in so many rounds, and how
-    many it took.
+def put_dampers(lane, contacts, desk):
+    """The dampers of all vertices that slide, to ``dampers``, from where :func:`kept_damper` takes them."""
+    for b in range(lane // ACROSS, contacts.near.size - 1, DOWN):
+        if desk.code[b] & SLIDING:
+            for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
+                p = vertex(desk, b, desk.code[b], j)
+                speed = max(desk.push[p, 3], STILL)
+                desk.dampers[p, 0] = contacts.dynamic_friction[p] * desk.push[p, 2] / speed
+                desk.dampers[p, 1] = desk.push[p, 4] / speed
+                desk.dampers[p, 2] = desk.push[p, 5] / speed
+    wait()
+
+
+@inlined
+def kept_damper(contacts, desk, p):
+    """Stands for :func:`footfall.solve.selection.sliding.damper`, whose divisions are the slowest part of a round."""
+    return desk.dampers[p, 0], desk.end[p, 5], desk.dampers[p, 1], desk.dampers[p, 2]
+
+
+@inlined
+def soften_together(lane, contacts, desk):
+    """Sliding friction alone to ``system`` and ``rest``."""
+    put_dampers(lane, contacts, desk)
+    for b in range(lane, contacts.near.size - 1, LANES):
+        if desk.code[b] & SLIDING:
+            row, last = desk.row[b], desk.row[b + 1] - 1
+            desk.system[row, row], desk.system[row + 1, row], desk.system[row + 1, row + 1] = 0.0, 0.0, 0.0
+            desk.system[last, row], desk.system[last, row + 1], desk.system[last, last] = 0.0, 0.0, 0.0
+            desk.rest[row], desk.rest[row + 1], desk.rest[last] = 0.0, 0.0, 0.0
+            soften(contacts, desk, b)
+    wait()
+
+
+@inlined
+def adapt_together(lane, contacts, desk, newton):
+    """Move loads and slip velocities of feet that slide to what they turned out to be: the friction missed and the
+    friction there should be, N.
+    """
+    feet, missed, whole = contacts.near.size - 1, 0.0, 0.0
+    for b in range(lane, feet, LANES):
+        read_joint(desk, b)
+        if desk.code[b] & SLIDING:
+            level(desk, b)
+    wait()
+    for b in range(lane // ACROSS, feet, DOWN):
+        if desk.code[b] & SLIDING:
+            for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
+                put_friction(contacts, desk, vertex(desk, b, desk.code[b], j))
+    wait()
+    for b in range(lane, feet, LANES):
+        if desk.code[b] & SLIDING:
+            load_vertices(desk, b)
+    wait()
+    for b in range(lane // ACROSS, feet, DOWN):
+        if desk.code[b] & SLIDING:
+            for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
+                p = vertex(desk, b, desk.code[b], j)
+                desk.missed[p], desk.whole[p] = adapt_vertex(contacts, desk, p, newton)
+    wait()
+    for b in range(feet):
+        if desk.code[b] & SLIDING:
+            for j in range(clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b])):
+                p = vertex(desk, b, desk.code[b], j)
+                missed, whole = missed + desk.missed[p], whole + desk.whole[p]
+    return missed, whole
+
+
+@inlined
+def evaluate_together(lane, contacts, dt, memory, desk, own, begin, end, most):
+    """Forces and motions of the states in ``desk.code``: whether sliding friction was found in the rounds from
+    ``begin`` to before ``end``, how many it took, and whether it goes on later, from loads and slip in ``own``, because
+    it would take more than ``most``.
     """
     rows = assemble_together(lane, contacts, dt, desk)
     feet, sliding = contacts.near.size - 1, slides(contacts, desk)
-    if sliding:
+    fixed = reduce_rows(lane, desk, rows)
+    if begin == 0:
         for b in range(lane, feet, LANES):
             if desk.code[b] & SLIDING:
                 begin_sliding(contacts, memory, desk, b)
-    for turn in range(rounds):
-        copy_rows_together(lane, desk, rows)
+    else:
+        copy_points(lane, desk.push, own.push)
+        copy_points(lane, desk.end, own.end)
+    wait()
+    for turn in range(begin, end):
         if sliding:
-            for b in range(lane, feet, LANES):
-                if desk.code[b] & SLIDING:
-                    soften(contacts, desk, b)
-            wait()
-        solve_rows_together(lane, desk, rows)
+            soften_together(lane, contacts, desk)
+        solve_rows_together(lane, desk, rows, fixed)
         move_feet_together(lane, contacts, desk, rows)
-        for b in range(lane, feet, LANES):
-            read_joint(desk, b)
-            desk.missed[b], desk.whole[b] = 0.0, 0.0
+        missed, whole = adapt_together(lane, contacts, desk, turn < NEWTON)
+        if missed <= AGREEMENT * whole:
+            if sliding:
+                put_dampers(lane, contacts, desk)
+                for b in range(lane, feet, LANES):
+                    if desk.code[b] & SLIDING:
+                        balance(contacts, desk, b)
+                wait()
+            return True, turn + 1 - begin, False
+        for b in range(lane // ACROSS, feet, DOWN):
             if desk.code[b] & SLIDING:
-                level(desk, b)
-                desk.missed[b], desk.whole[b] = adapt_sliding(contacts, desk, b, turn < NEWTON)
+                for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
+                    extrapolate_vertex(desk, vertex(desk, b, desk.code[b], j), turn % 3, turn < NEWTON)
         wait()
-        missed, whole = 0.0, 0.0
-        for b in range(feet):
-            missed, whole = missed + desk.missed[b], whole + desk.whole[b]
-        agreed = missed <= AGREEMENT * whole
-        for b in range(lane, feet, LANES):
-            if desk.code[b] & SLIDING:
-                if agreed:
-                    balance(contacts, desk, b)
-                else:
-                    extrapolate(desk, b, turn % 3, turn < NEWTON)
-        wait()
-        if agreed or not sliding:
-            return True, turn + 1
-    return False, rounds
+        if turn + 1 - begin == most and turn + 1 < end:
+            copy_points(lane, own.push, desk.push)
+            copy_points(lane, own.end, desk.end)
+            return False, most, True
+    return False, end - begin, False
+
+
+@inlined
+def copy_points(lane, target, source):
+    """Copy six numbers of each point."""
+    for p in range(lane // ACROSS, source.shape[0], DOWN):
+        for k in range(lane % ACROSS, 6, ACROSS):
+            target[p, k] = source[p, k]
 
 
 @inlined
