@@ -49,16 +49,13 @@ import numpy as np
 import footfall as ff
 
 sim = ff.Simulation("brick", law=ff.law(json.loads(sys.argv[1])), body_contacts=False)
-rng, count = np.random.default_rng(4), 3
-qpos = np.repeat(sim.place()[None], count, axis=0)
-qvel = rng.normal(scale=0.6, size=(count, sim.robot.model.nv))
-qvel[:, 2] = -0.5
-worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda")]
+qpos, qvel = sim.place()[None], np.array([[0.4, -0.2, 0.0, 1.5, 1.0, 0.5]])
+worlds = [ff.Worlds(sim, 1, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda")]
 cpu, gpu = worlds
 worst, states, forces, slid = 0.0, set(), 0.0, False
-for _ in range(int(sys.argv[2])):
+for _ in range(4):
     for one in worlds:
-        one.step(n=4)
+        one.step(n=2)
     worst = max(worst, float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
     states |= {int((row != 0).sum()) for row in cpu.mode}
     slid = slid or bool((cpu.mode == 2).any())
@@ -151,10 +148,13 @@ def test_a_warp_solves_contact_problems_together():
     ],
     ids=["exact", "one-step", "friction of impacts"],
 )
-def test_a_brick_that_lands_askew_and_slides_on_a_gpu_is_that_on_the_cpu(law):
-    """It goes from corners to edges to its face: states are searched, and sliding friction is found, by a warp."""
-    found = said_by(TUMBLING, json.dumps(law), "6", simulated=True)
-    assert found["slid"] and len(found["clamped"]) > 2 and found["force"] > 1.0
+def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law):
+    """It slides on a corner, then on an edge: states are searched, and sliding friction is found, by a warp.
+
+    Not longer: a face that slides may be carried in several ways, of which solvers may find one or the other.
+    """
+    found = said_by(TUMBLING, json.dumps(law), simulated=True)
+    assert found["slid"] and len(found["clamped"]) > 1 and found["force"] > 1.0
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
 
 

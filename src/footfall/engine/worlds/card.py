@@ -44,7 +44,7 @@ SHARED = 48 * 1024
 #: Turns that are added at once while worlds whose laws were asked again have steps to take.
 MORE_TURNS = 2
 #: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
-SOLUTIONS, MORE_SOLUTIONS = 24, 128
+SOLUTIONS, MORE_SOLUTIONS = 48, 128
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 

@@ -129,7 +129,7 @@ def next_untried_together(lane, desk, own, count):
     desk.first[lane], desk.second[lane] = best, lowest
     wait()
     best, lowest = -1, 0
-    for o in range(LANES):
+    for o in range(min(LANES, count)):
         q = desk.first[o]
         if q >= 0 and (best < 0 or desk.second[o] < lowest or (desk.second[o] == lowest and q < best)):
             best, lowest = q, desk.second[o]
@@ -153,7 +153,7 @@ def add_together(lane, desk, own, feet, rank, count):
     desk.first[lane] = known
     wait()
     known = 0
-    for o in range(LANES):
+    for o in range(min(LANES, count)):
         known |= desk.first[o]
     if known == 1:
         wait()
