@@ -21,8 +21,6 @@ from footfall.engine.worlds.card_kernels import build_solver, find_cuda
 from footfall.engine.worlds.threads import cores
 from footfall.engine.worlds.tiles import Plot
 
-PROGRAM = "from footfall.engine.worlds.compile_aside import compile_one; compile_one()"
-
 
 class Wanted(NamedTuple):
     """A kernel that a warp solves a part of its world's problem in, see ``build_solver``."""
@@ -54,8 +52,9 @@ def compiled_aside(wanted: Sequence[Wanted]) -> Iterator[None]:
 def _started(wanted: Wanted) -> subprocess.Popen[bytes]:
     home = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
+    program = f"from {compile_one.__module__} import {compile_one.__name__} as work; work()"
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        [sys.executable, "-W", "ignore", "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
