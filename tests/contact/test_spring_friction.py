@@ -10,7 +10,7 @@ import footfall as ff
 FRICTION, SPEED = 0.7, 0.5  # m/s
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def law():
     @ff.point_law("springy", k=2e4, c=60.0)
     def springy(depth, depth_rate, slip, slip_velocity, memory, parameters):

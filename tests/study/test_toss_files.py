@@ -6,8 +6,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from footfall.cli.identify_tosses import SLOW
-from footfall.contact import laws
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, load_tosses
 from footfall.study.fit.kinds import kind_of
@@ -110,10 +108,6 @@ def test_tables_that_are_no_tosses_are_refused_in_a_sentence(change, sentence, t
     (tmp_path / "a.csv").write_text(change(table(flown(2, 100.0), 100.0)))
     with pytest.raises(StudyError, match=sentence):
         load_tosses(tmp_path / "a.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
-
-
-def test_laws_that_all_leaves_out_are_laws_and_have_a_reason():
-    assert set(SLOW) <= set(laws()) and all(SLOW.values())
 
 
 def test_a_box_is_fitted_as_a_box():

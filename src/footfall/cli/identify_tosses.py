@@ -13,9 +13,6 @@ import tyro
 from footfall.cli.output import print_json, print_table, progress_bar, say
 from footfall.cli.usage import UsageError
 
-#: Laws that ``all`` leaves out, with the reason.
-SLOW = {"acceleration-complementarity": "a toss takes four to seven times as long as by time-stepping"}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
@@ -87,11 +84,7 @@ class Command:
             unit=self.unit,
         )
         fitted_on, others = split(tosses, self.trials, self.judge, self.seed)
-        chosen = self.laws
-        if self.laws == ("all",):
-            chosen = tuple(name for name in all_laws() if name not in SLOW)
-            for name, reason in SLOW.items():
-                say(f"{name} is left out of all: {reason}; name it to fit it")
+        chosen = tuple(all_laws()) if self.laws == ("all",) else self.laws
         found = []
         for name in chosen:
             with progress_bar(name, 1.0, "of the runs") as bar:

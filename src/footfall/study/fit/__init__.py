@@ -98,7 +98,8 @@ def fit(
         robot: a robot, or a function of the fitted ``robot.NAME`` that makes one; the tossed cube if left out, whose
             side and inertia are then fitted too unless ``parameters`` are given.
         ground: settings of the ground, as in a study: ``{"kind": "plane", "friction": 0.5}``.
-        dt: step, s; left out, the largest up to 1 ms that divides the time between two frames of a toss.
+        dt: step, s; left out, the largest up to 1 ms (10 ms under a law that finds events within it) that divides the
+            time between two frames of a toss.
         simulate: gives errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name.
         evaluations: how often a search simulates all trials, about; a fit takes twice as many in all.
@@ -114,7 +115,8 @@ def fit(
             f"a fit needs at least two trials, and {len(data)} was given" if data else "no trial was given"
         )
     name = law if isinstance(law, str) else law.name
-    kind = kind_of(data, robot is not None)
+    events = (make_law(law) if isinstance(law, str) else law).event_driven
+    kind = kind_of(data, robot is not None, events)
     data, judge = kind.trials, kind_of(judge, robot is not None).trials if judge else ()
     base, given = ({}, parameters) if parameters is not None else kind.preset(name)
     ranges = as_ranges(given or {})

@@ -18,8 +18,8 @@ from footfall.study.fit.ranges import Range
 from footfall.study.fit.trials import TOSS_WEIGHTS, Toss, box, cube, follow, step_of
 from footfall.study.pull_data import Pull
 
-#: Step where the trials do not say otherwise, s.
-STEP = 1e-3
+#: Step where the trials do not say otherwise, s, and the longest under a law that finds events within it.
+STEP, LONGEST_PERIOD = 1e-3, 1e-2
 #: Of the ground under a sled; where static friction would be the smaller there is no such ground.
 PULLED = {"ground.friction": Range(0.03, 1.5, "log", 0.3), "ground.static_friction": Range(0.03, 1.5, "log", 0.4)}
 #: Of impacts alone.
@@ -55,8 +55,11 @@ def _thrown(toss: Toss) -> tuple[Callable[..., Robot], dict[str, Range]]:
     return partial(box, sides, toss.mass, toss.inertia, gravity=toss.gravity), of_box(sides)
 
 
-def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
-    """What the trials are; ``own_robot``: they are followed by a robot that the user gives."""
+def kind_of(data: Sequence[Any], own_robot: bool, events: bool = False) -> Kind:
+    """What the trials are.
+
+    ``own_robot``: they are followed by a robot that the user gives; ``events``: under a law that is driven by events.
+    """
     first = data[0]
     if isinstance(first, Toss):
         body, of_body = _thrown(first)
@@ -65,7 +68,9 @@ def kind_of(data: Sequence[Any], own_robot: bool) -> Kind:
             options, ranges = preset(law)
             return options, ranges if own_robot else {**ranges, **of_body}
 
-        return Kind(data, follow, TOSS_WEIGHTS, body, step_of(first.rate), of_tosses)
+        return Kind(
+            data, follow, TOSS_WEIGHTS, body, step_of(first.rate, LONGEST_PERIOD if events else STEP), of_tosses
+        )
     if isinstance(first, Measured | ForceTrial):
         if not own_robot:
             raise StudyError("whose forces are these? Give robot=, and a ForceTrial where it does not start at home")

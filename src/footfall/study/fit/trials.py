@@ -17,8 +17,6 @@ from footfall.simulation import Simulation
 from footfall.study.fit.flight import GRAVITY, Flight, check_order, flight_of, free_spin, gravity_of, start_velocity
 from footfall.study.fit.toss_files import Order, read_tosses
 
-#: Steps between two frames are at most this long, s.
-LONGEST_STEP = 1e-3
 #: Frames per second of the cube tosses of ContactNets, whose files do not state it.
 CONTACTNETS_RATE = 148.0
 
@@ -55,9 +53,9 @@ TOSS_WEIGHTS = {"path": 1.0}
 HALF_TURN, SHORTEST, RESOLVED = 1.0, 0.04, 0.005
 
 
-def step_of(rate: float) -> float:
-    """A step (s) that divides the time between two frames."""
-    return 1.0 / (rate * int(np.ceil(1.0 / (rate * LONGEST_STEP) - 1e-9)))
+def step_of(rate: float, longest: float) -> float:
+    """The longest step (s), up to a limit, that divides the time between two frames."""
+    return 1.0 / (rate * int(np.ceil(1.0 / (rate * longest) - 1e-9)))
 
 
 def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
