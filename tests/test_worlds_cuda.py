@@ -141,7 +141,7 @@ def test_a_warp_solves_contact_problems_together():
     ("law", "turns"),
     [
         ({"name": "constraint-selection"}, 1),
-        ({"name": "constraint-selection", "mode": "one-step"}, 1),
+        ({"name": "constraint-selection", "mode": "one-step"}, 2),
         ({"name": "time-stepping", "impact_friction": 0.5}, 1),
     ],
     ids=["exact", "one-step", "friction of impacts"],
