@@ -1,12 +1,10 @@
-"""The ground: closed forms, a brute-force distance, its behaviour as a value, and what it says to mistakes."""
+"""The ground: closed forms, a brute-force distance, and its behaviour as a value."""
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import pickle
-import subprocess
 import sys
 import types
 
@@ -15,8 +13,7 @@ import pytest
 from grounds import ANGLE, EXACT, HEADING, every_ground, grounds, points_around, rolling
 
 from footfall.compiled import kernel_stamp
-from footfall.errors import GroundError
-from footfall.ground import FrictionTable, Ground, surface
+from footfall.ground import Ground, surface
 from footfall.ground.ground import KINDS
 
 RNG = np.random.default_rng(7)
@@ -26,7 +23,7 @@ def rolling_gradient(x, y):
     return 0.2 * np.cos(2.0 * x), -0.15 * np.sin(3.0 * y)
 
 
-# ---- every kind --------------------------------------------------------------------------------------------
+# ---- every kind ----------------------------------------------------------------------------------------------
 
 
 @every_ground
@@ -100,7 +97,7 @@ def test_the_compiled_surface_does_what_its_python_does(name):
     np.testing.assert_allclose(np.column_stack([gap, normal]), plain, atol=EXACT)
 
 
-# ---- slope -------------------------------------------------------------------------------------------------
+# ---- slope ---------------------------------------------------------------------------------------------------
 
 
 def test_a_point_d_off_a_slope_along_its_normal_has_gap_d():
@@ -118,7 +115,7 @@ def test_a_slope_rises_along_its_heading_and_is_level_across():
     assert ground.height(*across) == pytest.approx(0.0, abs=1e-15)
 
 
-# ---- stairs ------------------------------------------------------------------------------------------------
+# ---- stairs --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -186,7 +183,7 @@ def test_stairs_down_are_stairs_up_from_the_other_end():
     np.testing.assert_allclose(same_normal, normal, atol=1e-9)
 
 
-# ---- height field and function -----------------------------------------------------------------------------
+# ---- height field and function -------------------------------------------------------------------------------
 
 
 def test_a_linear_height_field_is_a_slope():
@@ -246,7 +243,7 @@ def test_nan_of_a_function_is_passed_on():
     assert np.isnan(ground.gap([3.0, 0.0, 0.0])[0])
 
 
-# ---- as a value --------------------------------------------------------------------------------------------
+# ---- as a value ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["plane", "slope", "stairs", "stairs down", "heightfield"])
@@ -304,193 +301,3 @@ def test_friction_is_one_number_two_or_a_pair():
         (Ground.from_dict({"kind": "plane", "friction": [0.9, 0.4]}), (0.9, 0.4)),
     ]:
         assert (ground.static_friction, ground.dynamic_friction) == expected
-
-
-# ---- mistakes ----------------------------------------------------------------------------------------------
-
-FLAT = np.zeros((3, 3))
-
-
-def icy(x, y):
-    return (0.1, 0.05) if x > 0.0 else (0.8, 0.6)
-
-
-def test_friction_is_asked_at_the_place():
-    function = Ground.plane(friction=icy)
-    table = Ground.plane(friction=FrictionTable([[(0.8, 0.6), (0.1, 0.05)]], size=(2.0, 2.0)))
-    places = np.array([[-0.5, 0.3, 0.0], [0.5, -0.3, 0.0], [-9.0, 0.0, 0.0], [9.0, 5.0, 0.0]])
-    for ground in (function, table):
-        static, dynamic = ground.friction_at(places)
-        assert static.tolist() == [0.8, 0.1, 0.8, 0.1]
-        assert dynamic.tolist() == [0.6, 0.05, 0.6, 0.05]
-        assert (ground.static_friction, ground.dynamic_friction) == (0.8, 0.6)  # the largest
-    static, dynamic = Ground.plane(friction=(0.8, 0.6)).friction_at(places[None])
-    assert static.shape == (1, 4) and (static == 0.8).all() and (dynamic == 0.6).all()
-
-
-def test_a_table_of_friction_has_rows_along_y_and_cells_of_equal_size():
-    ground = Ground.slope(0.1, friction=FrictionTable(np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), size=(3.0, 2.0)))
-    x, y = np.meshgrid([-1.4, 0.1, 1.4], [-0.9, 0.9])
-    assert ground.friction_at(np.stack([x, y, 0 * x], axis=-1))[1].tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
-
-
-def test_friction_of_places_survives_json_and_pickle():
-    table = Ground.plane(friction=FrictionTable([[0.7, 0.1]], size=(2.0, 1.0), center=(0.5, 0.0)))
-    assert Ground.from_dict(json.loads(json.dumps(table.to_dict()))) == table
-    assert pickle.loads(pickle.dumps(table)) == table
-    assert table != Ground.plane(0.7)
-    function = Ground.plane(friction=icy)
-    assert pickle.loads(pickle.dumps(function)) == function
-    back = Ground.from_dict(json.loads(json.dumps(function.to_dict())))
-    places = np.random.default_rng(0).uniform(-9.0, 9.0, (200, 3))
-    places = places[np.abs(places[:, 0]) > 0.05]  # but within the spacing of samples
-    assert np.array_equal(back.friction_at(places), function.friction_at(places))
-
-
-def without_friction(x, y):
-    return 0.7 if x < 5.0 else math.nan
-
-
-def slippery_at_rest(x, y):
-    return 0.1, 0.2
-
-
-@pytest.mark.parametrize(
-    ("friction", "sentence"),
-    [
-        (without_friction, r"static nan, dynamic nan at \(5, -10\) m"),
-        (slippery_at_rest, "static 0.1, dynamic 0.2"),
-        (lambda x, y: (x, y, 0.0), "cannot be compiled: it returns .* not a number"),
-        (lambda x, y: {"mu": x, 1: y}, "friction function '<lambda>' cannot be compiled"),
-    ],
-)
-def test_a_friction_function_that_is_none_is_met_with_a_sentence(friction, sentence):
-    with pytest.raises(GroundError, match=sentence):
-        Ground.plane(friction=friction)
-
-
-@pytest.mark.parametrize("values", [[0.1, 0.2], [[[0.1, 0.2, 0.3]]], [["a"]], [[-0.1]], [[(0.1, 0.2)]], [[math.nan]]])
-def test_a_friction_table_that_is_none_is_met_with_a_sentence(values):
-    with pytest.raises(GroundError, match="friction"):
-        FrictionTable(values, size=(1.0, 1.0))
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Ground.plane(-0.1), "negative"),
-        (lambda: Ground.plane(math.nan), "finite"),
-        (lambda: Ground.plane("rough"), "must be a number"),
-        (lambda: Ground.plane((0.5, 0.6)), "static friction 0.5 is below"),
-        (lambda: Ground.plane(0.6, static_friction=0.5), "static friction 0.5 is below"),
-        (lambda: Ground.plane((0.6, 0.5), static_friction=0.6), "not both"),
-        (lambda: Ground.plane((0.6, 0.5, 0.4)), "pair"),
-        (lambda: Ground.plane(height=math.inf), "height must be finite"),
-        (lambda: Ground.slope(math.pi / 2), "wall"),
-        (lambda: Ground.slope(20.0), r"math.radians\(20\)"),
-        (lambda: Ground.stairs(run=0.0), "run .* positive"),
-        (lambda: Ground.stairs(count=0), "at least one"),
-        (lambda: Ground.stairs(count=2.5), "whole number"),
-        (lambda: Ground.heightfield([], size=(1, 1)), "2 x 2"),
-        (lambda: Ground.heightfield([[1, 2], [3]], size=(1, 1)), "rectangular"),
-        (lambda: Ground.heightfield([[0, 1], [math.nan, 0]], size=(1, 1)), r"nan at \[1, 0\]"),
-        (lambda: Ground.heightfield(FLAT, size=(0, 1)), "positive"),
-        (lambda: Ground.heightfield(FLAT, size=2.0), "pair"),
-        (lambda: Ground.function(lambda x, y: math.sqrt(x)), r"gives nan at \(-1, -1\)"),
-        (lambda: Ground.function(lambda x, y: input()), "cannot be compiled.*Ground.heightfield"),
-        (lambda: Ground.function(lambda x, y: "high"), "not a number"),
-        (lambda: Ground.function(lambda x: x), "cannot be compiled"),
-        (lambda: Ground.function(functools.partial(rolling, 1.0)), "partial is not a plain"),
-        (lambda: Ground.function(raising), "return math.nan"),
-        (lambda: Ground("hill", 0.7, 0.7), "known: function"),
-        (lambda: Ground.from_dict({"kind": "stair"}), "did you mean 'stairs'"),
-        (lambda: Ground.from_dict({"kind": "slope", "angel": 0.1}), "did you mean 'angle'"),
-        (lambda: Ground.from_dict({"kind": "slope"}), "needs angle"),
-        (
-            lambda: Ground.from_dict({"kind": "heightfield", "heights": {"shape": 3}, "size": [1, 1]}),
-            "be read",
-        ),
-        (lambda: Ground.plane().gap([1.0, 2.0]), "last axis of 3"),
-    ],
-)
-def test_mistakes_are_met_with_a_sentence(make, sentence):
-    with pytest.raises(GroundError, match=sentence):
-        make()
-
-
-def raising(x, y):
-    if x > 5.0:
-        raise ValueError("no ground here")
-    return 0.0
-
-
-# ---- functions that differ in their numbers alone ----------------------------------------------------------
-
-STEEP, TERRACES = 0.3, 4
-
-
-def terraced(x, y, lift=0.01):
-    return lift + STEEP * x + math.floor(y * TERRACES) / TERRACES
-
-
-def bumpy(height, waves):
-    def bumps(x, y):
-        total = 0.0
-        for i in range(waves):
-            total += height * math.sin((i + 1) * x)
-        return total + 0.1 * y
-
-    return bumps
-
-
-def test_functions_that_differ_in_their_numbers_share_their_code(monkeypatch):
-    """Numbers of enclosing functions, of the module and of defaults, whole ones too, are values as Python has them."""
-    places = np.random.default_rng(0).uniform(-2.0, 2.0, (50, 2))
-
-    def agree(ground, function):
-        expected = [function(x, y) for x, y in places]
-        np.testing.assert_allclose(ground.height(*places.T), expected, atol=1e-12)  # rounding of sums
-
-    made = [(Ground.function(f), f) for f in (bumpy(0.1, 2), bumpy(0.2, 2), bumpy(0.2, 5))]
-    for ground, function in made:
-        agree(ground, function)
-    assert len({ground.height_function.pointer.address for ground, _ in made}) == 1
-    assert len(set(made)) == 3  # and yet no two are equal
-    first = Ground.function(terraced)
-    before = first.height(*places.T)
-    agree(first, terraced)
-    monkeypatch.setitem(globals(), "STEEP", -0.2)
-    monkeypatch.setitem(globals(), "TERRACES", 7)
-    monkeypatch.setattr(terraced, "__defaults__", (0.5,))
-    second = Ground.function(terraced)
-    agree(second, terraced)
-    assert first != second and np.array_equal(first.height(*places.T), before)
-    assert first.height_function.pointer.address == second.height_function.pointer.address
-
-
-def test_where_a_number_decides_types_it_stays_frozen():
-    def friction(kind):
-        return lambda x, y: 0.5 if kind == 0 else (0.8, 0.6)
-
-    made = [Ground.plane(friction=friction(kind)) for kind in (0, 1)]
-    assert [(one.static_friction, one.dynamic_friction) for one in made] == [(0.5, 0.5), (0.8, 0.6)]
-
-
-def test_many_function_grounds_keep_no_memory():
-    """120 grounds of one function: 0.9 MB each if each were compiled; some kilobytes of fragmentation are granted."""
-    program = """
-import resource, footfall as ff
-def ground(a, n):
-    return ff.Ground.function(lambda x, y: a * x + 0.01 * n * y, friction=lambda x, y: 0.5 + a)
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for i in range(20):
-    ground(0.001 * i, i)
-before = peak()
-for i in range(120):
-    ground(0.001 * i + 0.05, i)
-print((peak() - before) / 120)
-"""
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    unit = 1e-6 if sys.platform == "darwin" else 1e-3  # bytes there, kilobytes elsewhere
-    assert float(output) * unit < 0.02  # MB for each

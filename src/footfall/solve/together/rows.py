@@ -1,0 +1,179 @@
+"""Multipliers of the rows of constraints of one state of all feet, by the lanes of a warp.
+
+Rows without sliding friction are eliminated once for all rounds in which that is found.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.solve.selection.states import SINGULAR
+from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
+
+
+@inlined
+def reduce_rows(lane, desk, rows):
+    """Eliminate the rows without sliding friction, which do not change from round to round, to ``reduced``; they come
+    first in ``order``. Gives how many these are, -1 if they are singular.
+    """
+    fixed = 0
+    for r in range(rows):
+        fixed += 1 - desk.soft[r]
+    for r in range(lane, rows, LANES):
+        place = fixed if desk.soft[r] == 1 else 0
+        for o in range(r):
+            place += 1 if desk.soft[o] == desk.soft[r] else 0
+        desk.order[place] = r
+        desk.diagonal[place] = desk.matrix[r, r]
+    wait()
+    for i in range(lane // ACROSS, rows, DOWN):
+        r = desk.order[i]
+        for j in range(lane % ACROSS, rows + 1, ACROSS):
+            if j == rows:
+                value = desk.wanted[r]
+            else:
+                value = desk.matrix[max(r, desk.order[j]), min(r, desk.order[j])]
+            desk.pair[0, i, j] = value
+    wait()
+    if not eliminate_rows(lane, desk, 0, fixed, rows, SINGULAR):
+        return -1
+    for i in range(lane // ACROSS, rows, DOWN):
+        for j in range(fixed + lane % ACROSS, rows + 1, ACROSS):
+            desk.reduced[i, j] = desk.pair[fixed & 1, i, j]
+    wait()
+    return fixed
+
+
+@inlined
+def solve_rows_together(lane, desk, rows, fixed):
+    """Multipliers of the rows with the friction in ``system`` and ``rest``, the least where they are not unique."""
+    if fixed >= 0:
+        for i in range(lane // ACROSS, rows, DOWN):
+            r = desk.order[i]
+            for j in range(fixed + lane % ACROSS, rows + 1, ACROSS):
+                value = desk.reduced[i, j]
+                if i >= fixed:
+                    if j == rows:
+                        value += desk.rest[r]
+                    elif desk.owner[r] == desk.owner[desk.order[j]]:
+                        value += desk.system[max(r, desk.order[j]), min(r, desk.order[j])]
+                desk.pair[0, i, j] = value
+        for i in range(fixed + lane, rows, LANES):
+            r = desk.order[i]
+            desk.diagonal[i] = desk.matrix[r, r] + desk.system[r, r]
+        wait()
+        if eliminate_rows(lane, desk, fixed, rows, rows, SINGULAR):
+            for i in range(lane, rows, LANES):
+                desk.multiplier[desk.order[i]] = desk.pair[(rows - fixed) & 1, i, rows]
+            wait()
+            return
+    least_multipliers_together(lane, desk, rows)
+
+
+@inlined
+def scale_rows_together(lane, desk, rows):
+    """The system with ones on its diagonal, its right side last, to ``pair[0]``."""
+    for i in range(lane // ACROSS, rows, DOWN):
+        own = desk.scale[i]
+        for j in range(lane % ACROSS, rows + 1, ACROSS):
+            if j == rows:
+                value = own * desk.rest[i]
+            elif j == i:
+                value = 1.0
+            else:
+                value = own * desk.scale[j] * (desk.system[i, j] if j < i else desk.system[j, i])
+            desk.pair[0, i, j] = value
+    wait()
+
+
+@inlined
+def eliminate_rows(lane, desk, first, last, n, tolerance):
+    """Eliminate the unknowns from ``first`` to before ``last`` from the n equations of ``pair[0]``, symmetric, the
+    right side last, by the method of Gauss and Jordan without pivots: to ``pair[(last - first) & 1]``. False where a
+    pivot, which is that of Cholesky, is not above ``tolerance`` times what is in ``diagonal``.
+    """
+    pair = desk.pair
+    for k in range(first, last):
+        old = (k - first) & 1
+        pivot = pair[old, k, k]
+        if not pivot > tolerance * desk.diagonal[k]:
+            wait()
+            return False
+        inverse = 1.0 / pivot
+        for i in range(lane // ACROSS, n, DOWN):
+            share = pair[old, i, k] * inverse
+            for j in range(k + 1 + lane % ACROSS, n + 1, ACROSS):
+                head = pair[old, k, j]
+                pair[1 - old, i, j] = head * inverse if i == k else pair[old, i, j] - share * head
+        wait()
+    return True
+
+
+@inlined
+def pivoted_rows(lane, desk, n, tolerance):
+    """Columns C with ``pair[0] = C C^T``, to ``system``, as ``pivoted_cholesky`` of :mod:`footfall.solve.dense`;
+    destroys ``pair[0]``. Gives the rank.
+    """
+    a, factor = desk.pair[0], desk.system
+    for column in range(n):
+        best, pivot = -1, tolerance
+        for i in range(n):
+            if a[i, i] > pivot:
+                best, pivot = i, a[i, i]
+        if best < 0:
+            return column
+        scale = 1.0 / math.sqrt(pivot)
+        for i in range(lane, n, LANES):
+            factor[i, column] = a[i, best] * scale
+        wait()
+        for i in range(lane // ACROSS, n, DOWN):
+            for j in range(lane % ACROSS, n, ACROSS):
+                change = factor[i, column] * factor[j, column]
+                # What cancels to rounding must not come back as a pivot.
+                a[i, j] = 0.0 if i == best or j == best else a[i, j] - change
+        wait()
+    return n
+
+
+@inlined
+def least_multipliers_together(lane, desk, rows):
+    """The least multipliers for a singular system C C^T: C (C^T C)^-2 C^T times the right side."""
+    for i in range(lane // ACROSS, rows, DOWN):
+        for j in range(lane % ACROSS, i + 1, ACROSS):
+            both = desk.soft[i] + desk.soft[j] == 2 and desk.owner[i] == desk.owner[j]
+            desk.system[i, j] = desk.matrix[i, j] + (desk.system[i, j] if both else 0.0)
+    for i in range(lane, rows, LANES):
+        desk.rest[i] = desk.wanted[i] + (desk.rest[i] if desk.soft[i] == 1 else 0.0)
+    wait()
+    for i in range(lane, rows, LANES):
+        d = desk.system[i, i]
+        desk.scale[i] = 1.0 / math.sqrt(d) if d > 0.0 else 0.0
+    wait()
+    scale_rows_together(lane, desk, rows)
+    rank, factor = pivoted_rows(lane, desk, rows, SINGULAR), desk.system
+    for i in range(lane, rank, LANES):
+        value = 0.0
+        for k in range(rows):
+            value += factor[k, i] * desk.scale[k] * desk.rest[k]
+        desk.half[i] = value
+    wait()
+    for _ in range(2):
+        for i in range(lane // ACROSS, rank, DOWN):
+            for j in range(lane % ACROSS, rank + 1, ACROSS):
+                value = desk.half[i] if j == rank else 0.0
+                if j < rank:
+                    for k in range(rows):
+                        value += factor[k, i] * factor[k, j]
+                desk.pair[0, i, j] = value
+        wait()
+        if eliminate_rows(lane, desk, 0, rank, rank, 0.0):
+            for i in range(lane, rank, LANES):
+                desk.half[i] = desk.pair[rank & 1, i, rank]
+        wait()
+    for i in range(lane, rows, LANES):
+        value = 0.0
+        for k in range(rank):
+            value += factor[i, k] * desk.half[k]
+        desk.multiplier[i] = desk.scale[i] * value
+    wait()

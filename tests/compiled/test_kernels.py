@@ -1,0 +1,286 @@
+"""How functions become machine code: kernels, those apart from their callers, and tuples by reference."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import types
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from footfall.compiled import (
+    ByReference,
+    Reference,
+    cold,
+    function_pointer,
+    inlined,
+    kernel,
+    kernel_stamp,
+    separate,
+    separate_kernels,
+)
+
+
+def test_a_kernel_is_compiled_and_still_plain_python():
+    @kernel
+    def add(a, b):
+        return a + b
+
+    assert add(1.0, 2.0) == 3.0 and add.py_func(1.0, 2.0) == 3.0
+    assert add.ordinary.nopython_signatures
+
+
+def test_kernels_do_not_take_not_a_number_for_a_number():
+    """Fast arithmetic must still see NaN and infinity: that is how divergence is found."""
+
+    @kernel
+    def is_bad(x):
+        return not abs(x) < 1e8
+
+    assert is_bad(np.nan) and is_bad(np.inf) and is_bad(-np.inf) and not is_bad(1.0)
+
+
+def test_a_kernel_is_compiled_once_for_all_values_of_a_number_unless_its_types_depend_on_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))  # empty: what comes from the disk is not compiled at all
+
+    @kernel
+    def scaled(x, times):
+        return x * times
+
+    @kernel
+    def element(pair, number):
+        return pair[number]
+
+    @kernel
+    def caller(x, pair):
+        return scaled(x, 2) + scaled(x, times=3) + element(pair, 0) + element(pair, 1)[0]
+
+    assert caller(1.5, (0.25, (4.0, 1.0))) == 11.75
+    assert len(scaled.overloads) == 1 and len(element.overloads) == 2
+
+
+def test_numba_is_as_before_after_a_kernel_was_compiled():
+    """Garbage is collected, messages have their colours and the environment is read for the functions of others."""
+    reload_config = numba.core.config.reload_config
+
+    @kernel
+    def wrong(x):
+        return x.nothing
+
+    for attempt in (lambda: kernel(lambda x: x + 1.0)(1.0), lambda: wrong(1.0)):
+        with contextlib.suppress(numba.TypingError):
+            attempt()
+        assert gc.isenabled() and numba.core.config.reload_config is reload_config
+        assert "_markup" not in vars(numba.core.errors.termcolor())
+
+
+def test_a_function_pointer_is_called_by_address():
+    from numba import float64
+
+    pointer = function_pointer(float64(float64), lambda x: 2.0 * x)
+    assert pointer.ctypes(3.0) == 6.0
+
+
+def outer(inner, number):
+    @kernel
+    def function(x):
+        return inner(x) + number
+
+    return function.py_func
+
+
+def test_the_stamp_follows_what_a_kernel_calls_and_its_constants():
+    first, second = kernel(lambda x: 2.0 * x), kernel(lambda x: 3.0 * x)
+    stamps = [kernel_stamp(outer(inner, number)) for inner in (first, second) for number in (1.0, 2.0)]
+    assert len(set(stamps)) == 4
+    assert kernel_stamp(outer(first, 1.0)) == stamps[0]
+
+
+def test_the_stamp_knows_how_a_kernel_is_compiled():
+    def inner(x):
+        return 2.0 * x
+
+    assert kernel_stamp(outer(kernel(inner), 1.0)) != kernel_stamp(outer(inlined(inner), 1.0))
+
+
+def pointer_signature():
+    from numba import float64
+
+    return float64(float64, float64[::1])
+
+
+@separate(pointer_signature)
+def weighted(x, weights):
+    return x * weights[0]
+
+
+@kernel
+def twice_weighted(x, weights):
+    return 2.0 * weighted(x, weights)
+
+
+def test_a_kernel_apart_is_called_by_kernels_and_by_python():
+    weights = np.array([3.0])
+    assert twice_weighted(1.0, weights) == 6.0
+    assert twice_weighted.py_func(1.0, weights) == 6.0
+    assert kernel_stamp(twice_weighted.py_func) != kernel_stamp(outer(kernel(lambda x: x), 1.0))
+
+
+def test_the_stamp_knows_where_a_kernel_apart_is_and_what_it_takes():
+    """Compiled callers hold its symbol and its types: they must not outlive either."""
+
+    def wider():
+        from numba import float64
+
+        return float64(float64, float64[:, ::1])
+
+    def stamp(inner):
+        return kernel_stamp(outer(inner, 1.0))
+
+    same, moved = (separate(pointer_signature)(types.FunctionType(weighted.py_func.__code__, {})) for _ in range(2))
+    same.symbol = moved.symbol = weighted.symbol
+    assert stamp(same) == stamp(moved)
+    moved.symbol = "elsewhere"
+    assert stamp(same) != stamp(moved)
+    moved.symbol, moved.signature = weighted.symbol, wider
+    assert stamp(same) != stamp(moved)
+
+
+def test_a_kernel_apart_takes_its_own_types_alone():
+    from numba.core.errors import TypingError
+
+    with pytest.raises(TypingError, match="weighted"):
+        twice_weighted(1.0, np.zeros((1, 1)))
+
+
+class Inner(NamedTuple):
+    weight: float
+    count: int
+
+
+class Outer(NamedTuple):
+    values: np.ndarray
+    table: np.ndarray
+    inner: Inner
+    function: Any
+
+
+@inlined
+def total(outer):
+    found = 0.0
+    for i in range(outer.values.size):
+        found += outer.inner.weight * outer.function(outer.values[i]) + outer.table[i, 0]
+    outer.values[0] = -1.0
+    return found + outer.inner.count
+
+
+@kernel
+def total_of(outer):
+    return total(outer)
+
+
+def double(x):
+    return 2.0 * x
+
+
+def test_a_tuple_is_the_same_by_reference_and_by_value():
+    """The source of a kernel is one for both, and Python reads the fields of both alike."""
+    from numba import float64
+
+    pointer = function_pointer(float64(float64), double)
+    table = np.arange(12.0).reshape(3, 4)[:, ::2]
+    for by_reference in (False, True):
+        outer = Outer(np.array([1.0, 2.0, 4.0]), table, Inner(0.5, -3), pointer)
+        assert total_of(ByReference(outer) if by_reference else outer) == 0.5 * 2.0 * 7.0 + 12.0 - 3.0
+        assert outer.values[0] == -1.0
+    assert ByReference(Inner(0.5, -3)).count == -3
+
+
+def tuple_signature():
+    from numba import float64, int64, types
+
+    return float64(Reference(types.NamedTuple([float64, int64], Inner)))
+
+
+@separate(tuple_signature)
+def product(inner):
+    return inner.weight * inner.count
+
+
+@kernel
+def sum_of_products(weights):
+    found = 0.0
+    for i in range(weights.size):
+        found += product(Inner(weights[i], i))
+    return found
+
+
+def test_a_tuple_made_in_compiled_code_is_handed_over_by_reference_too():
+    assert sum_of_products(np.array([1.0, 2.0, 3.0])) == 8.0
+
+
+@separate(pointer_signature, rare=True)
+def seldom_weighted(x, weights):
+    return x * weights[1]
+
+
+@kernel
+def weighted_by_size(x, weights):
+    return seldom_weighted(x, weights) if x > 10.0 else weighted(x, weights)
+
+
+def test_a_rare_kernel_is_compiled_when_it_is_first_called():
+    weights = np.array([3.0, 5.0])
+    assert set(separate_kernels(weighted_by_size)) == {seldom_weighted, weighted}
+    assert weighted_by_size(1.0, weights) == 3.0
+    assert seldom_weighted._linked is None and weighted._linked is not None
+    assert weighted_by_size(20.0, weights) == 100.0
+    assert seldom_weighted._linked is not None
+
+
+@cold(numba.types.Tuple([numba.float64, numba.boolean]))
+def seldom(inner, values, scale):
+    """Of any types, one of them a tuple that its caller makes."""
+    return inner.weight * inner.count * scale + values.sum(), inner.count > 1
+
+
+@kernel
+def seldom_or_never(values, often):
+    if often:
+        return 0.0
+    found, many = seldom(Inner(0.5, 3), values, 2)
+    return found if many else -1.0
+
+
+def test_a_cold_kernel_is_compiled_for_the_types_of_its_caller_when_that_first_calls_it():
+    before = len(seldom._linked)
+    assert seldom_or_never(np.ones(2), True) == 0.0 and len(seldom._linked) == before
+    for values in (np.ones(2), np.ones(2, dtype=np.int32)):
+        assert seldom_or_never(values, False) == 5.0 == seldom_or_never.py_func(values, False)
+    assert len(seldom._linked) == before + 2
+
+
+class Within(NamedTuple):
+    values: Any
+
+
+class Around(NamedTuple):
+    within: Any
+    factor: float
+
+
+@kernel
+def weighed(around):
+    around.within.values[0] += 1.0
+    return around.factor * around.within.values[1]
+
+
+def test_a_tuple_points_at_one_that_it_holds_by_reference():
+    values = np.arange(3.0)
+    within = ByReference(Within(values))
+    around = ByReference(Around(within, 2.0))
+    assert weighed(around) == 2.0 == weighed.py_func(around) and values[0] == 2.0
+    assert weighed(around.replace(within=ByReference(Within(values + 3.0)))) == 8.0
