@@ -6,6 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -109,30 +112,33 @@ print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
 """
 
 
-def compared(law: str, precision: str, *, simulated: bool) -> dict[str, float]:
-    """Largest differences between the same worlds on a CPU and on a GPU, or in the simulator."""
-    return said_by(PROGRAM, law, precision, "simulated" if simulated else "real", simulated=simulated)
+@pytest.fixture(scope="module")
+def simulated() -> Iterator[Callable[..., dict[str, Any]]]:
+    """What a program with these arguments says in its last line, in a process whose GPU is the simulator."""
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("simulated_gpu.py"))]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    with subprocess.Popen(command, env=environment, text=True, stdin=PIPE, stdout=PIPE) as process:
 
+        def said_by(program: str, *arguments: str) -> dict[str, Any]:
+            process.stdin.write(json.dumps([program, *arguments]) + "\n")
+            process.stdin.flush()
+            said = json.loads(process.stdout.readline() or '{"error": "the process has ended"}')
+            assert "error" not in said, said["error"]
+            return said
 
-def said_by(program: str, *arguments: str, simulated: bool) -> dict[str, Any]:
-    """What a program says in its last line."""
-    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if simulated else {})
-    command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+        yield said_by
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping", "constraint-selection"])
-def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law):
-    found = compared(law, "double", simulated=True)
+def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law, simulated):
+    found = simulated(PROGRAM, law, "double", "simulated")
     assert found["force"] > 1.0  # they stand on the ground, some of them
     assert max(found["qpos"], found["recording"], found["kept"]) < 1e-9
     assert found["reset"] == 0.0 and found["unsolved"] == 0
 
 
-def test_a_warp_solves_contact_problems_together():
-    found = said_by(TOGETHER, simulated=True)
+def test_a_warp_solves_contact_problems_together(simulated):
+    found = simulated(TOGETHER)
     assert found["solved"] == 2 and found["sliding"] > 0
     assert found["worst"] < 1e-8  # far below the millionth that is called solved
 
@@ -146,12 +152,12 @@ def test_a_warp_solves_contact_problems_together():
     ],
     ids=["exact", "one-step", "friction of impacts"],
 )
-def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns):
+def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns, simulated):
     """It slides on a corner: states are searched, and sliding friction is found, by a warp.
 
     Not longer: a face that slides may be carried in several ways, of which solvers may find one or the other.
     """
-    found = said_by(TUMBLING, json.dumps(law), str(turns), simulated=True)
+    found = simulated(TUMBLING, json.dumps(law), str(turns))
     assert found["slid"] and found["force"] > 1.0
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
 
@@ -168,12 +174,12 @@ except ff.FootfallError as error:
 """
 
 
-def test_more_points_than_lanes_share_memory_for_are_refused_before_anything_is_compiled():
-    assert "128 points on 2 feet do not fit" in said_by(TOO_MANY, simulated=True)["message"]
+def test_more_points_than_lanes_share_memory_for_are_refused_before_anything_is_compiled(simulated):
+    assert "128 points on 2 feet do not fit" in simulated(TOO_MANY)["message"]
 
 
-def test_single_precision_keeps_what_it_can():
-    found = compared("spring-damper", "single", simulated=True)
+def test_single_precision_keeps_what_it_can(simulated):
+    found = simulated(PROGRAM, "spring-damper", "single", "simulated")
     # A millionth of lengths of a tenth of a metre and of speeds of a metre per second, a few times.
     assert 0.0 < found["qpos"] < 1e-6
 
@@ -189,7 +195,10 @@ def has_gpu() -> bool:
     "law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping", "constraint-selection"]
 )
 def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
-    found = compared(law, "double", simulated=False)
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, law, "double", "real"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
     assert max(found["qpos"], found["recording"]) < 0.8e-6
 
 
