@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from numba import types
 
 from footfall.compiled import cold, inlined
@@ -16,6 +18,15 @@ KEEP = 0.02
 LEVEL = 0.1
 #: A point is about to touch if its gap is less than this many times its way in a step, and a slack, m.
 AHEAD, SLACK = 3.0, 2e-4
+
+
+class Below(NamedTuple):
+    """The ground under points that are looked at, and how near to it they are shown to the law."""
+
+    surface: Any
+    shape: Any
+    table: Any
+    margin: float  # m
 
 
 @inlined
@@ -119,9 +130,9 @@ def is_early(others):
 
 
 @cold(types.int64)
-def list_body(world, points, contacts, b, slot, count, surface, shape, table, margin):
+def list_body(world, points, contacts, b, slot, count, below):
     """List the near points of a body beside the feet, in a ``slot`` or, if that is -1, in none. Gives the new count."""
-    others = points.others
+    others, surface, shape, table, margin = points.others, below.surface, below.shape, below.table, below.margin
     body = others.body[b]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     early = is_early(others)
@@ -254,6 +265,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
     bad = locate(world, points, contacts, surface, shape, table, margin)
     if bad >= 0:
         return bad
+    below = Below(surface, shape, table, margin)
     count, a, bodies = contacts.number[0], 0, 0
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
         if is_far(world, others, b, surface, shape, table):
@@ -266,7 +278,7 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
         if not fixed and a < others.slot.size:
             slot = others.feet + a
             contacts.near[slot] = count
-        last = list_body(world, points, contacts, b, slot, count, surface, shape, table, margin)
+        last = list_body(world, points, contacts, b, slot, count, below)
         if fixed:
             for i in range(count, last):
                 insert(contacts, slot, i)

@@ -20,6 +20,7 @@ from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, State, bytes_of, room
 from footfall.engine.worlds.card_kernels import (
+    Arrays,
     build_apart,
     build_setter,
     build_solver,
@@ -236,9 +237,9 @@ class Card:
             kind: Any = type(self.law)  # whose options are numbers, not code
             real: Any = self.real
             own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
-            arrays = (self.robot, given, self.state, self.space, feet, tapes.chosen, own)
+            arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.chosen)
             make = self._together if self.together else self._apart
-            last = self.last = plan, control, given, feet, make(kind, control, arrays)
+            last = self.last = plan, control, given, feet, make(kind, control, arrays, own)
         return last[4]
 
     def _prepare(self, entry: Any, arguments: tuple[Any, ...]) -> None:
@@ -246,32 +247,31 @@ class Card:
             prepare(entry, arguments)
             self.prepared.append(entry)
 
-    def _apart(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
+    def _apart(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """What takes the steps of a span, a lane for each world."""
         entry = build_apart(law, self.surface, control, self.plot, single=self.single)
-        self._prepare(entry, (*arrays, Span(1, 0, 0)))
-        return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), arrays)
+        self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
+        return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
 
-    def _together(self, law: Any, control: Any, arrays: tuple[Any, ...]) -> Callable[[Span], None]:
+    def _together(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
         step = build_together(law, self.surface, control, self.plot)
         parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
         solvers = [build_solver(part, self.plot, points, feet) for part in parts]
-        robot, _, state, space, _, chosen, _ = arrays
+        solved = arrays.robot, arrays.state, arrays.space, arrays.chosen
         going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
-        given = (robot, state, space, chosen, Span(1, 0, 0), Turn(0, 0, 0, 0, 0))
+        given = (*solved, Span(1, 0, 0), Turn(0, 0, 0, 0, 0))
         wanted = []
         for part, solver in zip(parts, solvers, strict=True):
             if not is_simulated() and is_missing(solver, kinds_of(solver, given)):
                 wanted.append(Wanted(part.__name__, self.plot, points, feet, kinds_of(solver, given)))
         with compiled_aside(wanted):
-            self._prepare(step, (*arrays, going, Span(1, 0, 0), Turn(0, 0, 0, 0, 0)))
+            self._prepare(step, (arrays, plan, going, Span(1, 0, 0), Turn(0, 0, 0, 0, 0)))
         for solver in solvers:
             self._prepare(solver, given)
-        move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (*arrays, going))
-        shape, own = (self.lanes, LANES_OF_WARP), (robot, state, space, chosen)
-        guess, newton, *search = (launcher(solver, shape, own) for solver in solvers)
+        move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, going))
+        guess, newton, *search = (launcher(solver, (self.lanes, LANES_OF_WARP), solved) for solver in solvers)
         # After a search few problems are left, and guesses after Newton may wait for the next turn.
         parts_of_a_turn = (*search, guess, newton) if search else (guess, newton, guess)
 

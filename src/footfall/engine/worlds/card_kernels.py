@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.selection import put_off, try_standing
-from footfall.engine.worlds.step import Functions, law_step, motion_step, operator_step, point_step
+from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
 from footfall.engine.worlds.together import begin_step, end_step, search_states, start_call, still_going, waits
 from footfall.solve.contact_lean import defer
@@ -53,6 +53,17 @@ def find_cuda() -> Any:
     global cuda
     cuda = desk_module.cuda = checked_cuda()
     return cuda
+
+
+class Arrays(NamedTuple):
+    """All arrays that the worlds of a GPU read and write, the world last."""
+
+    robot: Any
+    given: Any
+    state: Any
+    space: Any  # Tiles
+    tape: Any
+    chosen: Any  # (W,) row of the tape of each world, -1 if it is not recorded
 
 
 pick_given = picker(Given, world_last=True)
@@ -129,8 +140,8 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
     @cuda.jit(**limited(STEP_REGISTERS))
-    def entry(robot, given, state, space, tape, chosen, plan, going, span, turn):
-        lane = cuda.grid(1)
+    def entry(arrays, plan, going, span, turn):
+        lane, chosen = cuda.grid(1), arrays.chosen
         w = turn.first + lane
         if w >= chosen.size:
             return
@@ -138,22 +149,22 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
         if row < 0 and span.look == 1:
             return
         functions = Functions(point, coupled, ground, controller)
-        own_state, own, own_given, tape_row = state_of(state, w), space_of(space, lane), given_of(given, w), max(row, 0)
+        state, own, given = state_of(arrays.state, w), space_of(arrays.space, lane), given_of(arrays.given, w)
+        track = Track(tape_of(arrays.tape, max(row, 0)), row >= 0)
         if turn.start == 1:
             start(own.progress)
-        if not goes_on(own_state, own.progress, span):
+        if not goes_on(state, own.progress, span):
             return
         if is_waiting(own.progress):
             if turn.begin == 0:
                 going[0] = 1
             return
-        one = world(robot, own_given, own_state, own)
+        one = world(arrays.robot, given, state, own)
         if turn.end == 1:
-            end(one, own_state, own.progress, tape_of(tape, tape_row), row >= 0, plan, span)
+            end(one, state, own.progress, track, plan, span)
         if turn.begin == 1:
-            own_tape = tape_of(tape, tape_row)
-            begin(one, own_given, own_state, own.progress, own_tape, row >= 0, plan, functions, span)
-        elif goes_on(own_state, own.progress, span):
+            begin(one, given, state, own.progress, track, plan, functions, span)
+        elif goes_on(state, own.progress, span):
             going[0] = 1
 
     return kept_on_disk(entry)
@@ -212,18 +223,19 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
     space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
 
     @cuda.jit(**limited(STEP_REGISTERS))
-    def entry(robot, given, state, space, tape, chosen, plan, span):
-        lane, lanes = cuda.grid(1), cuda.gridsize(1)
+    def entry(arrays, plan, span):
+        lane, lanes, chosen = cuda.grid(1), cuda.gridsize(1), arrays.chosen
         if lane >= chosen.size:
             return
         functions = Functions(point, coupled, ground, controller)
-        own = space_of(space, lane)
+        own = space_of(arrays.space, lane)
         for w in range(lane, chosen.size, lanes):
             row = chosen[w]
             if row < 0 and span.look == 1:
                 continue
-            tape_row = tape_of(tape, max(row, 0))
-            advance(robot, given_of(given, w), state_of(state, w), own, tape_row, row >= 0, plan, functions, span)
+            track = Track(tape_of(arrays.tape, max(row, 0)), row >= 0)
+            given, state = given_of(arrays.given, w), state_of(arrays.state, w)
+            advance(arrays.robot, given, state, own, track, plan, functions, span)
 
     return kept_on_disk(entry)
 

@@ -21,9 +21,9 @@ from footfall.engine.worlds.step import advance_world
 
 
 @inlined
-def advance_on_feet(robot, given, state, space, tape, recorded, plan, functions, span):
+def advance_on_feet(robot, given, state, space, track, plan, functions, span):
     """As :func:`footfall.engine.worlds.step.advance_world`."""
-    advance_world(one_world_on_feet(robot, given, state, space), given, state, tape, recorded, plan, functions, span)
+    advance_world(one_world_on_feet(robot, given, state, space), given, state, track, plan, functions, span)
 
 
 @inlined

@@ -54,13 +54,14 @@ def write_rows(world, points, k, m, r, half, out):
         a0, a1, a2, a3, a4, a5 = a0 + x * g0, a1 + x * g1, a2 + x * g2, a3 + x * g3, a4 + x * g4, a5 + x * g5
         b0, b1, b2, b3, b4, b5 = b0 + y * g0, b1 + y * g1, b2 + y * g2, b3 + y * g3, b4 + y * g4, b5 + y * g5
         c0, c1, c2, c3, c4, c5 = c0 + z * g0, c1 + z * g1, c2 + z * g2, c3 + z * g3, c4 + z * g4, c5 + z * g5
-    write_row(out, 6 * k + r, 6 * m, a0, a1, a2, a3, a4, a5)
-    write_row(out, 6 * k + r + 1, 6 * m, b0, b1, b2, b3, b4, b5)
-    write_row(out, 6 * k + r + 2, 6 * m, c0, c1, c2, c3, c4, c5)
+    write_row(out, 6 * k + r, 6 * m, (a0, a1, a2, a3, a4, a5))
+    write_row(out, 6 * k + r + 1, 6 * m, (b0, b1, b2, b3, b4, b5))
+    write_row(out, 6 * k + r + 2, 6 * m, (c0, c1, c2, c3, c4, c5))
 
 
 @inlined
-def write_row(out, row, column, a0, a1, a2, a3, a4, a5):
+def write_row(out, row, column, values):
+    a0, a1, a2, a3, a4, a5 = values
     out[row, column], out[row, column + 1], out[row, column + 2] = a0, a1, a2
     out[row, column + 3], out[row, column + 4], out[row, column + 5] = a3, a4, a5
     out[column, row], out[column + 1, row], out[column + 2, row] = a0, a1, a2

@@ -58,9 +58,9 @@ def try_standing(problem, desk, signals, rules):
 
 
 @inlined
-def find_states_together(lane, robot, state, space, law, going_on, most, desk):
-    """The states of a world whose law has put them off, by the lanes of a warp, as far as ``most`` linear problems
-    lead. Gives its answer.
+def find_states_together(lane, robot, state, space, law, portion, desk):
+    """The states of a world whose law has put them off, by the lanes of a warp, or a portion of the search for them.
+    Gives its answer.
     """
     points = points_of(robot.soles, state, space)
     contacts = contacts_of(robot.soles.foot, points, space)
@@ -69,7 +69,7 @@ def find_states_together(lane, robot, state, space, law, going_on, most, desk):
     rules = Rules(numbers[1, 0], numbers[1, 1], numbers[1, 2], numbers[2, 0], numbers[2, 1], numbers[2, 2], feet)
     fetch_feet(lane, contacts, own, desk)
     near = contacts_at(contacts, desk)
-    found = search_together(lane, near, dt, points.memory, desk, own, rules, going_on, most)
+    found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
     answer = SEARCHING
     if found.ended and lane == 0:
         problem = begin_problem(contacts, dt, numbers[0, STILL], points.memory, points.force, points.mode, law)

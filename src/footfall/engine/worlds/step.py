@@ -54,6 +54,13 @@ class Span(NamedTuple):
     before: int  # steps of this recording that were taken before
 
 
+class Track(NamedTuple):
+    """Where a world is recorded."""
+
+    tape: Any
+    wanted: bool  # whether it is
+
+
 class Functions(NamedTuple):
     """What differs from simulation to simulation and is code."""
 
@@ -188,8 +195,8 @@ def sense(one, given, state, plan, functions, weigh):
 
 
 @inlined
-def advance_world(one, given, state, tape, recorded, plan, functions, span):
-    """Take steps with one world, if it has not ended; record it if ``recorded``. Gives how many it took.
+def advance_world(one, given, state, track, plan, functions, span):
+    """Take steps with one world, if it has not ended; record it if that is wanted. Gives how many it took.
 
     These are fewer than asked for if it ends, or if it needs more room for points beside the feet. The instant that is
     looked at changes what the law remembers: whoever asks for it sets that back.
@@ -202,26 +209,26 @@ def advance_world(one, given, state, tape, recorded, plan, functions, span):
         end = evaluate(one, given, state, plan, functions, i == steps - 1)
         if end == TOO_SMALL:
             return i
-        finish_step(one, state, tape, recorded, plan, end, before + i, steps - i)
+        finish_step(one, state, track, plan, end, before + i, steps - i)
     return steps + look
 
 
 @inlined
-def finish_step(one, state, tape, recorded, plan, end, sample, left):
+def finish_step(one, state, track, plan, end, sample, left):
     """Record the instant, count in its forces, and go on to the next, unless the world has ended or no step is left."""
     bodies, points, contacts = one.bodies, one.points, one.contacts
     outcome, step, dt = state.outcome, state.step[0], plan.dt
     outcome[END] = end
-    if recorded:
+    if track.wanted:
         if sample == 0:
             outcome[SAMPLES] = 0
         hold_forces(points, contacts, one.scratch.held)
         if (end == DONE and sample % plan.record_every == 0) or end == DIVERGED:
-            begin_sample_of_all(one.world, points, contacts, one.scratch, tape, step * dt, outcome)
+            begin_sample_of_all(one.world, points, contacts, one.scratch, track.tape, step * dt, outcome)
     if end != DONE or left == 0:
         return
-    if recorded:
-        add_step_of_all(one.world, points, contacts, one.scratch.held, tape, outcome[STATUS], outcome)
+    if track.wanted:
+        add_step_of_all(one.world, points, contacts, one.scratch.held, track.tape, outcome[STATUS], outcome)
     state.unsolved[0] += outcome[STATUS]
     tally_contacts(points, contacts, dt, state.tally)
     if left == 1:

@@ -33,7 +33,7 @@ from footfall.engine.worlds.beside import (
     turn_to,
 )
 from footfall.engine.worlds.one_world import Robot, one_world
-from footfall.engine.worlds.step import Functions, Plan, Span, advance_world
+from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
@@ -75,9 +75,9 @@ class Tapes(NamedTuple):
 
 
 @cold(types.int64)
-def advance_by_reference(one, given, state, tape, recorded, plan, functions, span):
+def advance_by_reference(one, given, state, track, plan, functions, span):
     """As :func:`advance_world`, of tuples that are laid out in memory once for a world."""
-    return advance_world(one, given, state, tape, recorded, plan, functions, span)
+    return advance_world(one, given, state, track, plan, functions, span)
 
 
 @kernel
@@ -92,7 +92,8 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
         if row < 0 and span.look == 1:
             continue
         given, state, kept = pick_given(memory.given, w), pick_state(memory.state, w), pick_kept(memory.kept, w)
-        tape, other_tape = pick_tape(tapes.feet, max(row, 0)), pick_other_tape(tapes.others, max(row, 0))
+        tape_row = max(row, 0)
+        track, other_tape = Track(pick_tape(tapes.feet, tape_row), row >= 0), pick_other_tape(tapes.others, tape_row)
         large = kept.counters[LIVE] > memory.small.beside.others.first
         done = 0
         while done < span.steps + span.look and state.outcome[END] == DONE:
@@ -102,7 +103,7 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
             turn_to(points)
             one = one_world(robot, given, state, space, points, laid.owner)
             left = Span(span.steps - done, span.look, span.before + done)
-            done += advance_by_reference(one, given, state, tape, row >= 0, plan, functions, left)
+            done += advance_by_reference(one, given, state, track, plan, functions, left)
             large = True
 
 

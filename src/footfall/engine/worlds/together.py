@@ -21,6 +21,7 @@ from footfall.engine.worlds.selection import find_states_together
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
 from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, deferred_problem
 from footfall.solve.together.newton import STAGES
+from footfall.solve.together.selection import Portion
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses
 
 # What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is.
@@ -45,7 +46,7 @@ def start_call(progress):
 
 
 @inlined
-def end_step(one, state, progress, tape, recorded, plan, span):
+def end_step(one, state, progress, track, plan, span):
     """The acceleration under the law's forces, and the step, unless the law has to be asked again."""
     outcome, turn, answer = state.outcome, progress[ASKED], progress[ANSWER]
     if answer == IDLE:
@@ -56,12 +57,12 @@ def end_step(one, state, progress, tape, recorded, plan, span):
         return
     outcome[STATUS] = answer if agrees else 1
     end, taken = runaway(one.world, outcome), progress[TAKEN]
-    finish_step(one, state, tape, recorded, plan, end, span.before + taken, span.steps - taken)
+    finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
     progress[TAKEN], progress[ASKED] = taken + 1, 0
 
 
 @inlined
-def begin_step(one, given, state, progress, tape, recorded, plan, functions, span):
+def begin_step(one, given, state, progress, track, plan, functions, span):
     """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps."""
     outcome, taken, turn = state.outcome, progress[TAKEN], progress[ASKED]
     progress[ANSWER], progress[STAGE] = IDLE, 0
@@ -71,7 +72,7 @@ def begin_step(one, given, state, progress, tape, recorded, plan, functions, spa
         outcome[STEP] = state.step[0]
         end = sense(one, given, state, plan, functions, taken == span.steps - 1)
         if end != DONE:
-            finish_step(one, state, tape, recorded, plan, end, span.before + taken, span.steps - taken)
+            finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
             return
         begin_operator(one)
     progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
@@ -123,7 +124,7 @@ def find_near_forces(lane, robot, state, space, law, turn, desk):
 def search_states(lane, robot, state, space, law, turn, desk):
     """The states of the feet that a law has put off, if it has; what takes long goes on in the next turn."""
     if space.progress[ANSWER] == SEARCHING:
-        going_on = space.progress[STAGE] == 1
-        answer = find_states_together(lane, robot, state, space, law, going_on, turn.most, desk)
+        portion = Portion(space.progress[STAGE] == 1, turn.most)
+        answer = find_states_together(lane, robot, state, space, law, portion, desk)
         if lane == 0:
             space.progress[ANSWER], space.progress[STAGE] = answer, 1 if answer == SEARCHING else 0

@@ -16,7 +16,7 @@ from footfall.solve.selection.search import IDEAS, PLACES, comes_to_rest, is_slo
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, VERTEX
 from footfall.solve.together.desk import LANES, wait
-from footfall.solve.together.states import evaluate_together, judge_together
+from footfall.solve.together.states import Rounds, evaluate_together, judge_together
 
 #: Linear problems that are solved in a search; its last states may take more. Of the restless steps of bipeds on a CPU
 #: 1 in 1,000 takes more, in vain every third time, and other worlds wait at the end of a call for one that takes long.
@@ -35,25 +35,33 @@ class Found(NamedTuple):
     agreed: bool
 
 
+class Portion(NamedTuple):
+    """How much of a search is done in a turn."""
+
+    going_on: bool  # whether it began in an earlier one
+    most: int  # linear problems
+
+
 @inlined
-def search_together(lane, contacts, dt, memory, desk, own, rules, going_on, most):
+def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
     """Find states that break no rule, beginning with those in ``desk.code``; ``own`` has the queue, and where the
-    search stands if it is ``going_on``. It stops for this turn when ``most`` linear problems have been solved.
+    search stands if it is going on. It stops for this turn when it has done its portion.
     """
     feet, count, tried, best, widened, place, what = contacts.near.size - 1, 0, 1, 0, 0, 0, FIRST
     spent, begin = 0, 0
-    if going_on:
+    if portion.going_on:
         count, tried, best, widened = own.stand[0], own.stand[1], own.stand[2], own.stand[3]
         place, what, spent, begin = own.stand[4], own.stand[5], own.stand[6], own.stand[7]
     elif rules.one_step == 1.0:
         what = PREDICTED
         for b in range(lane, feet, LANES):
             desk.code[b] = nearest(contacts, memory, desk, b, rules)
-    stop = spent + most
+    stop = spent + portion.most
     while True:
         wait()
         end = PREDICTED_ROUNDS if what == PREDICTED else ROUNDS
-        agreed, solved, stopped = evaluate_together(lane, contacts, dt, memory, desk, own, begin, end, stop - spent)
+        rounds = Rounds(begin, end, stop - spent)
+        agreed, solved, stopped = evaluate_together(lane, contacts, dt, memory, desk, own, rounds)
         spent, begin = spent + solved, begin + solved if stopped else 0
         if stopped:
             break

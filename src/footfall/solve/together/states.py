@@ -7,6 +7,8 @@ friction is found change three rows of a foot at most: all others are eliminated
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from footfall.compiled import inlined
 from footfall.solve.selection.rules import GOOD, NO_PULL, judge_clamped, judge_free, slides
 from footfall.solve.selection.sliding import (
@@ -33,6 +35,14 @@ from footfall.solve.selection.states import (
 )
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 from footfall.solve.together.rows import reduce_rows, solve_rows_together
+
+
+class Rounds(NamedTuple):
+    """The rounds in which sliding friction of a state is looked for."""
+
+    begin: int  # more than zero if it goes on from an earlier turn
+    end: int
+    most: int  # in this turn
 
 
 @inlined
@@ -180,11 +190,11 @@ def adapt_together(lane, contacts, desk, newton):
 
 
 @inlined
-def evaluate_together(lane, contacts, dt, memory, desk, own, begin, end, most):
-    """Forces and motions of the states in ``desk.code``: whether sliding friction was found in the rounds from
-    ``begin`` to before ``end``, how many it took, and whether it goes on later, from loads and slip in ``own``, because
-    it would take more than ``most``.
+def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
+    """Forces and motions of the states in ``desk.code``: whether sliding friction was found in these rounds, how many
+    it took, and whether it goes on later, from loads and slip in ``own``, because it would take more than the most.
     """
+    begin, end, most = rounds.begin, rounds.end, rounds.most
     rows = assemble_together(lane, contacts, dt, desk)
     feet, sliding = contacts.near.size - 1, slides(contacts, desk)
     fixed = reduce_rows(lane, desk, rows)
