@@ -3,7 +3,7 @@
 import footfall as ff
 
 
-@ff.point_law("rubber", k=2e4, c=300.0)  # options with their defaults, N/m and N s/m
+@ff.point_law("rubber", k=2e4, c=100.0)  # options with their defaults, N/m and N s/m
 def rubber(depth, depth_rate, slip, slip_velocity, memory, parameters):
     normal = max(0.0, parameters.k * depth + parameters.c * depth_rate)
     limit = parameters.dynamic_friction * normal

@@ -6,12 +6,15 @@ import dataclasses
 import math
 import warnings
 
-from footfall.contact.base import Law
+from footfall.contact.base import Law, PointLaw
 from footfall.contact.setting import Setting
+from footfall.contact.trial import normal_force
 from footfall.errors import FootfallWarning
 
 #: Times the step is made shorter before it is given up: gains may depend on it.
 TRIES = 60
+#: Deepest rest of a point that is looked for (m), and small motions about it: of the depth, and m/s.
+DEEPEST, SMALL, SLOW = 1.0, 1e-3, 1e-6
 
 
 def longest_stable_step(law: Law, setting: Setting) -> float | None:
@@ -21,18 +24,44 @@ def longest_stable_step(law: Law, setting: Setting) -> float | None:
     multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt: none is beyond one
     while a + 2 b < 4.
     """
-    terms_of = getattr(law, "normal_terms", None)
-    if terms_of is None:
-        return None
     dt = setting.dt
     for _ in range(TRIES):
-        terms = terms_of(dataclasses.replace(setting, dt=dt))
-        depth = terms.depth(setting.load)
-        a, b = setting.mobility * terms.slope(depth), setting.mobility * terms.damping(depth)
+        gains = gains_at_rest(law, dataclasses.replace(setting, dt=dt))
+        if gains is None:
+            return None
+        a, b = setting.mobility * gains[0], setting.mobility * gains[1]
         if a * dt**2 + 2.0 * b * dt < 4.0:
             return dt
         dt = min(0.9 * dt, (math.sqrt(b * b + 4.0 * a) - b) / a)
     return dt
+
+
+def gains_at_rest(law: Law, setting: Setting) -> tuple[float, float] | None:
+    """Stiffness (N/m) and damping (N s/m) of a point that carries its load; None if the law has no springs."""
+    if hasattr(law, "normal_terms"):
+        terms = law.normal_terms(setting)
+        depth = terms.depth(setting.load)
+        return terms.slope(depth), terms.damping(depth)
+    return gains_of_function(law, setting) if isinstance(law, PointLaw) else None
+
+
+def gains_of_function(law: PointLaw, setting: Setting) -> tuple[float, float] | None:
+    """The same of a law of which only its function is known, by small differences."""
+    parameters = law.resolve(setting)
+
+    def normal(depth: float, rate: float) -> float:
+        return normal_force(law.kernel, depth, rate, law.memory_size, parameters)
+
+    low, high = 0.0, DEEPEST
+    if not normal(high, 0.0) >= setting.load:  # nor where it is no number
+        return None
+    while high - low > SMALL * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if normal(middle, 0.0) >= setting.load else (middle, high)
+    step = SMALL * high
+    stiffness = (normal(high + step, 0.0) - normal(high, 0.0)) / step
+    damping = (normal(high, SLOW) - normal(high, -SLOW)) / (2.0 * SLOW)
+    return (stiffness, damping) if 0.0 < stiffness < math.inf and 0.0 <= damping < math.inf else None
 
 
 def warn_of_long_steps(law: Law, setting: Setting, longest: float) -> None:
