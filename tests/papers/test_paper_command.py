@@ -15,6 +15,7 @@ import footfall.papers
 from footfall.cli import main
 from footfall.papers import Assumption, Experiment, Paper, papers
 from footfall.papers.base import near, seen, unlike
+from footfall.papers.page import shrink
 
 
 @pytest.fixture(autouse=True)
@@ -196,3 +197,17 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
     assert [one["then"] for one in told["perturbed"]["changes"]] == ["FAILS", "FAILS"]
     assert main(["paper", "invented", "--perturb", "-1"]) != 0
     assert "--perturb -1" in capsys.readouterr().err
+
+
+def test_a_thin_line_keeps_its_colour_in_a_small_picture(tmp_path):
+    """Forty green pixels beside thousands in shades of blue are green afterwards."""
+    image = pytest.importorskip("PIL.Image")
+    rng, pixels = np.random.default_rng(0), np.full((200, 300, 3), 255, dtype=np.uint8)
+    shade, places = rng.random((20_000, 1)), rng.integers((0, 0), (200, 300), (20_000, 2))
+    pixels[places[:, 0], places[:, 1]] = 255 * (1 - shade) + np.array([0, 114, 178]) * shade
+    pixels[100, :40] = (0, 158, 115)
+    image.fromarray(pixels).save(tmp_path / "lines.png")
+    shrink(tmp_path / "lines.png")
+    with image.open(tmp_path / "lines.png") as small:
+        line = np.asarray(small.convert("RGB"))[100, :40]
+    assert np.abs(line.astype(int) - (0, 158, 115)).max() <= 12

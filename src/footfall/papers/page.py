@@ -110,11 +110,11 @@ def cell(text: str) -> str:
 
 
 def shrink(picture: Path) -> None:
-    """Write a picture anew with few colours."""
+    """Write a picture anew with few colours, those of thin lines among them."""
     from PIL import Image
 
     with Image.open(picture) as whole:
-        small = whole.convert("RGB").quantize(COLOURS)
+        small = whole.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
     small.save(picture, optimize=True)
 
 

@@ -263,9 +263,12 @@ class WalkFit:
 
 
 def fit_walk(problem: WalkFit, start: np.ndarray | None = None) -> WalkSeries:
-    """The walk that is nearest to the measured one. Takes about half a second."""
+    """The walk that is nearest to the measured one. Takes about a second."""
     from scipy.optimize import least_squares
 
     first = problem.guess() if start is None else start
-    found = least_squares(problem.residual, first, jac=problem.slopes, method="lm", ftol=1e-4, max_nfev=100).x
+    # Stopped before it stands still, a processor's last bits would choose among neighbouring minima.
+    found = least_squares(
+        problem.residual, first, jac=problem.slopes, method="lm", ftol=1e-7, xtol=1e-10, max_nfev=1000
+    ).x
     return WalkSeries(problem.series(found), problem.stride_time, float(found[-2]), float(found[-1]))

@@ -138,7 +138,7 @@ def draw_directions(figure: Any, data: dict[str, Recording]) -> None:
     axes[1].legend()
     rec = data["y"]
     draw_components(components, rec)
-    components[0].set_title("fig. 18, leaned on in y: contact forces x (N)")
+    components[0].set_title("fig. 18, in y: contact forces x (N)")
     for axis in (*components, *axes):
         axis.title.set_fontsize(7)
     components[2].legend()
