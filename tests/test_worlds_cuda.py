@@ -66,6 +66,35 @@ print(json.dumps({"worst": worst, "slid": slid, "force": forces, "unsolved": int
 """
 
 
+LYING = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+law, simulated = sys.argv[1], sys.argv[2] == "simulated"
+robot, count, steps = ("brick", 2, 6) if simulated else ("spatial-biped", 64, 200)
+sim = ff.Simulation(robot, law=law)
+qpos, qvel = np.repeat(sim.place()[None], count, axis=0), np.zeros((count, sim.robot.model.nv))
+if simulated:  # on its back, and on a side
+    qpos[:, 3:7] = (0.0, 1.0, 0.0, 0.0), (0.5**0.5, 0.5**0.5, 0.0, 0.0)
+    qvel[:, :3] = 0.3, 0.0, -1.0
+else:
+    qvel[:] = np.random.default_rng(0).normal(scale=0.5, size=qvel.shape)
+cpu, gpu = (ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
+found = {"qpos": 0.0, "body_force": 0.0, "recording": 0.0, "lying": 0, "unsolved": 0}
+for _ in range(5):
+    recordings = [one.run(steps * sim.dt, record=[0])[0] for one in (cpu, gpu)]
+    beside = gpu._engine.host("beside")
+    totals = [rec.force.sum(axis=1) for rec in recordings]
+    found["qpos"] = max(found["qpos"], float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
+    found["body_force"] = max(found["body_force"], float(np.abs(beside - cpu.body_force).max()))
+    found["recording"] = max(found["recording"], float(np.abs(totals[0] - totals[1]).max()))
+    found["lying"] = max(found["lying"], int((beside[:, 2] > 1.0).sum()))
+found["weight"], found["unsolved"] = sim.robot.weight, int(gpu.unsolved.sum())
+print(json.dumps(found))
+"""
+
+
 TOGETHER = """
 import json, math
 import numpy as np
@@ -162,6 +191,17 @@ def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns, si
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
 
 
+#: Laws under which every body meets the ground on a GPU.
+ON_EVERY_BODY = ("spring-damper", "hunt-crossley", "distributed")
+
+
+@pytest.mark.parametrize("law", ON_EVERY_BODY)
+def test_a_brick_that_lands_on_its_back_on_a_gpu_is_that_on_the_cpu(law, simulated):
+    found = simulated(LYING, law, "simulated")
+    assert found["lying"] == 2 and found["unsolved"] == 0
+    assert found["qpos"] < 1e-9 and max(found["body_force"], found["recording"]) < 1e-9 * found["weight"]
+
+
 TOO_MANY = """
 import json
 import footfall as ff
@@ -190,16 +230,32 @@ def has_gpu() -> bool:
     return bool(cuda().is_available())
 
 
-@pytest.mark.skipif(not has_gpu(), reason="there is no GPU here")
+needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no GPU here")
+
+
+def said_on_gpu(program: str, *arguments: str) -> dict[str, Any]:
+    """What a program says in its last line, with the GPU that there is."""
+    command = [sys.executable, "-W", "ignore", "-c", program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@needs_gpu
 @pytest.mark.parametrize(
     "law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping", "constraint-selection"]
 )
 def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
-    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, law, "double", "real"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = said_on_gpu(PROGRAM, law, "double", "real")
     assert max(found["qpos"], found["recording"]) < 0.8e-6
+
+
+@needs_gpu
+@pytest.mark.parametrize("law", ON_EVERY_BODY)
+def test_robots_that_fall_on_a_gpu_lie_as_on_the_cpu(law):
+    found = said_on_gpu(LYING, law, "real")
+    assert found["lying"] > 16 and found["unsolved"] == 0  # of 64, after a second
+    assert found["qpos"] < 0.8e-6 and max(found["body_force"], found["recording"]) < 0.8e-6 * found["weight"]
 
 
 def test_without_a_gpu_a_sentence_says_so():

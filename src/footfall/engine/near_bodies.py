@@ -98,6 +98,42 @@ def is_far(world, others, b, surface, shape, table):
 
 
 @inlined
+def touching_place(x, r, u, smooth, axes, roll, below):
+    """Where a point ``u`` of a body at ``x``, turned by ``r``, or the ellipsoid around it, is nearest to the ground:
+    its gap, place and normal, without its radius. The gap is ``FAR`` for a disc that stands on fixed points.
+    """
+    px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+    py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+    pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+    gap, nx, ny, nz = below.surface(px, py, pz, below.shape, below.table)
+    if smooth == 1:
+        # First from the normal under the centre, then from that under the place found.
+        touches, dx, dy, dz = True, 0.0, 0.0, 0.0
+        for _ in range(2):
+            dx, dy, dz, touches = support(r, axes, nx, ny, nz, roll)
+            if not touches:
+                break
+            gap, nx, ny, nz = below.surface(px + dx, py + dy, pz + dz, below.shape, below.table)
+        if touches:
+            px, py, pz = px + dx, py + dy, pz + dz
+        else:
+            gap = FAR
+    return gap, px, py, pz, nx, ny, nz
+
+
+@inlined
+def touches_soon(gap, at, v, com, dt):
+    """Whether a point at the place ``at`` (3) of a body that moves with ``v`` about ``com`` is about to touch."""
+    if gap <= SLACK:
+        return True
+    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+    vx = v[3] + v[1] * rz - v[2] * ry
+    vy = v[4] + v[2] * rx - v[0] * rz
+    vz = v[5] + v[0] * ry - v[1] * rx
+    return gap <= SLACK + AHEAD * dt * (vx * vx + vy * vy + vz * vz) ** 0.5
+
+
+@inlined
 def take_place(points, contacts, q):
     """A free place for point ``q``, or -1 if there is none."""
     others = points.others
@@ -132,30 +168,12 @@ def is_early(others):
 @cold(types.int64)
 def list_body(world, points, contacts, b, slot, count, below):
     """List the near points of a body beside the feet, in a ``slot`` or, if that is -1, in none. Gives the new count."""
-    others, surface, shape, table, margin = points.others, below.surface, below.shape, below.table, below.margin
-    body = others.body[b]
+    others, body, scratch = points.others, points.others.body[b], points.roll[points.roll.shape[0] - 1]
     x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
     early = is_early(others)
     for q in range(others.begin[b], others.begin[b + 1]):
-        u = others.local[q]
-        px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
-        py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
-        pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
-        gap, nx, ny, nz = surface(px, py, pz, shape, table)
-        p = others.place[q]
-        if others.smooth[q] == 1:
-            # First from the normal under the centre, then from that under the place found.
-            roll, touches = points.roll[points.roll.shape[0] - 1], True
-            dx, dy, dz = 0.0, 0.0, 0.0
-            for _ in range(2):
-                dx, dy, dz, touches = support(r, others.axes[q], nx, ny, nz, roll)
-                if not touches:
-                    break
-                gap, nx, ny, nz = surface(px + dx, py + dy, pz + dz, shape, table)
-            if touches:
-                px, py, pz = px + dx, py + dy, pz + dz
-            else:
-                gap = FAR
+        p, u, smooth = others.place[q], others.local[q], others.smooth[q]
+        gap, px, py, pz, nx, ny, nz = touching_place(x, r, u, smooth, others.axes[q], scratch, below)
         gap -= others.radius[q]
         if not gap < KEEP:  # nor where there is no ground
             if p >= 0:
@@ -163,13 +181,7 @@ def list_body(world, points, contacts, b, slot, count, below):
             if p < 0 or others.patient == 0:
                 continue
         px, py, pz = px - others.radius[q] * nx, py - others.radius[q] * ny, pz - others.radius[q] * nz
-        soon = gap <= SLACK
-        if not soon:
-            rx, ry, rz = px - com[0], py - com[1], pz - com[2]
-            vx = v[3] + v[1] * rz - v[2] * ry
-            vy = v[4] + v[2] * rx - v[0] * rz
-            vz = v[5] + v[0] * ry - v[1] * rx
-            soon = gap <= SLACK + AHEAD * others.dt * (vx * vx + vy * vy + vz * vz) ** 0.5
+        soon = touches_soon(gap, (px, py, pz), v, com, others.dt)
         if p < 0:
             if not (soon or early):
                 continue
@@ -181,7 +193,7 @@ def list_body(world, points, contacts, b, slot, count, below):
         at = points.position[p]
         at[0], at[1], at[2] = px, py, pz
         contacts.gap[p] = gap
-        if gap > margin or not (soon or points.mode[p] != OPEN or others.patient == 1):
+        if gap > below.margin or not (soon or points.mode[p] != OPEN or others.patient == 1):
             continue
         if slot < 0:
             others.counters[LOST] += 1
@@ -190,7 +202,7 @@ def list_body(world, points, contacts, b, slot, count, below):
         if others.smooth[q] == 1:
             for c in range(3):
                 for d in range(3):
-                    points.roll[p, c, d] = points.roll[points.roll.shape[0] - 1, c, d]
+                    points.roll[p, c, d] = scratch[c, d]
         contacts.body[p] = slot
         contacts.points[count] = p
         count += 1

@@ -31,6 +31,12 @@ def add_step_of_all(world, points, contacts, held, tape, status, outcome):
         add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
 
 
+@inlined
+def who_has(others, held, s, row):
+    """The point whose forces are recorded in a place, or -1."""
+    return others.who[s]
+
+
 @cold(types.none)
 def add_others(world, points, contacts, held, tape, row, count):
     """Add the forces of the ``count``-th step of a sample on points beside the feet: means, peaks, modes.
@@ -43,7 +49,7 @@ def add_others(world, points, contacts, held, tape, row, count):
     instant = count == 0
     count = max(1, count)
     for s in range(live(points) - others.first):
-        q, p = others.who[s], others.first + s
+        q, p = who_has(others, held, s, row), others.first + s
         if q < 0:
             continue
         f, mean, peak, normal = held.force[p], own.force[s, row], own.peak_force[s, row], contacts.frame[p, 2]

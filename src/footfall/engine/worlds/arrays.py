@@ -15,7 +15,6 @@ import numpy as np
 from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
 from footfall.engine.kinematics import Points
-from footfall.engine.others import AllPoints
 from footfall.engine.tape import OUTCOME_SIZE
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
@@ -78,6 +77,7 @@ class State(NamedTuple):
     beside: Any  # (3,) N, all others together
     row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.active_set`
     row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
+    seated: Any  # (B,) points of each body beside the feet that have a place, on a GPU those that are near the ground
 
 
 class Space(NamedTuple):
@@ -134,19 +134,31 @@ class Space(NamedTuple):
     held_force: Any  # (P, 3) N, world frame, of the step under way
     held_mode: Any  # (P,)
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
+    roll: Any  # (P + 1, 3, 3) m, see :class:`AllPoints`; one alone where nothing is an ellipsoid
     progress: (
         Any  # (4,) of a call on a GPU: steps taken, times the law was asked in this one, its status, Newton's stage
     )
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
-INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near", "progress"}
+INTEGERS |= {"held_mode", "kept_mode", "row_state", "row_near", "progress", "seated"}
 
 Shapes = dict[str, tuple[int, ...]]
 
 
-def state_shapes(model: mujoco.MjModel, points: int, of_feet: int, memory: int, rows: int) -> Shapes:
-    """The shapes of the arrays of :class:`State`, of one world; ``of_feet`` are the first of its points."""
+class Counts(NamedTuple):
+    """How many numbers a world keeps."""
+
+    points: int
+    of_feet: int  # the first of them
+    bodies: int  # beside the feet
+    memory: int  # of each point
+    joint_rows: int  # constraints of single joints
+
+
+def state_shapes(model: mujoco.MjModel, counts: Counts) -> Shapes:
+    """The shapes of the arrays of :class:`State`, of one world."""
+    points, rows = counts.points, counts.joint_rows
     return dict(
         qpos=(model.nq,),
         qvel=(model.nv,),
@@ -154,49 +166,58 @@ def state_shapes(model: mujoco.MjModel, points: int, of_feet: int, memory: int, 
         anchor=(points, 3),
         force=(points, 3),
         mode=(points,),
-        memory=(points, max(1, memory)),
+        memory=(points, max(1, counts.memory)),
         step=(1,),
         outcome=(OUTCOME_SIZE,),
         unsolved=(1,),
         tally=(TALLIES,),
-        push=(of_feet, 3),
+        push=(counts.of_feet, 3),
         beside=(3,),
         row_state=(rows,),
         row_inertia=(rows,),
+        seated=(counts.bodies,),
     )
 
 
 class Needs(NamedTuple):
-    """What a law needs of space beside its own scratch."""
+    """What a step needs of space beside the law's own scratch."""
 
+    points: int
+    slots: int  # of bodies
+    curved: bool  # whether any point is an ellipsoid
+    operator: bool  # whether accelerations and the Delassus operator are asked for
     signals: int
     memory: int
     joint_rows: int  # constraints of single joints
 
 
-def space_shapes(model: mujoco.MjModel, tree: Tree, points: Points | AllPoints, needs: Needs) -> Shapes:
+def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
     """The shapes of the arrays of :class:`Space`, of one computing thread, but for the law's own."""
-    count, feet, nv = len(points.local), len(points.body), model.nv
+    count, slots, nv = needs.points, needs.slots, model.nv
+    solved, solved_slots = (count, slots) if needs.operator else (0, 0)
     bodies = bodies_shapes(model, tree_count(tree))
-    own: Shapes = dict.fromkeys(("position", "velocity", "acceleration", "bias", "arm"), (count, 3))
-    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "kept_mode", "held_mode"), (count,))
+    own: Shapes = dict.fromkeys(("position", "velocity"), (count, 3))
+    own |= dict.fromkeys(("acceleration", "bias", "arm"), (solved, 3))
+    own |= dict.fromkeys(("points", "gap", "static_friction", "dynamic_friction", "held_mode"), (count,))
     own |= {"row_near": (1,)}
     own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
         number=(1,),
         effort=(1,),
-        near=(feet + 1,),
+        near=(slots + 1,),
         frame=(count, 3, 3),
-        mobility=(6 * feet, 6 * feet),
+        mobility=(6 * solved_slots, 6 * solved_slots),
         slip=(2, 2),
-        centroid=(feet, 3),
-        half=(feet, nv, 8),
+        centroid=(solved_slots, 3),
+        half=(solved_slots, nv, 8),
         block=(6, 8),
         signals=(max(1, needs.signals),),
-        kept=(count, max(1, needs.memory) + 3),
+        kept=(solved, max(1, needs.memory) + 3),
+        kept_mode=(solved,),
         held_force=(count, 3),
-        held_peak=(feet + 1,),
+        held_peak=(slots + 1,),
+        roll=(count + 1 if needs.curved else 1, 3, 3),
         progress=(4,),
     )
     return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}

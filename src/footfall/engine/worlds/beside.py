@@ -32,7 +32,6 @@ class Kept(NamedTuple):
 
     place: Any  # (Q,)
     who: Any  # (S,)
-    seated: Any  # (B,)
     counters: Any  # (4,)
 
 
@@ -49,7 +48,6 @@ class Laid(NamedTuple):
     geom: Any  # (K,)
     axes: Any  # (P, 3, 3) m
     smooth: Any  # (P,)
-    roll: Any  # (P + 1, 3, 3) m
     listed: Any  # (P,)
     owner: Any  # (P,) the slot of each point
     slot: Any  # (A,)
@@ -83,8 +81,9 @@ def _others_of_one() -> Any:
     where = {name: f"beside.others.{name}" for name in Others._fields}
     where |= {name: f"kept.{name}" for name in Kept._fields}
     where |= {"who": "kept.who[: beside.others.who.size]", "slot": "laid.slot", "tape": "tape"}
+    where |= {"seated": "state.seated"}
     values = ", ".join(where[name] for name in Others._fields)
-    source = f"def others_of(beside, kept, laid, tape):\n    return Others({values})\n"
+    source = f"def others_of(beside, kept, laid, tape, state):\n    return Others({values})\n"
     return inlined(generated(source, "others_of", {"Others": Others}, make_beside))  # type: ignore[arg-type]
 
 
@@ -113,9 +112,9 @@ def all_points_of(beside, kept, laid, tape, state, space):
         beside.centre,
         laid.axes,
         laid.smooth,
-        laid.roll,
+        space.roll,
         laid.listed,
-        others_of(beside, kept, laid, tape),
+        others_of(beside, kept, laid, tape, state),
     )
 
 

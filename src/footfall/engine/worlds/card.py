@@ -16,6 +16,7 @@ import numpy as np
 from footfall.compiled.gpu import is_simulated
 from footfall.compiled.gpu_cache import is_missing, kinds_of, launcher, prepare
 from footfall.contact.base import CoupledLaw, Law
+from footfall.engine.other_tape import OtherTape, make_other_tape
 from footfall.engine.step import DONE
 from footfall.engine.tape import Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, State, bytes_of, room
@@ -54,6 +55,7 @@ class Tapes(NamedTuple):
     """Recordings of chosen worlds, on the device."""
 
     feet: Any  # Tape, the world last
+    others: Any  # OtherTape, the world last
     chosen: Any  # (W,) row of each world, -1 if it is not recorded
     number: int
 
@@ -70,8 +72,9 @@ class Card:
         surface: Any,
         *,
         single: bool,
+        every_body: bool,
     ) -> None:
-        self.cuda, self.single = find_cuda(), single
+        self.cuda, self.single, self.every_body = find_cuda(), single, every_body
         self.real = np.float32 if self.single else np.float64
         self.count, self.law, self.surface = count, law, surface
         self.lanes = min(count, LANES)
@@ -85,6 +88,7 @@ class Card:
             )
         self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
+        self.of_feet, self.others = shapes[0]["push"][0], points - shapes[0]["push"][0]
         self.state = State(**self._zeros(shapes[0], count))
         self.plot = lay_out(shapes[1], own)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
@@ -121,7 +125,12 @@ class Card:
             )
 
     def _constants(self, values: Any) -> Any:
-        return type(values)(*(self.cuda.to_device(self._cast(value)) for value in values))
+        return type(values)(*map(self._constant, values))
+
+    def _constant(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.cuda.to_device(self._cast(value))
+        return self.real(value) if isinstance(value, float) else value
 
     def _cast(self, array: np.ndarray) -> np.ndarray:
         kind = self.real if array.dtype.kind == "f" else array.dtype
@@ -201,18 +210,24 @@ class Card:
 
     def make_tape(self, model: mujoco.MjModel, recorded: Sequence[int], samples: int, signals: int) -> Tapes:
         """Room for the recordings of these worlds."""
-        one = make_tape(model, samples if recorded else 1, len(self.robot.soles.local), max(1, signals))
-        rooms = (np.zeros((*array.shape, max(1, len(recorded))), dtype=array.dtype) for array in one)
+        worlds, samples = max(1, len(recorded)), samples if recorded else 1
+
+        def room_for(tape: Any) -> Any:
+            rooms = (np.zeros((*array.shape, worlds), dtype=array.dtype) for array in tape)
+            return type(tape)(*(self.cuda.to_device(self._cast(array)) for array in rooms))
+
+        feet = room_for(make_tape(model, samples, self.of_feet, max(1, signals)))
         rows = np.full(self.count, -1)
         rows[list(recorded)] = np.arange(len(recorded))
-        tape = Tape(*(self.cuda.to_device(self._cast(array)) for array in rooms))
-        return Tapes(tape, self.cuda.to_device(rows), len(recorded))
+        others = room_for(make_other_tape(self.others, samples))
+        return Tapes(feet, others, self.cuda.to_device(rows), len(recorded))
 
-    def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, None]]:
-        """What was recorded of each of these worlds; of points beside the feet there is nothing."""
-        whole = [array.copy_to_host() for array in tapes.feet]
+    def recordings(self, tapes: Tapes) -> Iterator[tuple[Tape, OtherTape | None]]:
+        """What was recorded of each of these worlds; where feet alone meet the ground, of their points."""
+        feet, others = ([array.copy_to_host() for array in tape] for tape in (tapes.feet, tapes.others))
         for row in range(tapes.number):
-            yield Tape(*(array[..., row] for array in whole)), None
+            beside = OtherTape(*(array[..., row] for array in others)) if self.every_body else None
+            yield Tape(*(array[..., row] for array in feet)), beside
 
     def advance(self, plan: Plan, controller: Any, steps: int, tapes: Tapes) -> None:
         """Take ``steps`` steps with all worlds that have not ended; comes back when the GPU is done."""
@@ -237,7 +252,7 @@ class Card:
             kind: Any = type(self.law)  # whose options are numbers, not code
             real: Any = self.real
             own = plan._replace(dt=real(plan.dt), margin=real(plan.margin), fall=real(plan.fall))
-            arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.chosen)
+            arrays = Arrays(self.robot, given, self.state, self.space, feet, tapes.others, tapes.chosen)
             make = self._together if self.together else self._apart
             last = self.last = plan, control, given, feet, make(kind, control, arrays, own)
         return last[4]
@@ -249,7 +264,8 @@ class Card:
 
     def _apart(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """What takes the steps of a span, a lane for each world."""
-        entry = build_apart(law, self.surface, control, self.plot, single=self.single)
+        every, single = self.every_body, self.single
+        entry = build_apart(law, self.surface, control, self.plot, single=single, every_body=every)
         self._prepare(entry, (arrays, plan, Span(1, 0, 0)))
         return launcher(entry, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan))
 

@@ -14,9 +14,13 @@ from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.constraint_selection import find_at_once, find_states
 from footfall.contact.time_stepping import restore_friction
 from footfall.engine.mobility import half_solve, mobility
+from footfall.engine.other_tape import OtherTape
 from footfall.engine.tape import Tape
 from footfall.engine.worlds.arrays import Given, State, picker
-from footfall.engine.worlds.feet_alone import STAND_INS, advance_on_feet
+from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
+from footfall.engine.worlds.every_body import advance_on_every_body
+from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
+from footfall.engine.worlds.feet_alone import advance_on_feet
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.selection import put_off, try_standing
@@ -63,12 +67,14 @@ class Arrays(NamedTuple):
     state: Any
     space: Any  # Tiles
     tape: Any
+    other_tape: Any  # of points beside the feet
     chosen: Any  # (W,) row of the tape of each world, -1 if it is not recorded
 
 
 pick_given = picker(Given, world_last=True)
 pick_state = picker(State, world_last=True)
 pick_tape = picker(Tape, world_last=True)
+pick_other_tape = picker(OtherTape, world_last=True)
 
 
 def limited(registers: int) -> dict[str, int]:
@@ -131,13 +137,14 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 @cache
 def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
-    device = Device(replaced=STAND_INS | LEAN)
+    device = Device(replaced=FEET_ALONE | LEAN)
     start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
     goes_on, is_waiting = device.function(still_going), device.function(waits)
     world, coupled = device.function(one_world_on_feet), law_on_tiles(device, law.adapter(), plot)
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
+    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
+    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
 
     @cuda.jit(**limited(STEP_REGISTERS))
     def entry(arrays, plan, going, span, turn):
@@ -150,7 +157,8 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
             return
         functions = Functions(point, coupled, ground, controller)
         state, own, given = state_of(arrays.state, w), space_of(arrays.space, lane), given_of(arrays.given, w)
-        track = Track(tape_of(arrays.tape, max(row, 0)), row >= 0)
+        tape_row = max(row, 0)
+        track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
         if turn.start == 1:
             start(own.progress)
         if not goes_on(state, own.progress, span):
@@ -209,18 +217,20 @@ def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, 
 
 
 @cache
-def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool) -> Any:
-    """The kernel for the others: a lane for each world, on its own."""
+def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: bool, every_body: bool) -> Any:
+    """The kernel for the others: a lane for each world, on its own; ``every_body`` meets the ground, or feet alone."""
     own_step = point_step
     if law.coupled:
         own_step = operator_step if law.operator else motion_step
-    device = Device(single=single, replaced=STAND_INS | LEAN | {law_step: own_step})
-    advance = device.function(advance_on_feet)
+    stand_ins, advance_one = (EVERY_BODY, advance_on_every_body) if every_body else (FEET_ALONE, advance_on_feet)
+    device = Device(single=single, replaced=stand_ins | LEAN | {law_step: own_step})
+    advance = device.function(advance_one)
     point = device.function(law.pointer() if issubclass(law, PointLaw) else idle_point)
     coupled = law_on_tiles(device, law.adapter() if issubclass(law, CoupledLaw) else idle_coupled, plot)
     ground, controller = device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
-    space_of, tape_of = device.function(tile_picker(plot, simulated=is_simulated())), device.function(pick_tape)
+    tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
+    space_of = device.function(tile_picker(plot, simulated=is_simulated()))
 
     @cuda.jit(**limited(STEP_REGISTERS))
     def entry(arrays, plan, span):
@@ -233,7 +243,8 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
             row = chosen[w]
             if row < 0 and span.look == 1:
                 continue
-            track = Track(tape_of(arrays.tape, max(row, 0)), row >= 0)
+            tape_row = max(row, 0)
+            track = Track(tape_of(arrays.tape, tape_row), others_of(arrays.other_tape, tape_row), row >= 0)
             given, state = given_of(arrays.given, w), state_of(arrays.state, w)
             advance(arrays.robot, given, state, own, track, plan, functions, span)
 

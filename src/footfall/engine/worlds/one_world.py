@@ -39,6 +39,7 @@ class Robot(NamedTuple):
     tree: Any
     soles: Any
     joints: Any  # constraints of single joints
+    rest: Any = ()  # bodies beside the feet on a GPU, see :class:`footfall.engine.worlds.every_body.Rest`
 
 
 class Line(NamedTuple):
@@ -150,9 +151,9 @@ def points_of(soles, state, space):
 
 
 @inlined
-def set_friction(given, space):
-    """Coefficients of friction of all points."""
-    for p in range(space.gap.size):
+def set_friction(given, space, count):
+    """Coefficients of friction of the first ``count`` points."""
+    for p in range(count):
         space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
 
 
@@ -221,7 +222,6 @@ def joints_of(rows, state, space):
 def one_world(robot, given, state, space, points, owner):
     """All that kernels take of one world, whose contact points are ``points``, each of the slot ``owner`` says."""
     bodies = bodies_of(given, state, space)
-    set_friction(given, space)
     return OneWorld(
         robot.tree,
         bodies,
@@ -238,4 +238,5 @@ def one_world(robot, given, state, space, points, owner):
 @inlined
 def one_world_on_feet(robot, given, state, space):
     """The same of a world in which feet alone meet the ground."""
+    set_friction(given, space, space.gap.size)
     return one_world(robot, given, state, space, points_of(robot.soles, state, space), robot.soles.foot)

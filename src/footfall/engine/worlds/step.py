@@ -58,6 +58,7 @@ class Track(NamedTuple):
     """Where a world is recorded."""
 
     tape: Any
+    others: Any  # of points beside the feet
     wanted: bool  # whether it is
 
 

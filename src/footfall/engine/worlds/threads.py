@@ -32,7 +32,7 @@ from footfall.engine.worlds.beside import (
     make_other_tapes,
     turn_to,
 )
-from footfall.engine.worlds.one_world import Robot, one_world
+from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
 
@@ -93,14 +93,15 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
             continue
         given, state, kept = pick_given(memory.given, w), pick_state(memory.state, w), pick_kept(memory.kept, w)
         tape_row = max(row, 0)
-        track, other_tape = Track(pick_tape(tapes.feet, tape_row), row >= 0), pick_other_tape(tapes.others, tape_row)
+        track = Track(pick_tape(tapes.feet, tape_row), pick_other_tape(tapes.others, tape_row), row >= 0)
         large = kept.counters[LIVE] > memory.small.beside.others.first
         done = 0
         while done < span.steps + span.look and state.outcome[END] == DONE:
             rooms = memory.large if large else memory.small
             space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
-            points = all_points_of(rooms.beside, kept, laid, other_tape, state, space)
+            points = all_points_of(rooms.beside, kept, laid, track.others, state, space)
             turn_to(points)
+            set_friction(given, space, space.gap.size)
             one = one_world(robot, given, state, space, points, laid.owner)
             left = Span(span.steps - done, span.look, span.before + done)
             done += advance_by_reference(one, given, state, track, plan, functions, left)

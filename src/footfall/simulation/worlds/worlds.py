@@ -25,6 +25,7 @@ from footfall.engine.worlds.arrays import (
     PEAK,
     SLIP,
     WORK,
+    Counts,
     Given,
     Needs,
     Shapes,
@@ -69,9 +70,9 @@ class Worlds:
     and inertias) and ``pushes`` are the same for all worlds, or given one for each. Options that are left to the law
     are derived for the robot as it is, not for its scaled masses.
 
-    On a CPU every body meets the ground, unless the simulation has ``body_contacts=False``; on a GPU feet do, and
-    nothing else. A world whose centre of mass comes lower than ``fall`` times its height in the home pose is *down*: it
-    stops there until it is reset; ``fall=0`` lets all go on.
+    Every body meets the ground, unless the simulation has ``body_contacts=False``; on a GPU, under laws that solve a
+    contact problem, feet do and nothing else. A world whose centre of mass comes lower than ``fall`` times its height
+    in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
 
     ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
     GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads. Loops, tendons and contacts
@@ -108,7 +109,11 @@ class Worlds:
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
-        every = make_points(model, sim.robot, law.memory_size, around(sim, self._grounds))
+        operator = isinstance(law, CoupledLaw) and law.operator
+        surroundings = around(sim, self._grounds)
+        if device != "cpu" and operator:  # lanes share too little memory for problems with all bodies
+            surroundings = surroundings._replace(wanted=False)
+        every = make_points(model, sim.robot, law.memory_size, surroundings)
         feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
@@ -125,21 +130,21 @@ class Worlds:
         self._plan = Plan(
             dt=sim.dt,
             margin=float(law.margin),
-            operator=int(isinstance(law, CoupledLaw) and law.operator),
+            operator=int(operator),
             coupled=int(law.coupled),
             fall=float(fall) * _home_height(sim),
             control=0,
             control_every=1,
             record_every=1,
         )
-        robot = Robot(tree, make_soles(of_feet(feet), tree), joints)
+        others, curved = every.others, bool(every.others.curved)
 
-        def state(points: AllPoints) -> Shapes:
-            return state_shapes(model, len(points.local), len(feet.local), law.memory_size, len(joints.kind))
+        def state(points: int, bodies: int) -> Shapes:
+            return state_shapes(model, Counts(points, len(feet.local), bodies, law.memory_size, len(joints.kind)))
 
-        def space(points: AllPoints) -> Shapes:
-            needs = Needs(signals=signals, memory=law.memory_size, joint_rows=len(joints.kind))
-            return space_shapes(model, tree, points, needs)
+        def space(points: int, slots: int, operator: bool) -> Shapes:
+            needs = Needs(points, slots, curved, operator, signals, law.memory_size, len(joints.kind))
+            return space_shapes(model, tree, needs)
 
         def scratch(points: AllPoints) -> Any:
             return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
@@ -147,13 +152,20 @@ class Worlds:
         if device == "cpu":
             from footfall.engine.worlds.threads import Cores
 
-            shapes = state(every), space(feet), space(every)
+            robot = Robot(tree, make_soles(of_feet(feet), tree), joints)
+            small, large = (space(len(points.local), len(points.body), True) for points in (feet, every))
+            shapes = state(len(every.local), len(others.body)), small, large
             functions = _functions(law, surface)
             self._engine: Any = Cores(robot, (feet, every), shapes, count, functions, scratch, threads)
         else:
             from footfall.engine.worlds.card import Card
+            from footfall.engine.worlds.every_body import every_sole
 
-            self._engine = Card(robot, (state(feet), space(feet)), count, law, surface, single=precision == "single")
+            soles, rest = every_sole(every, tree)
+            points, bodies = len(soles.local), len(rest.body)
+            on_card = state(points, bodies), space(points, len(soles.body), operator)
+            kind = {"single": precision == "single", "every_body": bodies > 0}
+            self._engine = Card(Robot(tree, soles, joints, rest), on_card, count, law, surface, **kind)
         self._no_tape = self._engine.make_tape(model, [], 1, signals)
         self._engine.give(self._given)
         self.reset()

@@ -1,0 +1,324 @@
+"""Worlds on a GPU in which every body meets the ground: what stands in for the functions that look for others.
+
+On a CPU few points beside the feet have a place among the contact points, and a thread lays out anew who has one. Here
+each has a place of its own, behind those of the feet, and each body a slot: then where they are on their bodies is the
+same for all worlds, and lanes read it together. A body that is far from the ground costs one look at it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.engine.dynamics.tree import Tree
+from footfall.engine.kinematics import locate, near_forces, release
+from footfall.engine.near_bodies import (
+    Below,
+    all_point_forces,
+    free_far_places,
+    insert,
+    is_far,
+    lacks_room,
+    live,
+    locate_all,
+    release_all,
+    too_small,
+    touches_soon,
+    touching_place,
+)
+from footfall.engine.other_tape import OtherTape
+from footfall.engine.others import AllPoints
+from footfall.engine.sample_of_all import add_others, add_step_of_all, begin_sample_of_all, who_has
+from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
+from footfall.engine.worlds.arrays import Soles
+from footfall.engine.worlds.one_world import one_world, set_friction
+from footfall.engine.worlds.step import advance_world
+from footfall.ground.surface import tangent_frame
+from footfall.solve.contacts import OPEN
+
+
+class Rest(NamedTuple):
+    """Q points on B bodies beside the feet, constant. See :class:`footfall.engine.others.Others`."""
+
+    feet: int
+    first: int
+    dt: float  # s
+    flat: int
+    lipschitz: float
+    highest: float  # m
+    curved: int
+    patient: int
+    body: Any  # (B,)
+    root: Any  # (B,) row of the body's tree in ``subtree_com``
+    slot: Any  # (B,) that of a foot for those that are fixed to one
+    begin: Any  # (B + 1,)
+    centre: Any  # (B, 3) m
+    half: Any  # (B, 3) m
+    size: Any  # (B,) m
+    axes: Any  # (P, 3, 3) m, of all points
+    smooth: Any  # (P,) of all points
+
+
+class RestOfWorld(NamedTuple):
+    """The same in one world."""
+
+    feet: int
+    first: int
+    dt: float
+    flat: int
+    lipschitz: float
+    highest: float
+    curved: int
+    patient: int
+    body: Any
+    root: Any
+    slot: Any
+    begin: Any
+    centre: Any
+    half: Any
+    size: Any
+    axes: Any
+    seated: Any  # (B,) how many of its points are near the ground
+    tape: OtherTape
+
+
+class EveryPoint(NamedTuple):
+    """The contact points of one world: :class:`footfall.engine.kinematics.Points`, and what ellipsoids need."""
+
+    local: Any
+    radius: Any
+    begin: Any
+    body: Any
+    root: Any
+    chain: Any
+    chain_length: Any
+    shared: Any
+    position: Any
+    anchor: Any
+    force: Any
+    mode: Any
+    memory: Any
+    smooth: Any
+    roll: Any
+    others: RestOfWorld
+
+
+def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
+    """The constant part of all points of a robot, each with a place, and of all its bodies, each with a slot."""
+    others, first, feet = points.others, points.others.first, points.others.feet
+    loose = np.flatnonzero(others.foot < 0)
+    slot = others.foot.copy()
+    slot[loose] = feet + np.arange(len(loose))
+    chosen = np.concatenate([np.arange(feet), feet + loose])
+    begin = np.full(len(chosen) + 1, first, dtype=np.int64)
+    begin[: feet + 1] = points.begin[: feet + 1]
+    body = np.concatenate([points.body[:feet], others.body[loose]])
+    of_feet, of_others = np.diff(points.begin[: feet + 1]), np.diff(others.begin)
+    soles = Soles(
+        local=np.concatenate([points.local[:first], others.local]),
+        radius=np.concatenate([points.radius[:first], others.radius]),
+        begin=begin,
+        body=body,
+        tree=tree.body_tree[body],
+        chain=np.concatenate([points.chain[:feet], others.chain[loose]]),
+        chain_length=np.concatenate([points.chain_length[:feet], others.chain_length[loose]]),
+        shared=others.shared[np.ix_(chosen, chosen)],
+        foot=np.concatenate([np.repeat(np.arange(feet), of_feet), np.repeat(slot, of_others)]),
+    )
+    same = {name: getattr(others, name) for name in Rest._fields if hasattr(others, name)}
+    same |= {"root": tree.body_tree[others.body], "slot": slot}
+    same |= {
+        name: np.concatenate([getattr(points, name)[:first], getattr(others, name)]) for name in ("axes", "smooth")
+    }
+    return soles, Rest(**same)
+
+
+@inlined
+def points_of_all(robot, state, space, tape):
+    """The contact points of one world, of feet and of all other bodies."""
+    soles, rest = robot.soles, robot.rest
+    others = RestOfWorld(
+        rest.feet,
+        rest.first,
+        rest.dt,
+        rest.flat,
+        rest.lipschitz,
+        rest.highest,
+        rest.curved,
+        rest.patient,
+        rest.body,
+        rest.root,
+        rest.slot,
+        rest.begin,
+        rest.centre,
+        rest.half,
+        rest.size,
+        rest.axes,
+        state.seated,
+        tape,
+    )
+    return EveryPoint(
+        soles.local,
+        soles.radius,
+        soles.begin,
+        soles.body,
+        soles.tree,
+        soles.chain,
+        soles.chain_length,
+        soles.shared,
+        space.position,
+        state.anchor,
+        state.force,
+        state.mode,
+        state.memory,
+        rest.smooth,
+        space.roll,
+        others,
+    )
+
+
+@inlined
+def advance_on_every_body(robot, given, state, space, track, plan, functions, span):
+    """As :func:`footfall.engine.worlds.step.advance_world`."""
+    points = points_of_all(robot, state, space, track.others)
+    set_friction(given, space, points.others.first)
+    one = one_world(robot, given, state, space, points, robot.soles.foot)
+    advance_world(one, given, state, track, plan, functions, span)
+
+
+@inlined
+def open_point(points, p):
+    """A point that is not near is open, and remembers nothing."""
+    release(points, p)
+    points.memory[p, :] = 0.0
+
+
+@inlined
+def open_body(points, b):
+    others = points.others
+    for q in range(others.begin[b], others.begin[b + 1]):
+        open_point(points, others.first + q)
+    others.seated[b] = 0
+
+
+@inlined
+def list_own_points(world, points, contacts, b, count, below):
+    """List the near points of a body beside the feet; all its others are open. Gives the new count."""
+    others, body, was_near = points.others, points.others.body[b], points.others.seated[b] > 0
+    x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
+    for p in range(others.first + others.begin[b], others.first + others.begin[b + 1]):
+        smooth, radius = points.smooth[p], points.radius[p]
+        roll = points.roll[p if smooth == 1 else 0]
+        gap, px, py, pz, nx, ny, nz = touching_place(x, r, points.local[p], smooth, others.axes[p], roll, below)
+        gap -= radius
+        px, py, pz = px - radius * nx, py - radius * ny, pz - radius * nz
+        # Nor is it near where there is no ground.
+        near = gap <= below.margin and (points.mode[p] != OPEN or touches_soon(gap, (px, py, pz), v, com, others.dt))
+        if not near:
+            if was_near:
+                open_point(points, p)
+            continue
+        at = points.position[p]
+        at[0], at[1], at[2] = px, py, pz
+        contacts.gap[p] = gap
+        contacts.static_friction[p], contacts.dynamic_friction[p] = (
+            contacts.static_friction[0],
+            contacts.dynamic_friction[0],
+        )
+        tangent_frame(nx, ny, nz, contacts.frame[p])
+        contacts.points[count] = p
+        count += 1
+    return count
+
+
+@inlined
+def locate_every(world, points, contacts, surface, shape, table, margin):
+    """As :func:`footfall.engine.near_bodies.locate_all`."""
+    bad = locate(world, points, contacts, surface, shape, table, margin)
+    if bad >= 0:
+        return bad
+    others, below, count = points.others, Below(surface, shape, table, margin), contacts.number[0]
+    for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
+        if is_far(world, others, b, surface, shape, table):
+            if others.seated[b] > 0:
+                open_body(points, b)
+            continue
+        slot, last = others.slot[b], list_own_points(world, points, contacts, b, count, below)
+        others.seated[b] = last - count
+        if slot < others.feet:
+            for i in range(count, last):
+                insert(contacts, slot, i)
+        elif last > count:
+            for k in range(slot + 1, contacts.near.size):
+                contacts.near[k] = last
+        count = last
+    contacts.number[0] = count
+    return -1
+
+
+@inlined
+def release_feet(points, contacts):
+    """Set every point of a foot open that is not near; those of other bodies are since they were looked for."""
+    before, first = 0, points.others.first
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        if p < first:
+            while before < p:
+                open_point(points, before)
+                before += 1
+            before = p + 1
+    while before < first:
+        open_point(points, before)
+        before += 1
+
+
+@inlined
+def every_point_force(points, contacts, law, parameters, slip):
+    release_feet(points, contacts)
+    near_forces(points, contacts, law, parameters, slip)
+
+
+@inlined
+def begin_sample_of_every_body(world, points, contacts, scratch, tape, time, outcome):
+    begin_sample(world, points, contacts, scratch, tape, time, outcome)
+    add_others(world, points, contacts, scratch.held, tape, outcome[SAMPLES] - 1, 0)
+
+
+@inlined
+def add_step_of_every_body(world, points, contacts, held, tape, status, outcome):
+    add_step(points, contacts, held, tape, status, outcome)
+    add_others(world, points, contacts, held, tape, outcome[SAMPLES] - 1, outcome[STEPS])
+
+
+@inlined
+def who_touches(others, held, s, row):
+    """The point of a place, once it has touched in a sample, or -1."""
+    return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
+
+
+def every_place(points):
+    return points.mode.size
+
+
+def never(points):
+    return False
+
+
+def nothing(points, contacts):
+    return
+
+
+STAND_INS = {
+    locate_all: locate_every,
+    release_all: release_feet,
+    all_point_forces: every_point_force,
+    begin_sample_of_all: begin_sample_of_every_body,
+    add_step_of_all: add_step_of_every_body,
+    who_has: who_touches,
+    live: every_place,
+    lacks_room: never,
+    too_small: never,
+    free_far_places: nothing,
+}
