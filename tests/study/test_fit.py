@@ -29,7 +29,7 @@ def thrown(number, law, friction, seed=0):
     for i in range(number):
         qpos = np.array([0.0, 0.0, 0.0524 + random.uniform(0.01, 0.05), 1.0, 0.0, 0.0, 0.0])
         qvel = np.array([*random.uniform(-1.0, 1.0, 2), 0.0, 0.0, 0.0, random.uniform(-1.0, 1.0)])
-        rec = sim.run(0.3, qpos=qpos, qvel=qvel, record_dt=1.0 / RATE)
+        rec = sim.run(0.2, qpos=qpos, qvel=qvel, record_dt=1.0 / RATE)
         found.append(Toss(f"made {i}", RATE, rec.qpos, qvel, 0.1048))
     return found
 
@@ -37,7 +37,7 @@ def thrown(number, law, friction, seed=0):
 def test_friction_and_restitution_that_made_the_data_are_found():
     tosses = thrown(8, ff.law("time-stepping", restitution=0.3), 0.35)
     ranges = {"law.restitution": Range(0.0, 0.8, start=0.05), "ground.friction": (0.1, 1.0, "log")}
-    found = fit("time-stepping", tosses[:5], ranges, judge=tosses[5:], evaluations=80, workers=2)
+    found = fit("time-stepping", tosses[:5], ranges, judge=tosses[5:], evaluations=60, workers=1)
     values = {one.name: one for one in found.parameters}
     # The search ends within a thousandth of the ranges of what made the data; 1 % of each is allowed.
     assert found.law.restitution == pytest.approx(0.3, abs=0.008)
@@ -56,7 +56,7 @@ def test_a_parameter_that_does_nothing_is_not_identifiable():
     tosses = thrown(6, "time-stepping", 0.3)
     ranges = {"ground.friction": (0.05, 1.0, "log"), "law.v_t": (1e-3, 1.0, "log")}
     # v_t decides when a sliding vertex may stick again; a cube that slides on its face does not care.
-    found = fit("constraint-selection", tosses, ranges, evaluations=40, workers=2)
+    found = fit("constraint-selection", tosses, ranges, evaluations=40, workers=1)
     assert found.parameters[0].value == pytest.approx(0.3, rel=0.05)
     assert found.parameters[1].note in ("not identifiable from these data", "the law's default, kept")
 
@@ -187,13 +187,13 @@ def test_side_and_inertia_of_the_cube_are_found():
     sim = ff.Simulation(body, ground=ff.Ground.plane(friction=0.3, height=0.002), law="time-stepping", dt=1e-3)
     random = np.random.default_rng(5)
     tosses = []
-    for i in range(6):
+    for i in range(4):
         turn = random.normal(size=4)
         qpos = np.array([0.0, 0.0, 0.12, *(turn / np.linalg.norm(turn))])
         qvel = np.array([*random.uniform(-0.5, 0.5, 3), *random.uniform(-4.0, 4.0, 3)])
         tosses.append(Toss(f"made {i}", RATE, sim.run(0.25, qpos=qpos, qvel=qvel, record_dt=0.01).qpos, qvel, 0.1048))
     ranges = {"robot.inertia": (6e-4, 2e-3, "log", 0.00081), "robot.side": (0.094, 0.106, "linear", 0.1048)}
-    found = fit("time-stepping", tosses, ranges, ground={"friction": 0.3, "height": 0.002}, evaluations=60, workers=2)
+    found = fit("time-stepping", tosses, ranges, ground={"friction": 0.3, "height": 0.002}, evaluations=40, workers=2)
     # Seen within 1 % of the inertia and 0.1 mm; a tumble of a quarter second doubles neither.
     assert found.robot["inertia"] == pytest.approx(0.0011, rel=0.02)
     assert found.robot["side"] == pytest.approx(0.098, abs=2e-4)
@@ -248,7 +248,7 @@ def test_damaged_toss_files_are_refused(tmp_path):
 @pytest.mark.skipif(not DATA.exists(), reason="the cube tosses are not here")
 def test_the_command_ranks_laws_on_real_tosses(capsys):
     command = ["identify", "tosses", str(DATA), "--laws", "constraint-selection", "hunt-crossley"]
-    assert main([*command, "--trials", "6", "--judge", "6", "--evaluations", "8", "--json"]) == 0
+    assert main([*command, "--trials", "4", "--judge", "4", "--evaluations", "6", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["law"]["name"] for row in rows} == {"constraint-selection", "hunt-crossley"}
     errors = [row["judged"]["position_widths"] for row in rows]

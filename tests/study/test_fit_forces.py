@@ -42,7 +42,7 @@ def landings(number, friction=0.6, speed=0.0, seed=0):
 
 def test_stiffness_and_damping_are_found_from_noisy_forces():
     """Noise of 2 % in 300 samples of six landings; the intervals hold the truth, and are some per cent wide."""
-    found = fit("spring-damper", landings(6), RANGES, robot=ff.load_robot("brick"), evaluations=50, workers=2)
+    found = fit("spring-damper", landings(6), RANGES, robot=ff.load_robot("brick"), evaluations=50, workers=1)
     assert not found.kept_defaults
     for one in found.parameters:
         assert one.low <= TRUTH[one.name] <= one.high, one
@@ -54,12 +54,12 @@ def test_stiffness_and_damping_are_found_from_noisy_forces():
 def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
     ranges = {"ground.friction": (0.1, 1.0, "log", 0.3)}
     law = ff.law("spring-damper", **{name.removeprefix("law."): value for name, value in TRUTH.items()})
-    dropped = fit(law, landings(4), ranges, robot=ff.load_robot("brick"), evaluations=16, workers=2)
+    dropped = fit(law, landings(4), ranges, robot=ff.load_robot("brick"), evaluations=12, workers=1)
     assert dropped.parameters[0].note == "not identifiable from these data"
     assert dropped.parameters[0].low == pytest.approx(0.1) and dropped.parameters[0].high == pytest.approx(1.0)
     others = landings(2, 0.4, 2.0, seed=5)
     thrown = fit(
-        law, landings(4, 0.4, 2.0), ranges, judge=others, robot=ff.load_robot("brick"), evaluations=30, workers=2
+        law, landings(4, 0.4, 2.0), ranges, judge=others, robot=ff.load_robot("brick"), evaluations=20, workers=1
     )
     assert thrown.judged["force_weights"] == pytest.approx(NOISE * 3**0.5, rel=0.15)
     one = thrown.parameters[0]
@@ -81,7 +81,7 @@ def pulls(static, kinetic, seed=1):
 
 @pytest.mark.parametrize("law", ["time-stepping", "spring-damper"])
 def test_both_coefficients_are_found_from_pulls(law):
-    found = fit(law, pulls(0.6, 0.45), evaluations=60, workers=1)
+    found = fit(law, pulls(0.6, 0.45), evaluations=40, workers=1)
     static = found.ground.static_friction
     values = {one.name: one for one in found.parameters}
     assert found.ground.dynamic_friction == pytest.approx(0.45, rel=0.02)
@@ -122,7 +122,7 @@ def test_the_command_fits_a_law_to_files_of_forces(tmp_path, capsys):
     trials = landings(3)
     files = [written(one, tmp_path / f"{i}.csv") for i, one in enumerate(trials)]
     command = ["identify", "forces", *files, "--robot", "brick", "--law", "spring-damper", "--foot", "total=f"]
-    command += ["--drop", *(f"{one.drop:.9f}" for one in trials), "--evaluations", "24", "--json"]
+    command += ["--drop", *(f"{one.drop:.9f}" for one in trials), "--evaluations", "16", "--json"]
     command += ["--fit", "law.rest_penetration=5e-5:5e-3:log", "law.damping_ratio=0.05:3:log"]
     assert main([*command, "--out", str(tmp_path / "fit.json")]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -141,6 +141,6 @@ def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
     ]
     path = tmp_path / "pulls.csv"
     np.savetxt(path, np.vstack(rows), delimiter=",", header="time,normal,tangential,trial", comments="")
-    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "40"]) == 0
+    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "30"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "ground.friction" in line)
     assert float(row.split()[1]) == pytest.approx(0.45, rel=0.05)

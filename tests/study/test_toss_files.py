@@ -126,7 +126,7 @@ def test_friction_of_a_second_engine_is_recovered(tmp_path):
     <geom type="box" size="0.06 0.04 0.025" mass="{MASS}" friction="0.3 0 0"/></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
     data, random, tosses = mujoco.MjData(model), np.random.default_rng(1), []
-    for _ in range(6):
+    for _ in range(4):
         mujoco.mj_resetData(model, data)
         data.qpos[:] = [0, 0, 0.06, 1, 0, 0, 0]
         data.qvel[:] = [*random.uniform(-1, 1, 2), 0, 0, 0, random.uniform(-2, 2)]
@@ -139,5 +139,5 @@ def test_friction_of_a_second_engine_is_recovered(tmp_path):
     (tmp_path / "slides.csv").write_text(table(tosses, 100.0))
     found = load_tosses(tmp_path / "slides.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
     assert "robot.rounding" in kind_of(found, False).preset("time-stepping")[1]
-    friction = fit("time-stepping", found, {"ground.friction": (0.05, 1.0, "log")}, evaluations=30).parameters[0]
+    friction = fit("time-stepping", found, {"ground.friction": (0.05, 1.0, "log")}, evaluations=16).parameters[0]
     assert friction.low < 0.3 < friction.high and friction.value == pytest.approx(0.3, rel=0.08)

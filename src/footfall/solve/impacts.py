@@ -29,6 +29,9 @@ RULES = ("newton", "poisson", "energetic")
 STOPPED = 1e-9
 #: Relative accuracy of the path of a sliding point.
 ACCURACY = 1e-10
+#: Slip that turns by less than this share of what an impulse changes keeps its direction, to rounding.
+TURNING = 1e-14
+ENDLESS = "the impact does not end: the mass matrix is nearly singular"
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +144,26 @@ def _straight(W: np.ndarray, u: np.ndarray, mu: float, state: _State, goal: _Goa
     """A point without slip sticks or slides off in one direction until the phase ends: friction keeps its ratio."""
     ratio = _ratio_from_rest(W, mu)
     gain = float(W[2] @ [*ratio, 1.0])  # of the normal velocity per impulse; positive, since W is
+    return _gone_on(state, ratio, u[2], gain, _until_end(state, goal, u[2], gain)), True
+
+
+def _until_end(state: _State, goal: _Goal, speed: float, gain: float) -> float:
+    """Normal impulse to the end of a phase, N s, if the normal velocity grows by ``gain`` per impulse; may be never."""
     if not goal.compressed:
-        more = -u[2] / gain
-    elif goal.rule == "poisson":
-        more = goal.ends - state.normal
-    else:  # u_n s + gain s^2 / 2 = work that is missing
-        more = (-u[2] + math.sqrt(u[2] ** 2 + 2.0 * gain * max(goal.ends - state.work, 0.0))) / gain
-    work = state.work + u[2] * more + 0.5 * gain * more**2
-    return _State(state.friction + ratio * more, state.normal + more, work), True
+        return -speed / gain if gain > 0.0 else math.inf
+    if goal.rule == "poisson":
+        return goal.ends - state.normal
+    work = max(goal.ends - state.work, 0.0)  # speed s + gain s^2 / 2
+    square = speed**2 + 2.0 * gain * work
+    if work == 0.0 or square < 0.0 or speed + math.sqrt(square) <= 0.0:
+        return 0.0 if work == 0.0 else math.inf
+    return 2.0 * work / (speed + math.sqrt(square))
+
+
+def _gone_on(state: _State, ratio: np.ndarray, speed: float, gain: float, more: float) -> _State:
+    """The state after some more normal impulse with friction of one ratio."""
+    work = state.work + speed * more + 0.5 * gain * more**2
+    return _State(state.friction + ratio * more, state.normal + more, work)
 
 
 def _ratio_from_rest(W: np.ndarray, mu: float) -> np.ndarray:
@@ -182,9 +197,19 @@ def _slide(
 ) -> tuple[_State, bool]:
     """A point slides until it stops (False) or the phase ends (True).
 
-    The path is followed over s with dp = |u_t| ds, in which slip that ends dies away smoothly and nothing is divided
-    by it. The state is the velocity (3), the impulse of friction (2), that of the normal, and its work.
+    Where slip keeps its direction, as in a plane, the path is straight. Else it is followed over s with dp = |u_t| ds,
+    in which slip that ends dies away smoothly and nothing is divided by it. The state is the velocity (3), the impulse
+    of friction (2), that of the normal, and its work.
     """
+    u = before + W @ [*state.friction, state.normal]
+    slip = u[:2] / math.hypot(u[0], u[1])
+    growth = W @ [*(-mu * slip), 1.0]
+    if abs(slip[0] * growth[1] - slip[1] * growth[0]) <= TURNING * np.abs(W).max():
+        ends, slower = _until_end(state, goal, u[2], growth[2]), -float(slip @ growth[:2])
+        stops = math.hypot(u[0], u[1]) / slower if slower > 0.0 else math.inf
+        if min(ends, stops) == math.inf:
+            raise SolveError(ENDLESS)
+        return _gone_on(state, -mu * slip, u[2], growth[2], min(ends, stops)), ends <= stops
     from scipy.integrate import solve_ivp  # half a second, which not every program pays that imports this package
 
     rows = W.tolist()  # plain numbers: arrays of three cost more than what is computed with them
@@ -207,7 +232,6 @@ def _slide(
     speed = still / STOPPED
     impulse = speed / W[2, 2]
     sizes = np.array([speed, speed, speed, impulse, impulse, impulse, speed * impulse])
-    u = before + W @ [*state.friction, state.normal]
     # An end that no impact reaches: the largest impulse there can be, at the slowest slip.
     longest = float(np.linalg.norm(np.linalg.inv(W), 2)) / STOPPED
     run = solve_ivp(
@@ -220,6 +244,6 @@ def _slide(
         atol=1e-3 * ACCURACY * sizes,
     )
     if run.status != 1:
-        raise SolveError("the impact does not end: the mass matrix is nearly singular")
+        raise SolveError(ENDLESS)
     y = run.y[:, -1]
     return _State(y[3:5].copy(), float(y[5]), float(y[6])), bool(run.t_events[0].size)

@@ -30,8 +30,9 @@ KNOWN_TO, BELIEVED = 0.005, 0.06
 AT_REST, TILTED = 2e-3, 0.17
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
-#: Steps of Gauss and Newton for the spin; the rotation over a flight is below a turn, so that each gains a digit or so.
-GAUSS_NEWTON = 30
+#: Steps of Gauss and Newton for the spin at most, until one is below so many rad and rad/s; the rotation over a flight
+#: is below a turn, so that each gains a digit or so.
+GAUSS_NEWTON, SETTLED = 30, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,8 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
         left = np.linalg.lstsq(design, _rotation(_relative(expected, flight.turn)), rcond=None)[0]
         first = _product(first, _turned(left[0]))
         spin = spin + left[1]
+        if np.abs(left).max() < SETTLED:
+            break
     return np.concatenate([velocity, spin])
 
 
@@ -138,28 +141,35 @@ def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndar
     """(6,) the start with the spin by which a body of unequal moments (3,), kg m2, turns freely as measured."""
     from scipy.optimize import least_squares
 
+    a, b, c = moments.tolist()
+    of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
+
     def attitudes(unknowns: np.ndarray) -> np.ndarray:
-        turn, spin = _product(flight.turn[0], _turned(unknowns[:3])), unknowns[3:]
-        found = [turn]
-        for step in np.diff(flight.time):
+        turn = _product(flight.turn[0], _turned(unknowns[:3]))
+        x, y, z = unknowns[3:].tolist()
+        steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
+        for step in np.diff(flight.time).tolist():
             h = step / SUBSTEPS
-            for _ in range(SUBSTEPS):  # the midpoint rule of Euler's equations
-                half = spin + 0.5 * h * _euler(spin, moments)
-                turn, spin = _product(turn, _turned(h * half)), spin + h * _euler(half, moments)
-            found.append(turn)
-        return np.array(found)
+            for _ in range(SUBSTEPS):  # the midpoint rule
+                p, q, r = x + 0.5 * h * of_x * y * z, y + 0.5 * h * of_y * z * x, z + 0.5 * h * of_z * x * y
+                steps.append((h * p, h * q, h * r))
+                x, y, z = x + h * of_x * q * r, y + h * of_y * r * p, z + h * of_z * p * q
+        found = [turn.tolist()]
+        for W, X, Y, Z in _turned(np.array(steps)).tolist():
+            w, x, y, z = found[-1]
+            found.append([
+                w * W - x * X - y * Y - z * Z,
+                w * X + x * W + y * Z - z * Y,
+                w * Y + y * W + z * X - x * Z,
+                w * Z + z * W + x * Y - y * X,
+            ])  # fmt: skip
+        return np.array(found[::SUBSTEPS])
 
     def miss(unknowns: np.ndarray) -> np.ndarray:
         return _rotation(_relative(attitudes(unknowns), flight.turn)).ravel()
 
     solved = least_squares(miss, np.concatenate([np.zeros(3), start[3:]]), method="lm")
     return np.concatenate([start[:3], solved.x[3:]])
-
-
-def _euler(spin: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    # Written out: np.cross of three numbers takes some thirty times as long.
-    (x, y, z), (a, b, c) = spin, moments
-    return np.array([(b - c) * y * z / a, (c - a) * z * x / b, (a - b) * x * y / c])
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
