@@ -239,7 +239,7 @@ def forces(command, capsys):
         rec = sim.run(0.2, qpos=sim.place() + np.eye(7)[2] * height)
         table = np.column_stack([rec.time, rec.total_force])
         np.savetxt(f"{name}.csv", table, delimiter=",", header="time [s],fx [N],fy [N],fz [N]", comments="")
-    assert main([*command, "--evaluations", "24", "--json"]) == 0
+    assert main([*command, "--evaluations", "80", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["parameters"]
     assert found["law.rest_penetration"]["value"] == pytest.approx(4e-4, rel=0.1)
 
@@ -262,7 +262,7 @@ def pulls(command, capsys):
         force = np.where(times < 0.5, load * times, 0.4 * load)
         lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
     Path("pulls.csv").write_text("\n".join(lines))
-    assert main([*command, "--evaluations", "12", "--json"]) == 0
+    assert main([*command, "--evaluations", "24", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["parameters"]
     assert found["ground.friction"]["value"] == pytest.approx(0.4, rel=0.03)
 

@@ -114,8 +114,7 @@ def running(sim):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)], ids=["dark phone", "light screen"])
 def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running, browser, width, dark):
     live, _ = running
     browser.open(live.address, width=width, height=900, dark=dark, phone=width < 500)
