@@ -38,6 +38,7 @@ from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
 from footfall.solve.contact_problem import conclude, contact_scratch, solve_contacts
 from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
+from footfall.solve.effort import newton_cost, pivot_cost
 from footfall.solve.lemke_pivoting import RAY, SOLVED
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
 from footfall.solve.problem import ProblemScratch, begin_problem
@@ -74,8 +75,8 @@ class Scratch(NamedTuple):
 def slip_directions(contacts, memory, way):
     """Which way each sliding point goes, (P, 2) unit vectors in contact frames; gives how many slide.
 
-    A velocity that has turned back since the slip began is taken as if it had not: the end of the slip is an event,
-    and until it is found forces must go on smoothly.
+    Of a velocity that has turned back in this step, the part along the slip is taken as if it had not: the end of the
+    slip is an event, and until it is found forces must go on smoothly.
     """
     first = engine_columns(memory)
     sliding = 0
@@ -91,9 +92,9 @@ def slip_directions(contacts, memory, way):
             y += frame[1, k] * memory[p, first + SLIP + k]
         square = v[0] * v[0] + v[1] * v[1]
         if square > NO_DIRECTION**2:
-            back = -1.0 if v[0] * x + v[1] * y < 0.0 else 1.0
-            first_way = memory[p, first + YOUNG] * SLUGGISH / (1.0 + square / SLUGGISH**2) ** 2
-            x, y = back * v[0] + first_way * x, back * v[1] + first_way * y
+            back = -2.0 * min(0.0, v[0] * x + v[1] * y)
+            first_way = back + memory[p, first + YOUNG] * SLUGGISH / (1.0 + square / SLUGGISH**2) ** 2
+            x, y = v[0] + first_way * x, v[1] + first_way * y
         size = (x * x + y * y) ** 0.5
         way[p, 0] = x / size if size > 0.0 else 0.0
         way[p, 1] = y / size if size > 0.0 else 0.0
@@ -103,6 +104,7 @@ def slip_directions(contacts, memory, way):
 @kernel
 def normal_problem(contacts, free, way, m, q):
     """Normal accelerations of sliding points by their normal forces: ``m z + q``, friction in proportion to z."""
+    near = contacts.near
     for j in range(q.size):
         p = contacts.points[j]
         frame, r, b = contacts.frame[p], contacts.arm[p], contacts.body[p]
@@ -112,20 +114,24 @@ def normal_problem(contacts, free, way, m, q):
         y = frame[2, 1] - mu * (way[p, 0] * frame[0, 1] + way[p, 1] * frame[1, 1])
         z = frame[2, 2] - mu * (way[p, 0] * frame[0, 2] + way[p, 1] * frame[1, 2])
         tx, ty, tz = r[1] * z - r[2] * y, r[2] * x - r[0] * z, r[0] * y - r[1] * x
-        for i in range(q.size):
-            p = contacts.points[i]
-            n, arm = contacts.frame[p, 2], contacts.arm[p]
-            nx = arm[1] * n[2] - arm[2] * n[1]
-            ny = arm[2] * n[0] - arm[0] * n[2]
-            nz = arm[0] * n[1] - arm[1] * n[0]
-            value = 0.0
-            for k in range(6):
-                row = contacts.mobility[6 * contacts.body[p] + k]
-                given = row[6 * b] * x + row[6 * b + 1] * y + row[6 * b + 2] * z
-                given += row[6 * b + 3] * tx + row[6 * b + 4] * ty + row[6 * b + 5] * tz
-                weight = n[k] if k < 3 else nx if k == 3 else ny if k == 4 else nz
-                value += weight * given
-            m[i, j] = value
+        for k in range(near.size - 1):
+            if near[k] == near[k + 1]:
+                continue
+            ax, ay, az, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # of the body about the centroid of its points
+            for c in range(6):
+                row = contacts.mobility[6 * b + c]  # symmetric
+                part = x if c == 0 else y if c == 1 else z if c == 2 else tx if c == 3 else ty if c == 4 else tz
+                ax += part * row[6 * k]
+                ay += part * row[6 * k + 1]
+                az += part * row[6 * k + 2]
+                wx += part * row[6 * k + 3]
+                wy += part * row[6 * k + 4]
+                wz += part * row[6 * k + 5]
+            for i in range(near[k], near[k + 1]):
+                n, arm = contacts.frame[contacts.points[i], 2], contacts.arm[contacts.points[i]]
+                value = n[0] * (ax + wy * arm[2] - wz * arm[1])
+                value += n[1] * (ay + wz * arm[0] - wx * arm[2])
+                m[i, j] = value + n[2] * (az + wx * arm[1] - wy * arm[0])
 
 
 @cold(types.int64)
@@ -140,7 +146,8 @@ def solve_sliding(problem, scratch):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
     newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
-    ended, _, _ = newton_to_solution(m, q, z, RESIDUAL, newton)
+    ended, steps, pivots = newton_to_solution(m, q, z, RESIDUAL, newton)
+    contacts.effort[0] -= 10.0 * size + steps * newton_cost(n) + pivots * pivot_cost(n)
     if ended != SOLVED:
         for j in range(n):
             p = contacts.points[j]
@@ -267,11 +274,12 @@ class AccelerationComplementarity(EventLaw):
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
     from the state, integrated without events of their own; only equalities take part in impacts. A joint whose damping
-    would end its motion in less than ``dt`` is given the inertia with which it takes ``dt``. A period ``dt`` in
-    which contacts change again and again is one step of law time-stepping, and signal ``time_steps`` says so. So
-    is one in which a point in contact comes over an edge of the ground, as between the cells of a height field, and one
-    whose forces are not found, have no bounds or, as means, are none that a point can have; where that was costly, the
-    next periods are time steps at once, the more the more often it happens. A foot that starts inside
+    would end its motion in less than ``dt`` is given the inertia with which it takes ``dt``. The work of a period is
+    bounded, to some 2 ms for each millisecond of it or 50 evaluations: one in which contacts change again and again, or
+    a foot slips so slowly that only tiny steps are accurate, is one step of law time-stepping, and signal
+    ``time_steps`` says so. So is one in which a point in contact comes over an edge of the ground, as between the cells
+    of a height field, and one whose forces are not found, have no bounds or, as means, are none that a point can have.
+    A foot that starts inside
     the ground stays as deep as it is.
     """
 

@@ -26,10 +26,10 @@ INCONSISTENT = 2
 #: Speed up to which a point does not leave after an impact, m/s: here accumulating bounces end.
 REBOUND = 1e-6
 # What the engine keeps in the last columns of a point's memory, counted from the first of them: what the point does
-# until the next event (1 rests, 2 slides), the direction of its slip when that began (3, unit vector, world frame; the
-# law writes it where it lets a resting point slide), what must be added to the acceleration of the material point to
-# have the rate of its velocity against the ground (3, m/s2, contact frame): the place of contact may roll and bend; and
-# 1 while a slip that began at rest has not yet been fast.
+# until the next event (1 rests, 2 slides), the direction of its slip when the step began (3, unit vector, world frame;
+# the law writes it where it lets a resting point slide), what must be added to the acceleration of the material point
+# to have the rate of its velocity against the ground (3, m/s2, contact frame): the place of contact may roll and bend;
+# and 1 while a slip that began at rest has not yet been fast.
 DOES, SLIP, TURNING, YOUNG = 0, 1, 4, 7
 ENGINE_COLUMNS = 8
 

@@ -20,7 +20,7 @@ from footfall.engine.near_bodies import live, release_all
 from footfall.engine.shared_rows import answer_impulse, hold_equalities, reduce_mobility
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
-from footfall.solve.effort import BETWEEN_EVENTS
+from footfall.solve.effort import EFFORT, for_bodies
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import spread
 
@@ -171,7 +171,7 @@ def prepare(world, points, contacts, scratch, constraints):
     Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
     finite, take no part in it.
     """
-    contacts.effort[0] = BETWEEN_EVENTS
+    contacts.effort[0] = EFFORT * for_bodies(contacts)
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
     gather(points, contacts, scratch.centroid)

@@ -30,9 +30,13 @@ WEIGHTS = np.array(
 ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
-EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, PAUSE, LEFT = 0, 1, 2, 3, 4, 5, 6, 7
+TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
 #: How many counts there are.
-COUNTS = 8
+COUNTS = 6
+#: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
+#: times as long, or short, as the last one it may be.
+SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
 #: In place of an acceleration that is not known.
 UNKNOWN = 1e300
 #: Warnings that are kept of a run.
@@ -53,7 +57,7 @@ class Flow(NamedTuple):
     touching: np.ndarray  # (P,) 1 for points in contact
     arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
     depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it started with
-    before: np.ndarray  # (P, 5) gap, its rate, slip along its first direction and hold where no event had happened
+    before: np.ndarray  # (P, 5) gap, its rate, slip along its direction then and hold where no event had happened
     # yet, and the hold at the instant before that
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
     pace: np.ndarray  # (2, nv) accelerations at the beginning of the last period and of the one before
@@ -61,7 +65,7 @@ class Flow(NamedTuple):
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (1,)
+    clock: np.ndarray  # (5,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -106,7 +110,7 @@ def make_flow(
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
@@ -232,3 +236,25 @@ def step_error(world, flow, h):
         miss = abs(h * value) / (flow.tolerance * (1.0 + max(abs(now), abs(flow.start[i]))))
         worst = miss if not miss <= worst else worst
     return worst
+
+
+@inlined
+def next_scale(flow, error, h, changes):
+    """How many times as long as ``h`` (s) the next step may be, after one whose error is so many times what is allowed.
+
+    By the order of the method. Where errors grow from step to step, as at the end of a slip, they are taken to go on
+    growing (Gustafsson 1994); where they did not fall with the order, accelerations jump, and errors fall with the
+    length alone. If contacts are about to change in a step that is to be taken again, that may be why: half of it.
+    """
+    kept, now = flow.clock, max(error, 1e-10)
+    scale = SAFETY * now**-0.2
+    if error <= 1.0:
+        if kept[TAKEN] > 0.0:
+            scale *= min(1.0, h / kept[TAKEN] * (kept[TAKEN + 1] / now) ** 0.2)
+        kept[TAKEN], kept[TAKEN + 1], kept[FAILED] = h, max(now, 1e-2), 0.0
+        return min(LONGER, max(0.2, scale))
+    if h < kept[FAILED]:
+        expected = kept[FAILED + 1] * (h / kept[FAILED]) ** 2
+        scale = min(scale, SAFETY / now) if error > expected else scale
+    kept[FAILED], kept[FAILED + 1], kept[TAKEN] = h, error, 0.0
+    return 0.5 if changes else max(SHORTER, scale)

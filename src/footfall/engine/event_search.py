@@ -10,9 +10,12 @@ from footfall.engine.contact_set import SLOW, TOUCH, let_rest, let_slide
 from footfall.engine.near_bodies import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
-#: Events are found to this time, s, gap, m, and slip, m/s.
-INSTANT, NO_GAP, NO_SLIP = 1e-12, 1e-14, 1e-12
-#: Lift-offs and beginnings of slips are found to this time, s: accelerations go on smoothly there.
+#: Touch-downs are found to this time, s, or gap, m.
+INSTANT, NO_GAP = 1e-12, 1e-14
+#: Ends of slips, and of the rise of a point that is inside the ground, are found to this speed, m/s: what is left of it
+#: is taken off.
+NO_SLIP = 1e-9
+#: Lift-offs and beginnings of slips are found to this time, s, or to that speed where forces go on smoothly.
 MOMENT = 1e-9
 #: Slip, m/s, from which on it is all the same how it began.
 GROWN = 0.01
@@ -24,12 +27,24 @@ TURNS = 100
 
 @inlined
 def slip_along(points, contacts, p):
-    """Slip of a point (m/s) along the direction in which it began to slide."""
+    """Slip of a point (m/s) along the direction that it had at the beginning of the step."""
     first, v, frame = engine_columns(points.memory), contacts.velocity[p], contacts.frame[p]
     along = 0.0
     for k in range(3):
         along += (v[0] * frame[0, k] + v[1] * frame[1, k]) * points.memory[p, first + SLIP + k]
     return along
+
+
+@inlined
+def follow_slips(points, contacts):
+    """Let the direction of each slip be the present one: where it turns, as of a foot that spins, it does not end."""
+    first = engine_columns(points.memory)
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        v = contacts.velocity[p]
+        if points.memory[p, first + DOES] == SLIDE and points.memory[p, first + YOUNG] == 0.0:
+            if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
+                let_slide(points, contacts, p)
 
 
 @inlined
@@ -43,7 +58,7 @@ def hold(points, contacts, p):
 
 @inlined
 def keep_values(points, contacts, flow):
-    """Keep the values whose signs change at events: gaps, their rates, slips along the first direction, and holds.
+    """Keep the values whose signs change at events: gaps, their rates, slips along their directions, and holds.
 
     Of holds the value that was kept before is kept too.
     """
@@ -58,6 +73,38 @@ def keep_values(points, contacts, flow):
 
 
 @inlined
+def is_inside(then):
+    """Whether a point that is not in contact had not left the ground by ``then``, a row of what was kept."""
+    return then[0] <= NO_GAP and (then[1] <= 0.0 or then[0] <= -TOUCH)
+
+
+@inlined
+def changes(points, p, first):
+    """Whether a point in contact is about to leave, or to slide where it rests."""
+    return points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK)
+
+
+@inlined
+def about_to_change(points, contacts):
+    """Whether any point in contact is."""
+    first = engine_columns(points.memory)
+    for i in range(contacts.number[0]):
+        if changes(points, contacts.points[i], first):
+            return True
+    return False
+
+
+@inlined
+def is_early(points, contacts, p):
+    """Whether a point that has begun to leave or to slide has hardly moved yet, and its force did not jump."""
+    v = contacts.velocity[p]
+    if points.mode[p] == OPEN:
+        return abs(v[2]) <= NO_SLIP
+    smooth = contacts.static_friction[p] == contacts.dynamic_friction[p]
+    return smooth and v[0] * v[0] + v[1] * v[1] <= NO_SLIP**2
+
+
+@inlined
 def find_event(points, contacts, flow, status, length):
     """Whether something has happened in a step, and whether its instant is found, in the last ``length`` seconds of it.
 
@@ -69,14 +116,14 @@ def find_event(points, contacts, flow, status, length):
         v, then = contacts.velocity[p], flow.before[p]
         value, near = 1.0, NO_SLIP
         if flow.touching[p] == 0:
-            if then[0] > NO_GAP or (then[1] > 0.0 and then[0] > -TOUCH):
+            if not is_inside(then):
                 value, near = contacts.gap[p] - min(0.0, then[0]), NO_GAP
                 if 0.0 <= value <= NO_GAP and v[2] < 0.0:
                     value = -NO_GAP  # as good as there
             else:  # it is there, and has not left
                 value = v[2]
-        elif points.mode[p] == OPEN or (points.mode[p] == SLIDE and points.memory[p, first + DOES] == STICK):
-            value, near = -1.0, 1.0 if length <= MOMENT else 0.0
+        elif changes(points, p, first):
+            value, near = -1.0, 1.0 if length <= MOMENT or is_early(points, contacts, p) else 0.0
         elif points.memory[p, first + DOES] == SLIDE:
             value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
@@ -132,7 +179,8 @@ def first_event(points, contacts, flow, bracket, h):
         value = flow.after[p, 1] * 0.5 ** max(0, -sides - 1)
         if value >= 0.0:
             continue
-        if flow.touching[p] == 0 and abs(sides) < IN_A_ROW:
+        falls = flow.touching[p] == 0 and not is_inside(flow.before[p])
+        if falls and abs(sides) < IN_A_ROW:
             instant = touch_down(flow.before[p], contacts.gap[p], low, high, h)
             if low < instant < high:
                 known = True
@@ -147,7 +195,7 @@ def first_event(points, contacts, flow, bracket, h):
             continue
         start = 0.0
         if flow.touching[p] == 0:
-            start = flow.before[p, 0]
+            start = flow.before[p, 0] if falls else flow.before[p, 1]
         elif points.memory[p, first + DOES] == SLIDE:
             start = flow.before[p, 2]
         if start > 0.0 and value != -1.0:

@@ -6,15 +6,15 @@ any length is as accurate as another, so no interpolation is needed. Events are
 
 - a touch-down: a point's gap becomes zero on the way down;
 - a lift-off: the acceleration of a point in contact is upward;
-- the end of a slip: the velocity along its first direction becomes zero;
+- the end of a slip: the velocity along its direction at the beginning of a step becomes zero;
 - the beginning of a slip: friction no longer holds a resting point;
 - forces that do not exist (Painleve): an impulse without a collision follows.
 
 Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
-adapt integrate them without events. A period in which contacts change again and again is one time step, under the law
-that ``EventLaw.in_steps`` names.
+adapt integrate them without events. A period in which contacts change again and again, or that costs more than it may
+(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names.
 """
 
 from __future__ import annotations
@@ -44,14 +44,13 @@ from footfall.engine.creep import creep, creeping_order, note_beginning
 from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
-    LEFT,
     LENGTH,
-    PAUSE,
     SOFT,
     SORTED,
     STAGES,
     UNSOLVED,
     WARNINGS,
+    next_scale,
     read_slope,
     read_state,
     set_stage,
@@ -60,8 +59,10 @@ from footfall.engine.dormand_prince import (
 )
 from footfall.engine.event_search import (
     Bracket,
+    about_to_change,
     adopt_modes,
     find_grounded,
+    follow_slips,
     keep_values,
     seek_event,
     update_contacts,
@@ -84,19 +85,12 @@ from footfall.engine.stages import add_damping, add_inertia, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
-from footfall.solve.effort import BETWEEN_EVENTS, evaluation_cost
+from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, period_cost
 
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Events beside impacts in one period after which it is done over as a time step, and all events.
-TIRED, ENOUGH = 12, 2000
-#: Integration steps of one period, less four for each impact, after which it is done over as a time step: so many, and
-#: so many more for each second that the period lasts.
-MANY, PER_SECOND = 500, 1e5
-#: What evaluations may cost in one period before it is done over as a time step, see :mod:`footfall.solve.effort`.
-PERIOD = 50e6
-#: What a period must have cost in vain for the next ones to be time steps at once, and how many of them at most.
-IN_VAIN, LONGEST_PAUSE = 0.5 * PERIOD, 31
+#: Events beside impacts in one period after which it is done over as a time step.
+TIRED = 12
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -110,10 +104,10 @@ class EventLaws(NamedTuple):
 
 
 @inlined
-def forces_now(loop, flow, step, act):
-    """Everything that follows from the state and the points in contact. Gives how it ended.
+def forces_now(loop, flow, step, act, left):
+    """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
 
-    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps.
+    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what a time step may cost.
     """
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
@@ -124,6 +118,7 @@ def forces_now(loop, flow, step, act):
     if flow.tally[SOFT] == 1:
         laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
+        left = EFFORT
         add_damping(world, conditions.plan.dt)
         factor_inertia(world, conditions.constraints.joints)
     else:
@@ -132,7 +127,8 @@ def forces_now(loop, flow, step, act):
         if flow.added.size > 0:
             add_inertia(world, flow.added)
             factor_inertia(world, conditions.constraints.joints)
-    outcome[STATUS] = constrained_step(world, points, contacts, scratch, conditions, laws, BETWEEN_EVENTS)
+    effort = left * for_bodies(contacts)
+    outcome[STATUS] = constrained_step(world, points, contacts, scratch, conditions, laws, effort)
     return runaway(world, outcome)
 
 
@@ -152,6 +148,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 def begin_step(world, points, contacts, flow, left):
     """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s."""
     read_state(world, flow.start)
+    follow_slips(points, contacts)
     keep_values(points, contacts, flow)
     h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, left)
     if left - h < SHORTEST:
@@ -169,29 +166,9 @@ def reuse_last_stage(points, flow):
 
 
 @inlined
-def is_tired(flow, steps, spent, dt):
-    """Whether a period has had too many events or steps, or cost too much, to go on from event to event."""
-    events, impacts = flow.tally[EVENTS], flow.tally[IMPACTS]
-    if events > ENOUGH or events - 2 * impacts > TIRED:
-        return True
-    return steps - 4 * impacts > MANY + PER_SECOND * dt or spent > PERIOD
-
-
-@inlined
-def pause(flow, spent):
-    """Let the periods that follow be time steps, more with every period that has cost much in vain."""
-    if spent > IN_VAIN:
-        flow.tally[LEFT] = flow.tally[PAUSE]
-        flow.tally[PAUSE] = min(2 * flow.tally[PAUSE] + 1, LONGEST_PAUSE)
-
-
-@inlined
-def begin_as(flow):
-    """Whether a period is a time step from the beginning: 1, or 0."""
-    if flow.tally[LEFT] > 0:
-        flow.tally[LEFT] -= 1
-        return 1
-    return 0
+def is_tired(flow, left):
+    """Whether a period has no solution, too many events, or nothing ``left`` to spend, to go on from event to event."""
+    return flow.tally[UNSOLVED] != 0 or flow.tally[EVENTS] - 2 * flow.tally[IMPACTS] > TIRED or left <= 0.0
 
 
 @inlined
@@ -219,37 +196,37 @@ def take_periods(loop, flow, first, last):
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
         bracket = Bracket(0.0, 0.0, 0, 0, -1.0)
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
-        stage, steps, spent = 0, 0, 0.0
-        flow.tally[SOFT] = begin_as(flow)
+        stage, left = 0, period_cost(world.qvel.size, dt)
+        flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
             if hit or flash > 0.0:
                 flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
-                spent += BETWEEN_EVENTS - contacts.effort[0]
+                left -= EFFORT - contacts.effort[0] / for_bodies(contacts)
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
             if hit or flash > 0.0 or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, constraints, flow)
+                left -= evaluation_cost(0, constraints.shared.number[0], bodies_near(contacts))
             hit, flash, straighten = False, 0.0, False
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
-                flow.tally[PAUSE] = 0
                 break
-            if over_edge or over or lost or is_tired(flow, steps, spent, dt):
-                pause(flow, spent)
-                steps, lost = 0, False
+            if over_edge or over or lost or is_tired(flow, left):
+                lost = False
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
                 write_state(world, flow.opening)
             world.time[0] = time + gone
             points.others.counters[MAY_GROW] = 1 if fresh else 0
-            end = forces_now(loop, flow, step, act)
+            end = forces_now(loop, flow, step, act, left)
             act = False
             status = outcome[STATUS]
-            spent += BETWEEN_EVENTS - contacts.effort[0]
-            spent += evaluation_cost(world.qvel.size, constraints.shared.number[0])
-            if end == DIVERGED and flow.tally[SOFT] == 0 and (stage == 0 or h <= SHORTEST):
-                lost = True  # forces without bounds, as of points that slide and jam
+            cost = evaluation_cost(world.qvel.size, constraints.shared.number[0], bodies_near(contacts))
+            left = (contacts.effort[0] - cost) / for_bodies(contacts)
+            unsolved = end == DONE and status == 1
+            if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
+                lost = True  # forces that are not found, or without bounds, as of points that slide and jam
                 continue
             if fresh:
                 hold_forces(points, contacts, scratch.held)
@@ -290,7 +267,6 @@ def take_periods(loop, flow, first, last):
                     start_period(points, flow)
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
-            flow.tally[UNSOLVED] |= 1 if status == 1 else 0
             if 0 < stage < STAGES - 1:
                 stage += 1
                 set_stage(world, flow, stage, h)
@@ -298,19 +274,21 @@ def take_periods(loop, flow, first, last):
             if stage == STAGES - 1:
                 # The step is complete. Is it accurate?
                 error = step_error(world, flow, h)
-                scale = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
+                scale = next_scale(flow, error, h, about_to_change(points, contacts))
                 again, happened = 0.0, False
-                if bracket.high == 0.0 and error > 1.0 and h > SHORTEST:
-                    again = max(SHORTEST, scale * h)
+                if error > 1.0 and h > SHORTEST:
+                    again, bracket = max(SHORTEST, scale * h), Bracket(0.0, 0.0, 0, 0, -1.0)
+                    lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
                 else:
                     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
+                if lost:
+                    continue
                 if again > 0.0:
                     h, stage = again, 1
                     set_stage(world, flow, stage, h)
                     continue
                 # The step is taken.
                 gone += h
-                steps += 1
                 add_up(points, contacts, flow, h)
                 if bracket.high == 0.0:
                     flow.clock[LENGTH] = scale * h

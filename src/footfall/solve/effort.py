@@ -12,8 +12,9 @@ from footfall.compiled import inlined
 EFFORT = 1.8e6
 #: Bodies on the ground that this is for. Of more of them it is more by the square, so that a heap is solved at all.
 USUAL_BODIES = 8.0
-#: The same where motion is integrated from event to event, which takes its time anyway.
-BETWEEN_EVENTS = 20.0e6
+#: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
+#: millisecond, of which it has one at least, and of large robots so many evaluations.
+PERIOD, EVALUATIONS = 2.2e6, 50.0
 #: Share of it that a law may have once more, where it and constraint rows were not solved together.
 IN_TURN = 0.2
 #: What is as good as no bound: a minute.
@@ -21,22 +22,25 @@ UNBOUNDED = 6e10
 
 
 @inlined
-def for_bodies(contacts):
-    """How many times the effort of a step may be had, by the bodies that are near the ground."""
+def bodies_near(contacts):
+    """How many bodies have points near the ground, as a float."""
     n = 0.0
     for b in range(contacts.near.size - 1):
         if contacts.near[b + 1] > contacts.near[b]:
             n += 1.0
-    return max(1.0, (n / USUAL_BODIES) ** 2)
+    return n
+
+
+@inlined
+def for_bodies(contacts):
+    """How many times the effort of a step may be had, by the bodies that are near the ground."""
+    return max(1.0, (bodies_near(contacts) / USUAL_BODIES) ** 2)
 
 
 @inlined
 def guess_cost(contacts):
     """What a guess costs of what every near point does."""
-    n = 0.0
-    for b in range(contacts.near.size - 1):
-        if contacts.near[b + 1] > contacts.near[b]:
-            n += 6.0
+    n = 6.0 * bodies_near(contacts)
     return 300.0 * contacts.number[0] + 150.0 * n + 12.0 * n * n + 0.5 * n * n * n
 
 
@@ -72,9 +76,19 @@ def round_cost(dofs, points, bodies):
 
 
 @inlined
-def evaluation_cost(dofs, rows):
-    """What an evaluation of the dynamics costs with so many constraint rows, beside what the law itself counts."""
-    return 600.0 * dofs + 20.0 * rows * dofs + 3.0 * rows * rows
+def evaluation_cost(dofs, rows, bodies):
+    """What an evaluation costs with so many constraint rows and bodies in contact, beside what the law counts.
+
+    A body in contact costs by the joints between it and the root.
+    """
+    chain = 200.0 * max(0.0, dofs - 6.0)
+    return dofs * (400.0 + 20.0 * rows) + 3.0 * rows * rows + bodies * (300.0 + chain)
+
+
+@inlined
+def period_cost(dofs, dt):
+    """What a period of ``dt`` seconds may cost that is integrated from event to event."""
+    return max(PERIOD, EVALUATIONS * evaluation_cost(dofs, 0, 0)) * max(1.0, 1e3 * dt)
 
 
 @inlined
