@@ -13,15 +13,19 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
-from footfall.solve.problem import problem_type
+from footfall.solve.problem import FORCE, MISSED, TURNED, problem_type
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
-GUESSES, GUESSING = 25, 0.3
+GUESSES, GUESSING = 8, 0.3
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
 MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
 MEMORY_SIZE = 6
+#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
+FLAT = -0.05
+#: Sine of the widest turn.
+WIDEST = 0.3
 
 
 @inlined
@@ -38,7 +42,7 @@ def guess(problem):
         elif target[p] == ANY:
             kind[p] = OPEN
         if last == SLIDE:
-            friction[p, 3] = memory[p, SIZE]
+            friction[p, FORCE], friction[p, TURNED] = memory[p, SIZE], 0.0
             for k in range(3):
                 friction[p, k] = memory[p, DIRECTION + k]
 
@@ -83,10 +87,33 @@ def end_motions(problem, force):
 
 
 @inlined
+def turn(x, y, against_x, against_y, last, before):
+    """Turn a direction of friction towards one against the slip; both are unit vectors. Gives the direction, how far it
+    was turned and what it missed; ``last`` and ``before`` are these of the turn before, no turn for the first.
+
+    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
+    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
+    """
+    missed = against_y * x - against_x * y
+    sine = missed
+    if last != 0.0:
+        slope = (missed - before) / last
+        if slope < FLAT:
+            sine = -missed / slope
+    sine = max(-WIDEST, min(WIDEST, sine))
+    cosine = math.sqrt(1.0 - sine * sine)
+    return cosine * x - sine * y, cosine * y + sine * x, sine, missed
+
+
+@inlined
 def turn_against(friction, frame, u, speed):
     """Turn the friction of a sliding point against its slip ``u``."""
+    x = friction[0] * frame[0, 0] + friction[1] * frame[0, 1] + friction[2] * frame[0, 2]
+    y = friction[0] * frame[1, 0] + friction[1] * frame[1, 1] + friction[2] * frame[1, 2]
+    last, before = friction[TURNED], friction[MISSED]
+    x, y, friction[TURNED], friction[MISSED] = turn(x, y, -u[0] / speed, -u[1] / speed, last, before)
     for k in range(3):
-        friction[k] = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
+        friction[k] = x * frame[0, k] + y * frame[1, k]
 
 
 @inlined
@@ -124,22 +151,22 @@ def mend(problem):
                 size = math.sqrt(x * x + y * y)
                 kind[p] = SLIDE
                 wrong = True
-                friction[p, 3] = contacts.dynamic_friction[p] * z
+                friction[p, FORCE], friction[p, TURNED] = contacts.dynamic_friction[p] * z, 0.0
                 for k in range(3):
                     friction[p, k] = (x * frame[0, k] + y * frame[1, k]) / size
         else:
             speed = math.sqrt(u[0] * u[0] + u[1] * u[1])
             if speed <= still:
                 continue
-            turn, along = 0.0, 0.0
+            off, along = 0.0, 0.0
             for k in range(3):
                 against = -(u[0] * frame[0, k] + u[1] * frame[1, k]) / speed
                 along += against * friction[p, k]
-                turn = max(turn, abs(against - friction[p, k]))
+                off = max(off, abs(against - friction[p, k]))
             if along < 0.0:
                 kind[p] = STICK
                 wrong = True
-            elif turn > 1e-9:
+            elif off > 1e-9:
                 wrong = True
                 turn_against(friction[p], frame, u, speed)
     if hardest >= 0:

@@ -28,7 +28,7 @@ from footfall.solve.effort import guess_cost, sweep_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.newton_on_cone import cone_floats, cone_integers, solve_cone
-from footfall.solve.problem import MOST, problem_type
+from footfall.solve.problem import FORCE, MOST, TURNED, problem_type
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers
 
 #: Points that are chosen of one foot at the beginning.
@@ -184,7 +184,7 @@ def read_kinds(problem):
             kind[p] = STICK
         else:
             kind[p] = SLIDE
-            friction[p, 3] = size
+            friction[p, FORCE], friction[p, TURNED] = size, 0.0
             for k in range(3):
                 friction[p, k] = (f[0] * frame[0, k] + f[1] * frame[1, k]) / size if size > 0.0 else 0.0
 

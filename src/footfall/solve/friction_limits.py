@@ -9,6 +9,7 @@ from __future__ import annotations
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import SLIDE
 from footfall.solve.minimum_norm import spread, spread_over_rows
+from footfall.solve.problem import FORCE
 
 
 @inlined
@@ -50,7 +51,7 @@ def spread_with_friction(problem):
         p = contacts.points[i]
         if kind[p] == SLIDE:
             n, f = contacts.frame[p, 2], force[p]
-            friction[p, 3] = contacts.dynamic_friction[p] * max(0.0, n[0] * f[0] + n[1] * f[1] + n[2] * f[2])
+            friction[p, FORCE] = contacts.dynamic_friction[p] * max(0.0, n[0] * f[0] + n[1] * f[1] + n[2] * f[2])
     return True
 
 
@@ -61,6 +62,6 @@ def add_friction(problem):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if kind[p] == SLIDE:
-            size = friction[p, 3] * (1.0 + 1e-12)  # a trace beyond the cone: clipped to it, it counts as sliding
+            size = friction[p, FORCE] * (1.0 + 1e-12)  # a trace beyond the cone: clipped to it, it counts as sliding
             for k in range(3):
                 force[p, k] += size * friction[p, k]

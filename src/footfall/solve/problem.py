@@ -12,6 +12,9 @@ from footfall.solve.minimum_norm import least_scratch
 
 #: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32
+# Of the friction of a point that slides, beside its direction: its size, N, how far it was turned last, and what it
+# missed its direction by before that (sines).
+FORCE, TURNED, MISSED = 3, 4, 5
 
 
 class ProblemScratch(NamedTuple):
@@ -48,7 +51,7 @@ class Problem(NamedTuple):
     free: Any  # (P, 3) motions without contact forces
     target: Any  # (P,) least normal motions
     missing: Any  # (P, 3) accelerations that would stop every point, world frame
-    friction: Any  # (P, 4) of points that slide: unit vector (world frame), and size in N
+    friction: Any  # (P, 6) of points that slide: unit vector (world frame), size in N, and its last turn
     end: Any  # (P, 6) motions under the forces, then forces that are kept aside
     kind: Any  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
     chosen: Any  # (MOST,) points that carry the feet
@@ -79,7 +82,7 @@ def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> Pro
         free=np.zeros((points, 3)),
         target=np.zeros(points),
         missing=np.zeros((points, 3)),
-        friction=np.zeros((points, 4)),
+        friction=np.zeros((points, 6)),
         end=np.zeros((points, 6)),
         kind=np.zeros(points, dtype=np.int64),
         chosen=np.zeros(MOST, dtype=np.int64),

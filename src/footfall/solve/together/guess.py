@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.contact_guess import TOLERANCE
+from footfall.solve.contact_guess import TOLERANCE, turn
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.minimum_norm import TOLERANCE as SINGULAR
 from footfall.solve.together.algebra import eliminate_together, inverse_of_feet, pivoted_feet
@@ -17,10 +17,6 @@ from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
 # Where a desk keeps what is known of sliding points.
 SIZE, TURNED, MISSED = 2, 3, 4
-#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
-FLAT = -0.05
-#: Sine of the widest turn by a secant.
-WIDEST = 0.5
 
 
 @inlined
@@ -168,28 +164,6 @@ def largest_force(lane, count, desk):
 
 
 @inlined
-def turn_friction(slip, ax, ay):
-    """Turn the friction of a sliding point (5,) towards (ax, ay), a unit vector against its slip.
-
-    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
-    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
-    """
-    x, y, last = slip[0], slip[1], slip[TURNED]
-    missed = ay * x - ax * y
-    turn = missed
-    if last != 0.0:
-        slope = (missed - slip[MISSED]) / last
-        if slope < FLAT and abs(missed) < -WIDEST * slope:
-            turn = -missed / slope
-    slip[TURNED], slip[MISSED] = turn, missed
-    if turn != missed:
-        cosine = math.sqrt(1.0 - turn * turn)
-        slip[0], slip[1] = cosine * x - turn * y, cosine * y + turn * x
-    else:
-        slip[0], slip[1] = ax, ay
-
-
-@inlined
 def mend_point(i, largest, still, desk):
     """Change what is wrong with the guess of one point: whether anything was, and by how much it is pulled."""
     x, y, z = desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2]
@@ -219,7 +193,8 @@ def mend_point(i, largest, still, desk):
         desk.kind[i] = STICK
         return 1, 0.0
     if max(abs(ax - desk.slip[i, 0]), abs(ay - desk.slip[i, 1])) > 1e-9:
-        turn_friction(desk.slip[i], ax, ay)
+        slip = desk.slip[i]
+        slip[0], slip[1], slip[TURNED], slip[MISSED] = turn(slip[0], slip[1], ax, ay, slip[TURNED], slip[MISSED])
         return 1, 0.0
     return 0, 0.0
 
