@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import mujoco
@@ -9,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
-from footfall.gait.human.body import Curve, body_of
+from footfall.gait.human.body import Body, Curve, body_of
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
 from footfall.gait.human.sideways import Sideways, sideways
@@ -38,11 +39,9 @@ def human_walk(
     the measured markers alone. ``data`` is the walk of another person, see ``footfall.gait.human.data.load_walk``.
     """
     body, data = body_of(robot), measured_walk() if data is None else data
-    problem = WalkFit(body, data, forces=forces)
-    walk = fit_walk(problem)
-    if law is not None and hasattr(law, "normal_terms"):
-        problem = SoftWalkFit(body, data, soft_ground(robot, law, dt), forces=forces)
-        walk = fit_soft_walk(problem, walk)
+    soft = soft_ground(robot, law, dt) if law is not None and hasattr(law, "normal_terms") else None
+    given = repr((body, soft and (soft.terms, soft.rows.tolist(), soft.points.tolist())))
+    problem, walk = _fitted(_Given(given, data, forces, body, soft))
     aside = sideways(problem, walk, robot.parameters["hip_width"], data.step_width * body.leg / data.leg)
     qpos, qvel, qacc = coordinates(robot, walk, aside)
     torque = inverse(robot, qpos, qvel, qacc)
@@ -58,6 +57,28 @@ def human_walk(
     advance = np.zeros(robot.model.nq)
     advance[0] = stride
     return PeriodicMotion(walk.stride_time, advance, qpos, qvel, torque)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What decides a fit; robots in the plane and in space, and others loaded anew, have the same numbers."""
+
+    numbers: str
+    data: MeasuredWalk
+    forces: bool
+    body: Body = field(compare=False)
+    soft: Soft | None = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _fitted(given: _Given) -> tuple[WalkFit, WalkSeries]:
+    """The problem and the walk that solves it, on ground that gives way if there is such."""
+    hard = WalkFit(given.body, given.data, forces=given.forces)
+    if given.soft is None:
+        return hard, fit_walk(hard)
+    _, walk = _fitted(replace(given, numbers=repr((given.body, None)), soft=None))
+    problem = SoftWalkFit(given.body, given.data, given.soft, forces=given.forces)
+    return problem, fit_soft_walk(problem, walk)
 
 
 def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
