@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from plain_python import plainly
 from real_robots import real_robot
 
 import footfall as ff
@@ -120,14 +121,14 @@ def test_the_wrench_of_a_foot_on_its_toes_acts_there():
     run, data = world._run, mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:] = world.qpos, world.qvel
     mujoco.mj_forward(robot.model, data)
-    see_body(senses_of(data, run.points, run.contacts), body)
+    plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     level = np.zeros((3, 3))
-    write_level(np.zeros(2), body.motion.rotation[foot], level)
+    plainly(write_level)(np.zeros(2), body.motion.rotation[foot], level)
     np.testing.assert_allclose(level.T @ level, np.eye(3), atol=1e-12)
     sole = biped.soles[foot]
     at = body.place[foot] + body.motion.rotation[foot] @ np.array([sole.half_length, 0.0, 0.0])
-    velocity = edge_velocity(body, foot, TOES)
-    stand_on_edge(body, foot, TOES, level)
+    velocity = plainly(edge_velocity)(body, foot, TOES)
+    plainly(stand_on_edge)(body, foot, TOES, level)
     limits = body.limits
     limits.wrench[foot] = limits.frictionless[foot, 2] + 0.6 * limits.by_friction[foot, 2]
     jacobian, rate = np.zeros((6, robot.model.nv)), np.zeros((6, robot.model.nv))
@@ -138,7 +139,7 @@ def test_the_wrench_of_a_foot_on_its_toes_acts_there():
     np.testing.assert_allclose(velocity, jacobian[:3] @ data.qvel, atol=1e-12)
     body.targets.com[:] = -robot.model.opt.gravity
     body.targets.joint_weight[:] = body.posture_weight
-    assert solve_body(body, 2)
+    assert plainly(solve_body)(body, 2)
     fx, fy, fz, mx, my, _ = body.wrench[foot]
     assert np.hypot(fx, fy) <= 0.6 * fz
     assert abs(my) <= 0.005 * sole.leg * fz * (1.0 + 1e-9)  # the strip that an edge is taken for is that narrow

@@ -9,6 +9,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
+from plain_python import plainly
 
 import footfall as ff
 from footfall.control import Walk
@@ -271,11 +272,11 @@ def test_torques_and_wrenches_satisfy_the_equations_of_motion():
     run, data = world._run, mujoco.MjData(robot.model)
     data.qpos[:], data.qvel[:] = world.qpos, world.qvel
     mujoco.mj_forward(robot.model, data)
-    see_body(senses_of(data, run.points, run.contacts), body)
+    plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     com = np.array([0.3, -0.2, 0.5])
     body.targets.com[:] = com - robot.model.opt.gravity
     body.targets.joint_weight[:] = body.posture_weight
-    assert solve_body(body, 2)
+    assert plainly(solve_body)(body, 2)
     motion, torque = body.motion, body.torque
     for k, sole in enumerate(biped.soles):
         rate = np.zeros((6, robot.model.nv))

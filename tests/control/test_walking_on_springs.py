@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from plain_python import plainly
 from real_robots import real_robot, root_of
 
 import footfall as ff
@@ -44,7 +45,7 @@ def test_the_equations_of_motors_are_those_of_the_whole_with_loops_closed_and_sp
     rates = 0.3 * np.sin(np.arange(len(biped.linkage.dofs)))
     data.qvel[:] = follow_motors(biped.linkage, data)[0] @ rates
     mujoco.mj_forward(model, data)
-    see_body(senses_of(data, run.points, run.contacts), body)
+    plainly(see_body)(senses_of(data, run.points, run.contacts), body)
     torque = 20.0 * np.cos(np.arange(model.nu))
     reduced = body.motion
     load = -reduced.bias

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from engine import reference
+from plain_python import plainly
 
 import footfall as ff
 from footfall.compiled import kernel
@@ -145,22 +146,21 @@ def test_the_inertia_and_its_factors_are_mujocos(name):
     model = model_of(name)
     tree, bodies, data = random_world(model, 5)
     mujoco.mj_forward(model, data)
-    kinematics.py_func(tree, bodies)
-    composite_inertia.py_func(tree, bodies)
-    joint_inertia.py_func(tree, bodies, 0.0)
+    plainly(kinematics)(tree, bodies)
+    plainly(composite_inertia)(tree, bodies)
+    plainly(joint_inertia)(tree, bodies, 0.0)
     assert close(bodies.qLD, data.M, EXACT)
-    factor.py_func(tree, bodies)
+    plainly(factor)(tree, bodies)
     assert close(bodies.qLD, data.qLD, SOLVED)
     assert close(bodies.qLDiagInv, data.qLDiagInv, SOLVED)
 
 
-def test_the_kernels_run_as_plain_python(monkeypatch):
+def test_the_kernels_run_as_plain_python():
     model = model_of("extras")
     tree, compiled, _ = random_world(model, 1)
     _, plain, _ = random_world(model, 1)
     compiled_step(tree, compiled, 2, PUSH, DT)
-    monkeypatch.setitem(rigid_step.__globals__, "world_of", world_of.py_func)  # which only compiled code may call
-    rigid_step(tree, plain, 2, PUSH, DT)
+    plainly(rigid_step)(tree, plain, 2, PUSH, DT)
     assert close(plain.qpos, compiled.qpos, EXACT)
     assert close(plain.qacc, compiled.qacc, SOLVED)
 
