@@ -28,6 +28,7 @@ from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run, Task
+from footfall.simulation.workspace import give_back
 from footfall.standing import other_places, point_gaps
 
 DT = 1e-3  # s
@@ -152,9 +153,9 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
         run.advance(steps)
     if slowest > SUSPECT:  # whatever else the machine does only ever adds time: the best of three counts
         slowest = min(slowest, *(_slowest_step(sim, start, steps) for _ in range(2)))
-    rec = run.recording()
+    rec, failed = run.recording(), bool(run.outcome[END] != DONE)
+    give_back(sim, run.workspace)
     cone, pull = judge_forces(rec)
-    failed = bool(run.outcome[END] != DONE)
     return Outcome(
         runs=1,
         steps=len(rec),
@@ -188,6 +189,7 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
         slowest = max(slowest, _timed(run, 1))
         if run.outcome[END] != DONE:
             break
+    give_back(sim, run.workspace)
     return slowest
 
 
