@@ -104,6 +104,7 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
     """
     scale = np.concatenate([[1.0], 1.0 / np.abs(press.points).max(axis=0)])
     basis = np.column_stack([np.ones(len(press.points)), press.points]) * scale
+    products = (basis[:, :, None] * basis[:, None, :]).reshape(-1, 9)
     flat = (load / (press.stiffness * len(press.points))) ** (1.0 / press.alpha)
     pose = np.zeros((len(press.heights), 3))
     pose[:, 0] = flat - press.heights.mean(axis=1)
@@ -120,7 +121,7 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
         if np.abs(miss).max() < 1e-8 * load:
             return pose
         slopes = press.slopes(depths)
-        curvature = np.einsum("sp,pi,pj->sij", slopes, basis, basis, optimize=True)
+        curvature = (slopes @ products).reshape(-1, 3, 3)
         curvature += 1e-9 * load / flat * np.eye(3)
         step = -np.linalg.solve(curvature, miss[..., None])[..., 0]
         downhill = (miss * step).sum(axis=1)
