@@ -41,6 +41,16 @@ def test_four_spheres_under_a_foot_are_four_round_points():
     assert area(foot.polygon) == pytest.approx(0.2 * 0.08)
 
 
+@pytest.mark.parametrize(("half", "alone"), [(0.04, True), (0.08, False)])
+def test_a_ball_is_the_foot_alone_where_the_end_of_the_shank_stays_above_it(half, alone):
+    """A square shank that ends at the ball's centre comes down with a lean of 30 degrees if sqrt(2) half > 2 radius."""
+    shank = f'<geom type="box" size="{half} {half} 0.1" pos="0 0 0.1"/>'
+    foot = load_robot(biped(shank + '<geom type="sphere" size="0.036"/>')).feet[0]
+    assert (len(foot.points) == 1) == alone
+    lowest = foot.points[foot.radius > 0]
+    np.testing.assert_allclose(lowest, [[0, 0, 0]], atol=1e-12)
+
+
 def test_a_sphere_inside_the_outline_of_the_others_is_kept():
     places = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1), (0, 0)]
     spheres = "".join(f'<geom type="sphere" size="0.02" pos="{x} {y} -0.05"/>' for x, y in places)

@@ -29,6 +29,7 @@ from footfall.robot.sole import (
     corners,
     few,
     is_solid,
+    lone_ball,
     outline,
     sole_of,
 )
@@ -256,7 +257,8 @@ def _foot(
     ball = None if simple or radius.any() else ball_of(centre)
     if ball is not None:
         centre, radius = ball[0][None], np.array([ball[1]])
-    sole, normal = sole_of(centre, radius)
+    lone = lone_ball(centre, radius)
+    sole, normal = sole_of(centre, radius) if lone is None else (np.array([lone]), UP)
     centre, radius = centre[sole], radius[sole]
     bottom = centre - radius[:, None] * UP
     ring = outline(bottom, normal, detail=OUTLINE_DETAIL)

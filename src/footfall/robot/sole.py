@@ -185,6 +185,19 @@ def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
     return (centre, radius) if off < allowed and short < allowed else None
 
 
+def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
+    """Which corner is a ball that touches alone, however the foot leans up to 30 degrees; None where others do too.
+
+    The end of a shank stays above the ball that is its foot.
+    """
+    lowest = int(np.argmin(centre @ UP - radius))
+    away = centre - centre[lowest]
+    # How much higher another corner is, with the foot leant towards it.
+    left = np.sqrt(1.0 - LYING**2) * away[:, 2] - LYING * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
+    left[lowest] = np.inf
+    return lowest if radius[lowest] > 0 and left.min() > 0 else None
+
+
 def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
     """At most eight of many points of a sole that span it, as indices: the extreme ones in eight directions.
 
