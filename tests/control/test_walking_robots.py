@@ -12,6 +12,8 @@ import pytest
 import footfall as ff
 from footfall.control import Walk
 from footfall.control.biped import Biped, Sole
+from footfall.control.walk_stature import BEHIND, stature
+from footfall.control.walking_pose import standing_pose
 from footfall.control.whole_body import wrench_rows
 from footfall.errors import ControllerError
 
@@ -93,6 +95,47 @@ def test_a_robot_whose_mass_is_over_its_heels_starts_with_it_over_its_feet():
     sole = Biped.of(robot, "walk").soles[0]
     middle = rec.position[0, : robot.point_count, 0].mean()
     assert abs(rec.signals["com"][0, 0] - middle) < 0.51 * sole.half_length
+
+
+def hips_turn_about_axes_behind(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
+    """The first joint of each leg is 0.2 m behind the others, so that it makes no longer leg."""
+    for side in ("left", "right"):
+        spec.joint(f"{side}_hip_yaw").pos = [-0.2, 0.0, 0.0]
+    return []
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley"])
+def test_hips_are_as_low_as_the_foot_behind_needs_when_it_is_left(name):
+    """By the length from the first joint they would be 3 cm too high, and the walk on springs fall."""
+    robot = changed(hips_turn_about_axes_behind)
+    biped, walk = Biped.of(robot, "walk"), Walk(steps=10).scaled(robot)
+    lower = biped.com_height - stature(walk.steps_of(biped), biped, walk.step_height).height
+    ahead = np.array([0.5 * walk.speed * walk.period, 0.0, 0.0])
+    leg = min(sole.leg for sole in biped.soles)
+    assert standing_pose(biped, lower, np.array([ahead, -ahead]), BEHIND * leg).reached
+    rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+
+
+def ankles_that_bend_little(whole: ff.Robot, spec: mujoco.MjSpec) -> list[int]:
+    for side in ("left", "right"):
+        spec.joint(f"{side}_ankle_pitch").range[0] = -0.5
+    return []
+
+
+@pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley"])
+def test_a_speed_that_is_left_out_keeps_joints_from_their_limits(name):
+    robot = changed(ankles_that_bend_little)
+    walk = Walk(steps=10).scaled(robot)
+    assert walk.speed < 0.5 * Walk().scaled(ff.load_robot("spatial-biped")).speed
+    rec = ff.Simulation(robot, law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+    for foot in robot.feet:  # that carry; a foot that swings is led back
+        ankle = int(robot.model.joint(f"{foot.name}_ankle_pitch").qposadr[0])
+        carries = rec.force[:, rec.foot(foot.name), 2].sum(axis=1) > 0.1 * robot.weight
+        assert rec.qpos[carries, ankle].min() > -0.5
+    with pytest.raises(ControllerError, match=r"need joint '\w+_ankle_pitch' of changed at .* beyond its limit"):
+        ff.Simulation(robot).run(0.1, controller=Walk(speed=0.4, heel_off=False))
 
 
 def test_the_pressure_centre_reaches_into_the_point_of_a_pointed_sole():

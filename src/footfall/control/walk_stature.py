@@ -41,7 +41,11 @@ RISEN = 0.2
 LONGER = 1.1
 #: The longest step then, as a share of the leg's length.
 LONGEST = 1.0
-
+#: rad that a joint of a leg that carries is to stay from its limit where the speed is chosen here, if it does so in
+#: standing: nearer, the walk leads it back, which holds up the hips.
+ROOM = 0.08
+#: Parts of the usual speed, and then of the usual height of a step, that are tried until the joints have this room.
+SLOWER, LOWER_STEPS = (1.0, 0.85, 0.7, 0.55, 0.4), (1.0, 0.6)
 
 #: rad/s of a knee per m/s of speed, in legs per m: a foot swings twice its step, at the peak of the way of least jerk
 #: 1.875 times its mean speed in 0.85 of the time, less the trunk's; and the knee turns by twice the leg.
@@ -166,6 +170,27 @@ def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool |
     return _on_toes(biped, longest, step_height, share)
 
 
+def has_room(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
+    """Whether legs reach with flat soles, and both feet on the ground bring no joint near its limit but those that are
+    near it as the robot stands.
+    """
+    longest = max(abs(step.length) for step in plan.steps)
+    try:
+        lower = _flat(biped, longest, step_height).lower
+    except ControllerError:
+        return False
+    usual = np.minimum(ROOM, _from_limits(biped, standing_pose(biped, lower)))
+    return all((_from_limits(biped, pose) >= usual).all() for pose in _apart(biped, lower, longest))
+
+
+def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
+    """Of each joint of the legs, rad or m from its nearer limit."""
+    model = biped.robot.model
+    joints = model.dof_jntid[np.concatenate(biped.legs)]
+    angle, (low, high) = pose.qpos[model.jnt_qposadr[joints]], model.jnt_range[joints].T
+    return np.where(model.jnt_limited[joints] != 0, np.minimum(angle - low, high - angle), np.inf)
+
+
 def _on_toes(biped: Biped, longest: float, step_height: float, double_support: float) -> Hold:
     """Hips as high as the legs reach with the least pitch of the feet."""
     leg = min(sole.leg for sole in biped.soles)
@@ -231,10 +256,19 @@ def _flat(biped: Biped, longest: float, step_height: float) -> Hold:
 
 def _extremes(biped: Biped, lower: float, length: float, step_height: float) -> list[Pose]:
     """Both feet on the ground a step apart, and one lifted beside the other."""
-    ahead, up = np.array([0.5 * length, 0.0, 0.0]), np.array([0.0, 0.0, step_height])
-    nothing = np.zeros(3)
-    shifts = ([ahead, -ahead], [-ahead, ahead], [up, nothing], [nothing, up])
-    return [standing_pose(biped, lower, np.array(shift)) for shift in shifts]
+    up, nothing = np.array([0.0, 0.0, step_height]), np.zeros(3)
+    lifted = [standing_pose(biped, lower, np.array(shift)) for shift in ([up, nothing], [nothing, up])]
+    return _apart(biped, lower, length) + lifted
+
+
+def _apart(biped: Biped, lower: float, length: float) -> list[Pose]:
+    """Both feet on the ground a step apart, and as the one behind is left: where hips are ahead of the centre of mass,
+    that one is farther behind them than half a step.
+    """
+    ahead = np.array([0.5 * length, 0.0, 0.0])
+    behind = BEHIND * min(sole.leg for sole in biped.soles) if length > 0.0 else 0.0
+    shifts = [np.array([ahead, -ahead]), np.array([-ahead, ahead])]
+    return [standing_pose(biped, lower, shift, forward) for forward in (0.0, behind) for shift in shifts]
 
 
 def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str:

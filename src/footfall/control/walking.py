@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 from footfall.control.biped import Biped
 from footfall.control.statics import settled
 from footfall.control.walk_controller import Walking
-from footfall.control.walk_stature import DRAG, Stature, check_speed, fastest, pace_of, size_of, stature
+from footfall.control.walk_stature import (
+    DRAG,
+    LOWER_STEPS,
+    SLOWER,
+    Stature,
+    check_speed,
+    fastest,
+    has_room,
+    pace_of,
+    size_of,
+    stature,
+)
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
 from footfall.standing import place
@@ -42,8 +53,9 @@ class Walk:
 
     A step goes ``speed`` times ``step_duration`` far, or ``step_length`` if that is given: then the duration follows.
     What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
-    in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low, and
-    where the damping of joints would take the torque of their motors.
+    in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low,
+    where the damping of joints would take the torque of their motors, and where joints come near their limits; if that
+    does not do, feet are lifted less.
 
     ``command`` gives the velocity in place of ``speed``, ``sideways`` and ``turn``, asked at the planned time of each
     step: what it changes to holds from the next step on, and zero is a stop. ``waypoints`` are walked through, in as
@@ -220,9 +232,14 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
     start = walk.start_time
     if biped.point and start == Walk.start_time:  # on two points it cannot wait
         start = duration
-    return replace(
+    own = replace(
         walk, speed=speed, step_duration=duration, step_height=height, double_support=support, start_time=start
     )
+    if walk.speed is not None or walk.command is not None:
+        return own
+    lower = LOWER_STEPS if walk.step_height is None else (1.0,)
+    tries = (replace(own, speed=part * speed, step_height=low * height) for low in lower for part in SLOWER)
+    return next((one for one in tries if has_room(one.steps_of(biped), biped, one.step_height or height)), own)
 
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
