@@ -8,10 +8,16 @@ they break away, continued.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.compiled import function_pointer
+from footfall.control.base import control_signature
+from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.study.identify import rise_of
@@ -39,6 +45,31 @@ def sled(mass: float = 1.0) -> Robot:
     return load_robot(spec, feet={"sled": ("sled", corners)})
 
 
+def _draw(time, qpos, qvel, ctrl, gains):
+    ctrl[0] = gains[0] * time
+    return 0
+
+
+@cache
+def _drawn() -> Any:
+    return function_pointer(control_signature(), _draw)
+
+
+@dataclass(frozen=True)
+class Rope:
+    """Draws a sled with a force that grows by so many N/s; compiled, as a fit draws thousands of times."""
+
+    rate: float
+
+    @staticmethod
+    def pointer() -> Any:
+        return _drawn()
+
+    def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+        """The one number that the compiled controller needs."""
+        return np.array([self.rate])
+
+
 def mean_mass(pulls: Sequence[Pull]) -> float:
     """kg, of a sled as heavy as the loads are in the mean."""
     return float(np.mean([pull.normal[pull.normal > 0.5 * pull.normal.max()].mean() for pull in pulls])) / GRAVITY
@@ -50,7 +81,7 @@ def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
     weight, duration = sim.robot.weight, rise.end - rise.begin
     rec = sim.run(
         duration,
-        controller=lambda t, state: [weight * rise.rate * t],
+        controller=Rope(weight * rise.rate),
         control_dt=CONTROL_STEPS * sim.dt,
         record_dt=CONTROL_STEPS * sim.dt,
     )
