@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_examples import stood_or_walked
+from example_outcomes import stood_or_walked
 
 import footfall as ff
 from footfall.cli import main

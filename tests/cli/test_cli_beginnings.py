@@ -85,7 +85,7 @@ def test_completion_for_fish_names_commands_and_options():
 
 
 def test_new_files_work_as_they_are(capsys):
-    from test_examples import stood_or_walked
+    from example_outcomes import stood_or_walked
 
     assert main(["new", "law", "my-rubber"]) == 0
     args = ["run", "brick", "--import", "my_rubber.py", "--law", "my-rubber", "--law.k", "1e4", "--duration", "0.5"]

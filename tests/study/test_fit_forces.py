@@ -141,6 +141,6 @@ def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
     ]
     path = tmp_path / "pulls.csv"
     np.savetxt(path, np.vstack(rows), delimiter=",", header="time,normal,tangential,trial", comments="")
-    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "30"]) == 0
+    assert main(["identify", "pulls", str(path), "--law", "time-stepping", "--evaluations", "40"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if "ground.friction" in line)
     assert float(row.split()[1]) == pytest.approx(0.45, rel=0.05)

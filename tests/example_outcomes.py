@@ -1,0 +1,359 @@
+"""What the examples of the README, the documentation and the help must come to, by how they begin."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from lab_walks import walker, write_mot, write_trc
+from motions import swaying
+
+import footfall as ff
+from footfall.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOSSES = ROOT.parent / "shared" / "data" / "cube_tosses" / "tosses.npz"
+RECORDED_WALK = ROOT.parent / "shared" / "data" / "human_walk"
+
+
+def stood_or_walked(rec):
+    """Not fallen, carried by the ground on average over the last second, and audited."""
+    summary = rec.summary()
+    assert not summary["failed"], summary["failure"]
+    assert not summary["fell"], summary["fell_because"]
+    late = rec.time >= rec.time[-1] - min(1.0, 0.5 * rec.duration)
+    # A walk's second is not a whole number of its steps, so that its mean is within a few percent only.
+    still = np.abs(rec.qvel[late]).max() < 0.05
+    assert rec.total_force[late, 2].mean() / rec.robot.weight == pytest.approx(1.0, abs=0.005 if still else 0.05)
+    audit = rec.audit()
+    assert audit.passed, audit
+
+
+def snippets(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
+
+
+def a_run(command):
+    kept = command[command.index("--out") + 1] if "--out" in command else "kept"
+    assert main([*command, *([] if "--out" in command else ["--out", kept]), "--json"]) == 0
+    stood_or_walked(ff.load_recording(kept))
+
+
+def a_robot_of_ones_own(command):
+    for text in snippets(ROOT / "docs" / "start" / "your-robot.md"):
+        exec(compile(text, "your-robot.md", "exec"), {"ff": ff})
+    if command[0] == "run":
+        a_run(command)
+    else:
+        assert main(command) == 0
+        for law in command[command.index("--laws") + 1 : command.index("--out")]:
+            stood_or_walked(ff.load_recording(Path("runs/hopper") / law))
+
+
+def plates():
+    """The file of the guide on measured data."""
+    (text,) = [one for one in snippets(ROOT / "docs" / "guides" / "measured.md") if 'Path("plates.csv")' in one]
+    exec(compile(text, "measured.md", "exec"), {})
+
+
+def of_a_recording(command):
+    if "plates.csv" in command:  # which lasts from 1.5 s on
+        plates()
+        ff.Simulation("spatial-biped").run(2.0, controller="posture", record_dt=0.01).save(command[1])
+    else:
+        ff.Simulation("ball").run(0.5).save(command[1])
+    assert main(command) == 0
+
+
+def a_comparison(command, capsys):
+    """The robot stays up; audits object where the page beside the command says so, and nowhere else.
+
+    Under every law where a table follows the command or a push is in it, else under one law of each kind; all in this
+    process, for eight take as long to start as to compare (``test_compare`` asks whether others compute the same).
+    """
+    if "plates.csv" in command:
+        plates()
+        capsys.readouterr()
+    every = bool(objections(command)) or "--push" in command
+    laws = list(ff.laws() if every else ("spring-damper", "distributed", "time-stepping", "mujoco"))
+    if "walk" in command and "acceleration-complementarity" in laws:
+        laws.remove("acceleration-complementarity")  # minutes
+    fewer = (
+        command[: command.index("--laws")] + command[command.index("--laws") + 2 :] if "--laws" in command else command
+    )
+    assert main([*fewer, "--laws", *laws, "--workers", "1", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["law"] for row in rows} == set(laws)
+    assert {row["law"]: row["outcome"] for row in rows if row["outcome"] != "stood"} == {}
+    assert {row["law"]: ", ".join(row["audit_failed"]) for row in rows if row["audit_failed"]} == objections(command)
+
+
+def objections(command):
+    """By law what the table that follows a command says its audit fails in."""
+    for page in PAGES:
+        for shown, after in re.findall(
+            r"```sh\nfootfall ([^\n]*)\n```(.*?)(?=\n## |\Z)", page.read_text("utf-8"), flags=re.S
+        ):
+            if shlex.split(shown) == command:
+                return dict(re.findall(r"^\| `([\w-]+)` .*\| fails: ([^|]+) \|$", after, flags=re.M))
+    return {}
+
+
+def a_gait(command):
+    assert main([*command, "--json"]) == 0  # 1 if a constraint is not met
+
+
+def laboratory_walk():
+    """The files of the examples: a walk by markers and plates."""
+    time, fine, joints = walker()
+    write_trc(Path("walk.trc"), time, joints, "y up")
+    write_mot(Path("walk_grf.mot"), fine, joints, "y up")
+
+
+def a_recorded_walk(command):
+    """The recording that Footfall's own table comes from, under the name of the examples, or a laboratory's."""
+    if "walk.trc" in command:
+        laboratory_walk()
+        assert main(command) == 0
+        return
+    if not RECORDED_WALK.is_dir():
+        pytest.skip("the recording is not here")
+    shutil.copytree(RECORDED_WALK, "recording")
+    assert main(command) == 0
+    assert "Marcos Duarte" in Path(command[-1]).read_text(encoding="utf-8")
+
+
+def a_walk_of_ones_own(command):
+    laboratory_walk()
+    assert main(["human-walk", "walk.trc", "--forces", "walk_grf.mot", "--out", "walk.json"]) == 0
+    assert main(command) == 0
+
+
+def a_gait_walked(command):
+    assert main(["gait", "planar-biped", "--speed", "0.5", "--out", "walk.json"]) == 0
+    a_run(command)
+
+
+def a_motion(command, capsys):
+    """A squat under the names of the examples."""
+    motion = swaying(ff.load_robot("spatial-biped"), bend=0.1, lean=0.0, duration=0.6)
+    turned = motion.rotation[:, [1, 2, 3, 0]]
+    for name in ("squat.npz", "MOTION.npz"):
+        np.savez(name, fps=50, root_pos=motion.position, root_rot=turned, dof_pos=motion.joints)
+    named = dict(zip(motion.names, motion.joints.T, strict=True))
+    root = dict(zip(("x", "y", "z", "qx", "qy", "qz", "qw"), np.column_stack([motion.position, turned]).T, strict=True))
+    columns = {"time": motion.time, **{f"root_{part}": values for part, values in root.items()}, **named}
+    lines = [",".join(columns), *(",".join(map(repr, row)) for row in np.column_stack(list(columns.values())).tolist())]
+    Path("squat.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert main([*(word.replace("MOTION", "MOTION.npz") for word in command), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["root_worst"] < 0.01
+
+
+def friction(command, capsys):
+    times = np.arange(0.0, 1.0, 0.01)
+    lines = ["time,normal,tangential,trial"]
+    for trial, load in enumerate((20.0, 40.0, 60.0)):
+        force = np.where(times < 0.5, load * 0.5 * times / 0.5, 0.4 * load)
+        lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
+    Path("pulls.csv").write_text("\n".join(lines))
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["static"]["value"] == pytest.approx(0.5, rel=0.03)  # the last sample before it breaks away: 2 % below
+    assert told["kinetic"]["value"] == pytest.approx(0.4, rel=1e-6)
+    assert Path("pulls.png").exists() is ("--plot" in command)
+
+
+def tosses(command, capsys):
+    if not TOSSES.exists():
+        pytest.skip("the measured tosses are not here")
+    Path("tosses.npz").write_bytes(TOSSES.read_bytes())
+    fewer = ["--laws", "spring-damper", "--trials", "2", "--judge", "2", "--evaluations", "2"]
+    what = command[: next(i for i, part in enumerate(command) if part.startswith("--"))]
+    if what[-1].endswith(".csv"):  # the same as a table, at ContactNets' rate
+        with np.load(TOSSES) as data:
+            state, toss = data["state"], data["toss"]
+        few = toss < np.unique(toss)[8]
+        table = np.column_stack([toss[few], state[few, 4:7], state[few, :4]])
+        np.savetxt(what[-1], table, delimiter=",", header="toss,x [m],y [m],z [m],qw,qx,qy,qz", comments="")
+        fewer += ["--rate", "148"]
+    assert main([*what, *fewer, "--out", "fits", "--json"]) == 0
+    assert Path("fits/spring-damper.json").exists()
+
+
+def forces(command, capsys):
+    """Landings on springs that let the brick in by 0.4 mm at rest."""
+    sim = ff.Simulation("brick", law=ff.law("spring-damper", rest_penetration=4e-4))
+    for name, height in zip("abc", (0.005, 0.01, 0.02), strict=True):
+        rec = sim.run(0.2, qpos=sim.place() + np.eye(7)[2] * height)
+        table = np.column_stack([rec.time, rec.total_force])
+        np.savetxt(f"{name}.csv", table, delimiter=",", header="time [s],fx [N],fy [N],fz [N]", comments="")
+    assert main([*command, "--evaluations", "80", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["law.rest_penetration"]["value"] == pytest.approx(4e-4, rel=0.1)
+
+
+def impacts(command, capsys):
+    """Bodies that fall straight down onto their lowest point, and come back with half their speed."""
+    head = "angle [rad],rx,ry,vx_pre,vy_pre,omega_pre,vx_post,vy_post,omega_post"
+    rows = [f"0,0,-0.025,0,{v:.3f},0,0,{-0.5 * v:.4f},0" for v in np.linspace(-2.0, -1.0, 8)]
+    Path("impacts.csv").write_text("\n".join([head, *rows]) + "\n")
+    given = command if "impacts.csv" in command else [*command, "impacts.csv", "--mass", "0.04", "--inertia", "1e-5"]
+    assert main([*given, "--evaluations", "8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["newton"]["parameters"]
+    assert found["law.restitution"]["value"] == pytest.approx(0.5, abs=0.05)
+
+
+def pulls(command, capsys):
+    times = np.arange(0.0, 0.8, 0.01)
+    lines = ["time,normal,tangential,trial"]
+    for trial, load in enumerate((20.0, 40.0, 60.0)):
+        force = np.where(times < 0.5, load * times, 0.4 * load)
+        lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
+    Path("pulls.csv").write_text("\n".join(lines))
+    assert main([*command, "--evaluations", "24", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["ground.friction"]["value"] == pytest.approx(0.4, rel=0.03)
+
+
+def a_paper(command):
+    # Whole papers are run by their own tests. 1 if a claim that is said to be reproduced does not hold.
+    if "--only" not in command:
+        command = ["paper", "rengifo2009", "--only", "fig7"]
+    assert main(command) == 0
+
+
+def a_plot(command):
+    ff.Simulation("ball").run(0.1).save("runs/walk")
+    assert main(command) == 0
+    assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
+
+
+def push_limits(command, capsys):
+    assert main([*command, "--laws", "linearizing-penalty", "--within", "0.3", "--json"]) == 0
+    for one in json.loads(capsys.readouterr().out):
+        assert 0.0 < one["survived"] < one["failed"] < math.inf
+        assert one["why"]
+
+
+def a_sweep(command, capsys):
+    """Twice the stiffness, half the depth."""
+    Path(command[1]).write_text(
+        'measures = ["max_penetration_m"]\n[simulation]\nrobot = "brick"\nlaw = "spring-damper"\nduration = 0.5\n'
+        '[grid]\n"law.k" = [1e4, 2e4]\n'
+    )
+    if "--scheduler" in command:
+        pytest.skip("a cluster is started by the tests of sweeps")
+    assert main([*command, "--workers", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"] == 2
+
+
+def a_design(command, capsys):
+    """The stiffest ground is the least deep."""
+    Path(command[1]).write_text(
+        'cases = 4\nrounds = 2\n[simulation]\nrobot = "brick"\nlaw = "spring-damper"\nduration = 0.2\n'
+        '[vary]\n"law.k" = [1e4, 5e4]\n[goals]\nmax_penetration_m = 1.0\n'
+    )
+    assert main([*command, "--workers", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["designs"], told["admissible"], len(told["front"])) == (8, 8, 1)
+    assert told["best"]["law.k"] > 4e4
+
+
+def speeds(command, monkeypatch, capsys):
+    if "--worlds" in command:
+        # Eight worlds in place of thousands, on the CPU: a GPU has its own check in the tests of worlds.
+        assert main(["bench", "--worlds", "8", "--laws", "spring-damper", "--json"]) == 0
+        (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert (told["worlds"], told["unsolved"]) == (8, 0.0) and told["standing"] > 0.0 and told["restless"] > 0.0
+        return
+    Path("robot.xml").write_text(ff.load_robot("small-humanoid").mjcf)
+    assert main([*command, "--quick", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    named = {name.removesuffix(".xml") for name in command[command.index("--robots") + 1 :]}
+    assert {one["robot"] for one in told} == named
+    assert all(one["stands"] and one["us_per_step"] > 0.0 for one in told)
+
+
+def beginnings(command):
+    assert main(command) == 0  # the files that it writes are run by the tests of the command line
+
+
+def a_video(command, capsys):
+    ff.Simulation("ball").run(0.2).save(command[1])
+    code, told = main(command), capsys.readouterr().err
+    if code and ("OpenGL" in told or "ffmpeg" in told):
+        pytest.skip("no picture can be drawn here")
+    assert code == 0
+    assert Path(command[command.index("--out") + 1]).stat().st_size > 1000
+
+
+def a_view(command, monkeypatch, capsys):
+    """Served until Ctrl-C, which comes at once, or when the run has ended."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    here = ["--port", "0", "--no-browser"]
+    if "--live" in command:
+        monkeypatch.setattr("footfall.live.LiveView.wait", interrupt)
+        assert main([*command, *here, "--duration", "1", "--pace", "100", "--record-dt", "0.001", "--out", "kept"]) == 0
+        stood_or_walked(ff.load_recording("kept"))
+    else:
+        ff.Simulation("ball").run(0.1).save(command[1])
+        monkeypatch.setattr("footfall.show.viewer.clock", SimpleNamespace(sleep=interrupt))
+        assert main([*command, *here]) == 0
+    assert "view is at http://127.0.0.1:" in capsys.readouterr().out
+
+
+def a_stress(command):
+    assert main(["stress", "1", *command[2:], "--grounds", "plane"]) == 0
+
+
+def a_walk(args):
+    assert main(args) == 0
+
+
+def a_survey(args):
+    assert main(args) == 0
+    assert "| quadruped | mujoco | yes |" in Path(args[-1]).read_text(encoding="utf-8")
+
+
+#: What the examples must come to, by how they begin.
+OUTCOMES = {
+    "walk": a_walk,
+    "follow": a_motion,
+    "survey": a_survey,
+    "run planar-biped --controller gait": a_gait_walked,
+    "run hanavan --robot.assist --controller human-walk --controller.data": a_walk_of_ones_own,
+    "run hopper.xml": a_robot_of_ones_own,
+    "compare hopper.xml": a_robot_of_ones_own,
+    "audit": of_a_recording,
+    "report": of_a_recording,
+    "stress": a_stress,
+    "view": a_view,
+    "video": a_video,
+    "run": a_run,
+    "compare": a_comparison,
+    "gait": a_gait,
+    "human-walk": a_recorded_walk,
+    "identify friction": friction,
+    "identify tosses": tosses,
+    "identify forces": forces,
+    "identify impacts": impacts,
+    "identify pulls": pulls,
+    "paper": a_paper,
+    "plot": a_plot,
+    "push-limit": push_limits,
+    "sweep": a_sweep,
+    "design": a_design,
+    "bench": speeds,
+    "new": beginnings,
+}
