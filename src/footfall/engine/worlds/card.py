@@ -23,6 +23,7 @@ from footfall.engine.worlds.arrays import Given, Shapes, State, bytes_of, room
 from footfall.engine.worlds.card_kernels import (
     Arrays,
     build_apart,
+    build_clearing,
     build_setter,
     build_solver,
     build_together,
@@ -31,6 +32,7 @@ from footfall.engine.worlds.card_kernels import (
 )
 from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
 from footfall.engine.worlds.one_world import Robot
+from footfall.engine.worlds.queues import AFTER, GUESS, NEWTON, NONE, QUEUES, SEARCH, Queues
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
 from footfall.engine.worlds.together import Turn, find_near_forces, guess_forces, search_states
@@ -43,10 +45,8 @@ from footfall.solve.together.selection_desk import selection_bytes
 BLOCK, LANES = 64, 65536
 #: Bytes of memory that the lanes of a block share.
 SHARED = 48 * 1024
-#: Turns that are added at once while worlds whose laws were asked again have steps to take.
-MORE_TURNS = 2
 #: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
-SOLUTIONS, MORE_SOLUTIONS = 48, 128
+SOLUTIONS, MORE_SOLUTIONS = 96, 128
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 
@@ -275,33 +275,42 @@ class Card:
         step = build_together(law, self.surface, control, self.plot)
         parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
         solvers = [build_solver(part, self.plot, points, feet) for part in parts]
-        solved = arrays.robot, arrays.state, arrays.space, arrays.chosen
-        going = self.cuda.to_device(np.zeros(1, dtype=np.int64))
-        given = (*solved, Span(1, 0, 0), Turn(0, 0, 0, 0, 0))
+        shapes = Queues((QUEUES, self.lanes), (QUEUES,), (1,))
+        queues = Queues(*(self.cuda.to_device(np.zeros(shape, dtype=np.int64)) for shape in shapes))
+        solved = arrays.robot, arrays.state, arrays.space, queues
+        given = (*solved, Turn(0, 0, 0, 0))
         wanted = []
         for part, solver in zip(parts, solvers, strict=True):
             if not is_simulated() and is_missing(solver, kinds_of(solver, given)):
                 wanted.append(Wanted(part.__name__, self.plot, points, feet, kinds_of(solver, given)))
         with compiled_aside(wanted):
-            self._prepare(step, (arrays, plan, going, Span(1, 0, 0), Turn(0, 0, 0, 0, 0)))
+            self._prepare(step, (arrays, plan, queues, Span(1, 0, 0), Turn(0, 0, 0, 0)))
         for solver in solvers:
             self._prepare(solver, given)
-        move = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, going))
+        self._prepare(build_clearing(), (queues,))
+        clear = launcher(build_clearing(), (1, 1), (queues,))
+        step_on = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queues))
         guess, newton, *search = (launcher(solver, (self.lanes, LANES_OF_WARP), solved) for solver in solvers)
         # After a search few problems are left, and guesses after Newton may wait for the next turn.
-        parts_of_a_turn = (*search, guess, newton) if search else (guess, newton, guess)
+        solved_by = (guess, GUESS), (newton, NEWTON)
+        parts_of_a_turn = ((search[0], SEARCH), *solved_by) if search else (*solved_by, (guess, AFTER))
+
+        def move(span: Span, first: int, start: int) -> None:
+            clear()
+            step_on(span, Turn(first, start, NONE, 0))
+
+        def solve(first: int, most: int) -> None:
+            for part, queue in parts_of_a_turn:
+                part(Turn(first, 0, queue, most))
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
-                begin, turns, most = 1, span.steps + span.look, SOLUTIONS
-                while turns > 0:
-                    for _ in range(turns):
-                        move(span, Turn(first, begin, 1 - begin, 1, 0))
-                        for part in parts_of_a_turn:
-                            part(span, Turn(first, 0, 0, 0, most))
-                        begin = 0
-                    going.copy_to_device(np.zeros(1, dtype=np.int64))
-                    move(span, Turn(first, 0, 1, 0, 0))
-                    turns, most = MORE_TURNS if going.copy_to_host()[0] else 0, MORE_SOLUTIONS
+                for turn in range(span.steps + span.look):
+                    move(span, first, int(turn == 0))
+                    solve(first, SOLUTIONS)
+                move(span, first, 0)
+                while queues.going.copy_to_host()[0]:  # laws were asked again, or took long
+                    solve(first, MORE_SOLUTIONS)
+                    move(span, first, 0)
 
         return launch

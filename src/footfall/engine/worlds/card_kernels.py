@@ -16,6 +16,7 @@ from footfall.contact.time_stepping import restore_friction
 from footfall.engine.mobility import half_solve, mobility
 from footfall.engine.other_tape import OtherTape
 from footfall.engine.tape import Tape
+from footfall.engine.worlds import queues as queues_module
 from footfall.engine.worlds.arrays import Given, State, picker
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
 from footfall.engine.worlds.every_body import advance_on_every_body
@@ -23,11 +24,20 @@ from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
 from footfall.engine.worlds.feet_alone import advance_on_feet
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
+from footfall.engine.worlds.queues import NONE, line_up, next_place, next_place_of_warp
 from footfall.engine.worlds.selection import put_off, try_standing
 from footfall.engine.worlds.step import Functions, Track, law_step, motion_step, operator_step, point_step
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
-from footfall.engine.worlds.together import begin_step, end_step, search_states, start_call, still_going, waits
-from footfall.solve.contact_lean import defer
+from footfall.engine.worlds.together import (
+    ANSWER,
+    begin_step,
+    end_step,
+    search_states,
+    start_call,
+    still_going,
+    waits,
+)
+from footfall.solve.contact_lean import DEFERRED, defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.selection.sliding import damper
@@ -55,7 +65,7 @@ cuda: Any = None
 def find_cuda() -> Any:
     """Numba's CUDA with a GPU to use."""
     global cuda
-    cuda = desk_module.cuda = checked_cuda()
+    cuda = desk_module.cuda = queues_module.cuda = checked_cuda()
     return cuda
 
 
@@ -137,9 +147,11 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 @cache
 def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
-    device = Device(replaced=FEET_ALONE | LEAN)
+    by_warps = {} if is_simulated() else {next_place: next_place_of_warp}
+    device = Device(replaced=FEET_ALONE | LEAN | by_warps)
     start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
     goes_on, is_waiting = device.function(still_going), device.function(waits)
+    wait_in_line = device.function(line_up)
     world, coupled = device.function(one_world_on_feet), law_on_tiles(device, law.adapter(), plot)
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
@@ -147,7 +159,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     space_of = device.function(tile_picker(plot, simulated=is_simulated()))
 
     @cuda.jit(**limited(STEP_REGISTERS))
-    def entry(arrays, plan, going, span, turn):
+    def entry(arrays, plan, queues, span, turn):
         lane, chosen = cuda.grid(1), arrays.chosen
         w = turn.first + lane
         if w >= chosen.size:
@@ -163,17 +175,15 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
             start(own.progress)
         if not goes_on(state, own.progress, span):
             return
-        if is_waiting(own.progress):
-            if turn.begin == 0:
-                going[0] = 1
-            return
-        one = world(arrays.robot, given, state, own)
-        if turn.end == 1:
+        if not is_waiting(own.progress):
+            one = world(arrays.robot, given, state, own)
             end(one, state, own.progress, track, plan, span)
-        if turn.begin == 1:
             begin(one, given, state, own.progress, track, plan, functions, span)
-        elif goes_on(state, own.progress, span):
-            going[0] = 1
+            if not goes_on(state, own.progress, span):
+                return
+        queues.going[0] = 1
+        if is_waiting(own.progress):
+            wait_in_line(queues, own.progress[ANSWER], lane, NONE)
 
     return kept_on_disk(entry)
 
@@ -184,7 +194,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     simulated = is_simulated()
     by_lanes = {} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes}
     device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})
-    solve = device.function(part)
+    solve, wait_in_line = device.function(part), device.function(line_up)
     if part is search_states:
         maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE)
     else:
@@ -194,13 +204,17 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))
 
     @cuda.jit(**limited(SOLVER_REGISTERS))
-    def entry(robot, state, space, chosen, span, turn):
-        lane, owner = cuda.threadIdx.x, cuda.blockIdx.x
-        w = turn.first + owner
-        if w >= chosen.size or (chosen[w] < 0 and span.look == 1):
+    def entry(robot, state, space, queues, turn):
+        lane, number = cuda.threadIdx.x, cuda.blockIdx.x
+        if number >= queues.number[turn.queue]:
             return
+        owner = queues.member[turn.queue, number]
         own = space_of(space, owner)
-        solve(lane, robot, state_of(state, w), own, law_of(own.law), turn, make_desk())
+        answer = solve(lane, robot, state_of(state, turn.first + owner), own, law_of(own.law), turn, make_desk())
+        if lane == 0:
+            own.progress[ANSWER] = answer
+            if answer >= DEFERRED:
+                wait_in_line(queues, answer, owner, turn.queue)
 
     return kept_on_disk(entry)
 
@@ -249,6 +263,18 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
             advance(arrays.robot, given, state, own, track, plan, functions, span)
 
     return kept_on_disk(entry)
+
+
+@cache
+def build_clearing() -> Any:
+    @cuda.jit
+    def clear(queues):
+        """Empty all lists."""
+        for which in range(queues.number.size):
+            queues.number[which] = 0
+        queues.going[0] = 0
+
+    return kept_on_disk(clear)
 
 
 @cache

@@ -4,7 +4,8 @@ In the first a lane has its world, as elsewhere: it ends a step and begins the n
 problem out. In the others a warp of lanes has a world, and solves that problem (:mod:`footfall.solve.together`): one
 guesses, the other is Newton, where guesses have failed, and then the first guesses again; for constraint selection one
 searches states of the feet before (:mod:`.selection`). What is compiled as one kernel takes all registers there are and
-does not fit the cache for instructions. A world whose joints' constraints do not agree with the forces asks its law
+does not fit the cache for instructions. Each kernel of warps takes up those worlds alone that wait for it
+(:mod:`.queues`). A world whose joints' constraints do not agree with the forces asks its law
 again in the next turn, while others go on; so does one on which Newton or the search take long.
 """
 
@@ -35,8 +36,7 @@ class Turn(NamedTuple):
 
     first: int  # world of the first lane
     start: int  # 1 if this is the first turn of a call
-    end: int  # 1 to end the step under way
-    begin: int  # 1 to begin the next
+    queue: int  # of those that take part, see :mod:`.queues`
     most: int  # linear problems that a search solves
 
 
@@ -99,32 +99,28 @@ def deferred_in(robot, state, space, law):
 
 @inlined
 def guess_forces(lane, robot, state, space, law, turn, desk):
-    """Solve the problem that a law has laid out, if it has, by guesses: before Newton, or after it."""
-    answer = space.progress[ANSWER]
-    if answer in (DEFERRED, NEAR, NOT_NEAR):
-        near = answer != DEFERRED
-        found = solve_by_guesses(lane, deferred_in(robot, state, space, law), near, desk)
-        if lane == 0:
-            space.progress[ANSWER] = 0 if found or answer == NEAR else 1 if near else HARD
-            space.progress[STAGE] = 0
+    """Solve the problem that a law has laid out by guesses, before Newton or after it. Gives its answer."""
+    answer, near = space.progress[ANSWER], space.progress[ANSWER] != DEFERRED
+    found = solve_by_guesses(lane, deferred_in(robot, state, space, law), near, desk)
+    if lane == 0:
+        space.progress[STAGE] = 0
+    return 0 if found or answer == NEAR else 1 if near else HARD
 
 
 @inlined
 def find_near_forces(lane, robot, state, space, law, turn, desk):
-    """Forces by Newton, if guesses did not hold; what takes long goes on in the next turn, where it stopped."""
-    if space.progress[ANSWER] == HARD:
-        stage, solved = near_by_newton(lane, deferred_in(robot, state, space, law), space.progress[STAGE], desk)
-        if lane == 0:
-            space.progress[STAGE] = stage
-            if stage == STAGES:
-                space.progress[ANSWER] = NEAR if solved else NOT_NEAR
+    """Forces by Newton, as guesses did not hold; what takes long goes on in the next turn, where it stopped."""
+    stage, solved = near_by_newton(lane, deferred_in(robot, state, space, law), space.progress[STAGE], desk)
+    if lane == 0:
+        space.progress[STAGE] = stage
+    return HARD if stage < STAGES else NEAR if solved else NOT_NEAR
 
 
 @inlined
 def search_states(lane, robot, state, space, law, turn, desk):
-    """The states of the feet that a law has put off, if it has; what takes long goes on in the next turn."""
-    if space.progress[ANSWER] == SEARCHING:
-        portion = Portion(space.progress[STAGE] == 1, turn.most)
-        answer = find_states_together(lane, robot, state, space, law, portion, desk)
-        if lane == 0:
-            space.progress[ANSWER], space.progress[STAGE] = answer, 1 if answer == SEARCHING else 0
+    """States of the feet that a law has put off; what takes long goes on in the next turn. Lane 0 gets its answer."""
+    portion = Portion(space.progress[STAGE] == 1, turn.most)
+    answer = find_states_together(lane, robot, state, space, law, portion, desk)
+    if lane == 0:
+        space.progress[STAGE] = 1 if answer == SEARCHING else 0
+    return answer
