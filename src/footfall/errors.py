@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -76,3 +77,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return f"{hint}known: {', '.join(known)}"
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed of random numbers that is none."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise FootfallError(f"seed = {seed!r}, but it must be a whole number >= 0")

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.output import print_json, print_table, say, sentences_bar
+from footfall.errors import FootfallError
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,18 @@ class Command:
         """Many worlds at once, law by law."""
         from footfall.study.world_speeds import LAWS, machine, rollout_speed, world_robot, world_speeds
 
+        for count in self.worlds:
+            if count < 1:
+                raise FootfallError(f"--worlds {count}: it must be a whole number > 0")
         say(f"bench: many worlds at once on {machine()}")
         rows = []
         precisions = ("double", "single") if self.device == "cuda" else ("double",)
         laws = self.laws or LAWS
         for name in self.robots or ("spatial-biped",):
-            robot = world_robot(name)
-            rollout = {n: rollout_speed(n, robot=robot) for n in self.worlds} if self.device == "cpu" else {}
+            robot, rollout = world_robot(name), {}
             for one in world_speeds(self.worlds, laws, device=self.device, precisions=precisions, robot=robot, say=say):
+                if self.device == "cpu" and one.worlds not in rollout:
+                    rollout[one.worlds] = rollout_speed(one.worlds, robot=robot)
                 beside = rollout.get(one.worlds)
                 ratio = None if beside is None else one.standing / beside
                 if self.json:
@@ -110,7 +115,7 @@ class Command:
                 shown = "" if ratio is None else f"{ratio:.2f}"
                 speeds = [f"{one.standing:.3g}", f"{one.restless:.3g}", f"{one.unsolved:.1e}", shown]
                 rows.append([one.robot, one.law, one.precision, str(one.worlds), *speeds])
-        if not self.json:
+        if rows and not self.json:
             speeds_of = ("steps/s standing>", "restless>", "unsolved>", "x mujoco.rollout>")
             print_table(("robot", "law", "precision", "worlds>", *speeds_of), rows)
-        return 0
+        return 0 if rows else 1

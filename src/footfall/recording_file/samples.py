@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import RecordingError
+from footfall.memory import machine_memory
 from footfall.record import COLUMNS, DERIVED, Record, array_shapes
 from footfall.robot import Robot
 
@@ -85,7 +85,7 @@ def file_digest(path: Path) -> str:
 def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse more than the machine's memory before any of it is taken: a small file may unpack to anything."""
     needed = 8 * sum(math.prod(shape) for shape in shapes.values())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = machine_memory()
     if needed > memory:
         raise RecordingError(
             f"the samples '{path}' take {needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g} GiB"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from footfall.errors import SimulationError
+from footfall.memory import machine_memory
 from footfall.record import Push
 
 #: Steps are counted in 64 bits.
@@ -74,21 +72,9 @@ def push_list(pushes: Any) -> tuple[Push, ...]:
 
 def check_memory(samples: int, each: int, record_dt: float) -> None:
     """Refuse a recording of ``samples`` times ``each`` bytes that this machine cannot hold."""
-    needed, there = samples * each, _memory()
+    needed, there = samples * each, machine_memory()
     if needed > there:
         raise SimulationError(
             f"a sample every {record_dt:g} s makes {samples:.3g} samples of {each} bytes, {needed / 2**30:.3g} GiB, "
             f"and this machine has {there / 2**30:.3g} GiB: use a larger record_dt or a shorter run"
         )
-
-
-@cache
-def _memory() -> int:
-    """Memory of this machine or of the group of processes this one is in, bytes."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            there = min(there, int(Path(limit).read_text()))
-        except (OSError, ValueError):  # no such group, or "max"
-            continue
-    return there

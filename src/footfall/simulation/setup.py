@@ -19,6 +19,8 @@ from footfall.robot import Robot, load_robot
 from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
+#: Longest step, s: nothing that stands on the ground is simulated in longer ones.
+LONGEST_STEP = 1.0
 #: Longest period of an event-driven law, s.
 LONGEST_PERIOD = 0.1
 
@@ -39,8 +41,8 @@ class Setup:
         self.robot = robot if isinstance(robot, Robot) else _loaded(robot)
         self.ground = _ground(ground)
         self.law = make_law(law)
-        if not (isinstance(dt, int | float) and np.isfinite(dt) and dt > 0):
-            raise SimulationError(f"dt = {dt} but it must be a positive number of seconds")
+        if not (isinstance(dt, int | float) and 0 < dt <= LONGEST_STEP):
+            raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
         self.dt = float(dt)
         if integrator not in ("euler", "rk4"):
             raise SimulationError(

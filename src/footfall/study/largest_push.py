@@ -23,6 +23,7 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.simulation.checks import is_number
 from footfall.study.together import Variant, apart_until, refusal, run_together
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def largest_pushes(
     sizes = [_size(push) for push in pushes]
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
+    check_wait(wait)
     robot = load_robot(robot) if isinstance(robot, str) else robot
     chosen = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
     found: list[list[PushLimit]] = [[] for _ in pushes]
@@ -251,6 +253,12 @@ def _judged(rec: Recording, duration: float) -> str:
         return f"fell at {fallen.time:.3g} s: {fallen.cause}"
     margin = float(support_margin(rec.slice(duration - 2.0 * _every(rec.dt)), "capture")[-1])
     return "" if margin > 0.0 else "tipping at the end: its capture point is not in the support"
+
+
+def check_wait(wait: float) -> None:
+    """Refuse a time to wait after a push that is none."""
+    if not (is_number(wait) and wait >= 0.0):
+        raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
 
 
 def _duration(push: Push, wait: float) -> float:

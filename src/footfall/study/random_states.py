@@ -22,6 +22,7 @@ from footfall.engine.contact_set import SLOW
 from footfall.engine.period import UNSOUND_IN_CURVES
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
+from footfall.errors import check_seed
 from footfall.ground import Ground
 from footfall.measure.common import contact_bodies
 from footfall.record import Record
@@ -250,6 +251,7 @@ def random_states(
     timed: bool = True,
 ) -> Iterator[Case]:
     """``count`` runs of every robot on every ground under every law; all laws start from the same states."""
+    check_seed(seed)
     for r, robot in enumerate(robots):
         for g, (kind, ground) in enumerate(grounds.items()):
             rng = np.random.default_rng((seed, r, g))

@@ -35,7 +35,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.material import spring_law
-from footfall.errors import FootfallError, RobotError
+from footfall.errors import FootfallError, RobotError, check_seed
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot, load_robot
 from footfall.robot.points import grid_on_sole, sole_frame
@@ -77,6 +77,7 @@ def enough_points(
         limit: points per foot beyond which nothing is tried.
         samples: placements of the sole.
     """
+    check_seed(seed)
     found = load_robot(robot) if isinstance(robot, str) else robot
     feet = [foot for foot in (found.feet if isinstance(found, Robot) else (found,)) if len(foot.polygon) > 2]
     if not feet:

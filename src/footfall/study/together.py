@@ -23,7 +23,7 @@ from footfall.measure.body_heights import EVERY
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
-from footfall.simulation.checks import multiple
+from footfall.simulation.checks import multiple, step_count
 from footfall.simulation.controls import initial_state, own_rate
 from footfall.simulation.worlds import Worlds
 from footfall.standing import place
@@ -75,7 +75,7 @@ def run_together(
     ``law_options`` are one number for each run. Ends only where a single run would: a robot that is down goes on.
     """
     every = multiple("record_dt", record_dt, sim.dt)
-    samples = round(duration / sim.dt) // every + 2
+    samples = step_count(duration, sim.dt) // every + 2
     portion = max(1, int(ROOM / (samples * sample_bytes(sim.scene.model, sim.robot.point_count))))
     found: list[Recording] = []
     for first in range(0, len(variants), portion):

@@ -20,7 +20,7 @@ from footfall.engine.other_tape import OtherTape
 from footfall.engine.others import LIVE, AllPoints
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
-from footfall.engine.worlds.arrays import Given, Shapes, Space, State, picker, room
+from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room
 from footfall.engine.worlds.beside import (
     Beside,
     Kept,
@@ -35,6 +35,7 @@ from footfall.engine.worlds.beside import (
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
+from footfall.memory import machine_memory
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
 PORTION = 2000
@@ -137,6 +138,16 @@ class Team:
             future.result()
 
 
+def check_memory(count: int, each: int) -> None:
+    """Refuse more worlds of ``each`` bytes than this machine has memory for, and say how many there are for."""
+    there = machine_memory()
+    if count * each > there:
+        raise SimulationError(
+            f"{count} worlds need {count * each / 1e9:.3g} GB of memory, and this machine has {there / 1e9:.3g} GB: "
+            f"{there // each} worlds fit"
+        )
+
+
 class Cores:
     """Worlds in the memory of the CPU, the world as the first index of every array."""
 
@@ -152,6 +163,7 @@ class Cores:
     ) -> None:
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise SimulationError(f"threads = {threads!r}, but it must be a whole number > 0")
+        check_memory(count, bytes_of(shapes[0]))
         self.team = Team(min(count, threads or cores()))
         self.robot, self.count, self.functions, self.constant = robot, count, functions, ByReference(robot)
         self.first_kept = first_kept(points[1])

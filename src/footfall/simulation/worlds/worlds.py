@@ -16,6 +16,7 @@ from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
 from footfall.engine.others import AllPoints, of_feet
 from footfall.engine.step import DONE
+from footfall.engine.tape import sample_bytes
 from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import (
     COP,
@@ -40,7 +41,7 @@ from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
-from footfall.simulation.checks import multiple
+from footfall.simulation.checks import check_memory, multiple, step_count
 from footfall.simulation.controls import no_control, own_rate
 from footfall.simulation.setup import Setup
 from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
@@ -327,9 +328,7 @@ class Worlds:
         takes the robot for what it is without ``mass_scale``.
         """
         sim, plan = self.simulation, self._plan
-        if not (np.isfinite(duration) and duration >= 0):
-            raise SimulationError(f"duration = {duration} but it must be a number of seconds >= 0")
-        steps = round(duration / sim.dt)
+        steps = step_count(duration, sim.dt)
         every = multiple("record_dt", record_dt, sim.dt)
         which = [int(w) for w in record]
         if not all(0 <= w < self.count for w in which):
@@ -358,7 +357,10 @@ class Worlds:
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
             self._engine.give(self._given._replace(gains=numbers))
             plan = plan._replace(control=1, control_every=rate)
-        tapes = self._engine.make_tape(sim.scene.model, which, steps // every + 2, self._signals)
+        samples = steps // every + 2
+        each = sample_bytes(sim.scene.model, sim.robot.point_count) + 8 * self._signals
+        check_memory(len(which) * samples, each, sim.dt * every)
+        tapes = self._engine.make_tape(sim.scene.model, which, samples, self._signals)
         begin = self._engine.host("step")[which, 0].copy()
         self._engine.advance(plan._replace(record_every=every), controller, steps, tapes)
         outcome = self._engine.host("outcome").copy()

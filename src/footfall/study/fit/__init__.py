@@ -18,7 +18,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import FootfallError, FootfallWarning, StudyError
+from footfall.errors import FootfallError, FootfallWarning, StudyError, check_seed
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
@@ -110,6 +110,7 @@ def fit(
     halves is where the search on all trials goes on. The bootstrap draws trials with replacement, among all that was
     tried on all of them.
     """
+    check_seed(seed)
     if len(data) < 2:
         raise StudyError(
             f"a fit needs at least two trials, and {len(data)} was given" if data else "no trial was given"

@@ -10,7 +10,7 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from footfall.errors import StudyError
+from footfall.errors import StudyError, check_seed
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -206,5 +206,6 @@ def split(trials: Sequence[Toss], number: int, others: int, seed: int) -> tuple[
     """Trials to fit on and others to judge on, drawn at random."""
     if number < 2 or others < 1 or number + others > len(trials):
         raise StudyError(f"cannot fit on {number} and judge on {others} of {len(trials)} trials")
+    check_seed(seed)
     order = np.random.default_rng(seed).permutation(len(trials))
     return [trials[i] for i in order[:number]], [trials[i] for i in order[number : number + others]]

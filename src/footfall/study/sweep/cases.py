@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.errors import StudyError
+from footfall.errors import StudyError, check_seed
 
 #: Cases beyond this are a slip of the finger.
 MOST = 10_000_000
@@ -55,6 +55,7 @@ class Samples:
 
 def unit_samples(dimensions: int, number: int, method: str, seed: int) -> np.ndarray:
     """(number, dimensions) samples of the unit cube."""
+    check_seed(seed)
     if dimensions == 0:
         raise StudyError("samples need at least one input with bounds")
     if method == "random":

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.errors import StudyError
+from footfall.errors import StudyError, check_seed
 from footfall.study.sweep import work as working
 from footfall.study.sweep.in_worlds import MANY
 from footfall.version import __version__
@@ -68,6 +68,7 @@ def make_plan(
     *,
     worlds: bool | None = None,
 ) -> Plan:
+    check_seed(seed)
     described = working.describe(work, measures)
     number = len(next(iter(inputs.values())))
     batch = min(LARGEST_BATCH, max(1, number // FEWEST_BATCHES))

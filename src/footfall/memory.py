@@ -1,0 +1,19 @@
+"""How much memory there is."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def machine_memory() -> int:
+    """Memory of this machine or of the group of processes this one is in, bytes."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            there = min(there, int(Path(limit).read_text()))
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+    return there
