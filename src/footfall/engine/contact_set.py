@@ -28,6 +28,8 @@ from footfall.solve.minimum_norm import spread
 TOUCH = 1e-9
 #: Depth from which on a point stays where it is, m: it started there.
 DEEP = 1e-6
+#: Gap, m, and speed, m/s, with which a time step may leave a point in contact: it took the ground's plane as fixed.
+NEARBY, RESTLESS = 1e-6, 1e-4
 #: Slip up to which a point rests, m/s: in space a slip that ends need not pass through zero, but for what a step errs.
 SLOW = 1e-7
 #: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.

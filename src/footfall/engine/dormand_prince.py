@@ -31,14 +31,16 @@ ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 5
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
-EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT = 0, 1, 2, 3, 4, 5
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN = 0, 1, 2, 3, 4, 5, 6
 #: How many counts there are.
-COUNTS = 6
+COUNTS = 7
 #: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
 #: times as long, or short, as the last one it may be.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
-#: In place of an acceleration that is not known.
-UNKNOWN = 1e300
+#: Highest order of Adams and Bashforth's method, and what it takes of each backward difference of an acceleration for
+#: the velocity at the end of a period, and for its mean over the period.
+ORDER = 5
+ADAMS = np.array([[1, 1 / 2], [1 / 2, 1 / 6], [5 / 12, 1 / 8], [3 / 8, 19 / 180], [251 / 720, 3 / 32], [95 / 288, 0]])
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16
 
@@ -56,12 +58,14 @@ class Flow(NamedTuple):
     worked: np.ndarray  # (P,) mode in which the point was last pushed since then
     touching: np.ndarray  # (P,) 1 for points in contact
     arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
-    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it started with
+    depth: np.ndarray  # (P,) m, gap at which a point in contact is held: 0, or what it began with
     before: np.ndarray  # (P, 5) gap, its rate, slip along its direction then and hold where no event had happened
     # yet, and the hold at the instant before that
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
-    pace: np.ndarray  # (2, nv) accelerations at the beginning of the last period and of the one before
-    began: np.ndarray  # (P, 3) N, world frame, forces at the beginning of the last period
+    pace: np.ndarray  # (ORDER + 1, nv) accelerations at the beginning of the last period, and their differences
+    began: np.ndarray  # (ORDER, P, 3) N, world frame, forces then, and their differences
+    adams: np.ndarray
+    roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
@@ -105,8 +109,10 @@ def make_flow(
         depth=np.zeros(points),
         before=np.full((points, 5), FAR),
         after=np.zeros((points, 2)),
-        pace=np.full((2, model.nv), UNKNOWN),
-        began=np.zeros((points, 3)),
+        pace=np.zeros((ORDER + 1, model.nv)),
+        began=np.zeros((ORDER, points, 3)),
+        adams=ADAMS.copy(),
+        roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
         struck=np.zeros(1),
@@ -121,6 +127,16 @@ def make_flow(
         flat=int(flat),
         margin=margin,
     )
+
+
+def _only_root(model: mujoco.MjModel) -> np.ndarray:
+    """(nv,) 1 for the dofs of a free joint that all bodies that move hang on."""
+    only = np.zeros(model.nv, dtype=np.int64)
+    if model.njnt and model.jnt_type[0] == int(mujoco.mjtJoint.mjJNT_FREE):
+        moves = model.body_weldid != 0
+        if (model.body_rootid[moves] == model.body_rootid[model.jnt_bodyid[0]]).all():
+            only[:6] = 1
+    return only
 
 
 def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
@@ -143,7 +159,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
             continue
         if old.shape == new.shape:
             new[...] = old
-        elif name == "force":
+        elif name in ("force", "began"):
             new[:, :both] = old[:, :both]
         else:
             new[:both] = old[:both]

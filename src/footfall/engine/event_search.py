@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, YOUNG, engine_columns
-from footfall.engine.contact_set import SLOW, TOUCH, let_rest, let_slide
+from footfall.engine.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide
 from footfall.engine.near_bodies import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
@@ -290,7 +290,26 @@ def find_grounded(points, contacts, flow):
     """At the beginning of a run: which points are on the ground. Gives whether any strikes it."""
     hit = False
     for p in range(live(points)):
-        if contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:
+        if flow.touching[p] == 0 and contacts.gap[p] <= TOUCH and contacts.velocity[p, 2] <= REBOUND:
             flow.arriving[p] = 1
             hit = True
     return hit
+
+
+@inlined
+def stay_grounded(points, contacts, flow):
+    """After a time step: points that it left in contact rest or slide, as near as they are. Gives whether any does."""
+    found = False
+    for p in range(live(points)):
+        v, did = contacts.velocity[p], flow.arriving[p]
+        flow.arriving[p] = 0
+        if did != OPEN and abs(contacts.gap[p]) <= NEARBY and abs(v[2]) <= RESTLESS:
+            slow = v[0] * v[0] + v[1] * v[1] <= RESTLESS * RESTLESS
+            if did == STICK and slow:
+                let_rest(points, p)
+            elif did == SLIDE and not slow:
+                let_slide(points, contacts, p)
+            else:
+                continue
+            flow.touching[p], flow.depth[p], found = 1, contacts.gap[p], True
+    return found

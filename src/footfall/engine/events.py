@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import inlined, kernel
+from footfall.compiled import cold, inlined, kernel
 from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
@@ -44,6 +44,7 @@ from footfall.engine.creep import creep, creeping_order, note_beginning
 from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
+    KNOWN,
     LENGTH,
     SOFT,
     SORTED,
@@ -65,6 +66,7 @@ from footfall.engine.event_search import (
     follow_slips,
     keep_values,
     seek_event,
+    stay_grounded,
     update_contacts,
 )
 from footfall.engine.kinematics import velocities
@@ -103,6 +105,19 @@ class EventLaws(NamedTuple):
     in_steps: Laws  # of periods that are one time step
 
 
+@cold(types.int64, soon=True)
+def sense(world, points, contacts, conditions, step, act, outcome):
+    """All that comes before the forces, compiled apart from the loop, at the same time. Gives how it ended."""
+    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
+    return end
+
+
+@cold(types.int64, soon=True)
+def find_forces(world, points, contacts, scratch, conditions, laws, effort):
+    """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
+    return constrained_step(world, points, contacts, scratch, conditions, laws, effort)
+
+
 @inlined
 def forces_now(loop, flow, step, act, left):
     """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
@@ -111,7 +126,7 @@ def forces_now(loop, flow, step, act, left):
     """
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
-    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
+    end = sense(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -128,7 +143,7 @@ def forces_now(loop, flow, step, act, left):
             add_inertia(world, flow.added)
             factor_inertia(world, conditions.constraints.joints)
     effort = left * for_bodies(contacts)
-    outcome[STATUS] = constrained_step(world, points, contacts, scratch, conditions, laws, effort)
+    outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
     return runaway(world, outcome)
 
 
@@ -141,7 +156,13 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     """Cold kernels that the first step calls, with the types that they take, from those of ``Loop`` and the flow."""
     world, points, contacts, scratch, conditions, laws, flow = kinds
     place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
-    return {strike: (*place, laws, types.float64), put_back: place}
+    outcome = types.Array(types.int64, 1, "C")
+    return {
+        find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
+        sense: (world, points, contacts, conditions, types.int64, types.boolean, outcome),
+        put_back: place,
+        strike: (*place, laws, types.float64),
+    }
 
 
 @inlined
@@ -196,6 +217,7 @@ def take_periods(loop, flow, first, last):
         gone, h = 0.0, 0.0  # s, how far the period and the step have come
         bracket = Bracket(0.0, 0.0, 0, 0, -1.0)
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
+        stayed = False  # points were left in contact by a time step
         stage, left = 0, period_cost(world.qvel.size, dt)
         flow.tally[SOFT] = 0
         start_period(points, flow)
@@ -205,10 +227,10 @@ def take_periods(loop, flow, first, last):
                 flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
                 left -= EFFORT - contacts.effort[0] / for_bodies(contacts)
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
-            if hit or flash > 0.0 or (straighten and not over_edge):
+            if hit or flash > 0.0 or stayed or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, constraints, flow)
                 left -= evaluation_cost(0, constraints.shared.number[0], bodies_near(contacts))
-            hit, flash, straighten = False, 0.0, False
+            hit, flash, straighten, stayed = False, 0.0, False, False
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
                 break
@@ -251,18 +273,19 @@ def take_periods(loop, flow, first, last):
             if stage == 0:  # after an event or a change of controls
                 if flow.tally[SORTED] == 0:
                     flow.tally[SORTED] = 1
+                    stayed = stay_grounded(points, contacts, flow)
+                    flow.tally[EVENTS] += 1 if stayed else 0
                     hit = find_grounded(points, contacts, flow)
                 if status == INCONSISTENT:
                     flash = FLASH
                     note_inconsistent(flow, time + gone)
-                if hit or flash > 0.0:
+                if hit or flash > 0.0 or stayed:
                     continue
                 adopt_modes(points, contacts, flow)
                 if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0:
-                    order = creeping_order(world, points, contacts, flow, dt)
-                    crept = order > 0 and creep(world, points, contacts, flow, dt, order)
                     note_beginning(world, points, contacts, flow)
-                    if crept:
+                    order = creeping_order(world, points, contacts, constraints.joints, flow, dt)
+                    if order > 0 and creep(world, points, contacts, flow, dt, order):
                         break
                     start_period(points, flow)
             keep_forces(points, contacts, flow.force[stage])
@@ -302,6 +325,8 @@ def take_periods(loop, flow, first, last):
                     continue
                 reuse_last_stage(points, flow)
             h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0, -1.0)
+        if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
+            flow.tally[KNOWN] = 0  # what was before says nothing of what comes
         record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
 

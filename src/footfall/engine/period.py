@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNKNOWN, UNSOLVED
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -32,11 +32,10 @@ def take_time_step(world, points, contacts, flow, dt):
     for p in range(live(points)):
         flow.worked[p] = points.mode[p]
         flow.touching[p] = 0
+        flow.arriving[p] = points.mode[p]  # whether it is in contact is looked at when the next period begins
         for k in range(3):
             flow.impulse[p, k] = dt * flow.force[0, p, k]
-    flow.tally[SORTED] = 0  # which points are in contact is found anew
-    for j in range(world.qvel.size):
-        flow.pace[0, j] = UNKNOWN
+    flow.tally[SORTED] = 0
     integrate_activations(world, dt)
     for j in range(world.qvel.size):
         world.qvel[j] += dt * world.qacc[j]
