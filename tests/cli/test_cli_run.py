@@ -171,6 +171,8 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         (["plot"], 2, "which plot of which recording? footfall plot RECORDING... NAME"),
         (["identify", "friction"], 2, "which data? footfall identify friction DATA..."),
         (["bench", "--robots", "spatial-bipd"], 1, "did you mean 'spatial-biped'"),
+        (["survey", "quadruped", "--out", "."], 1, "'.': Is a directory"),
+        (["survey", "quadruped", "--out", "no/such/place.md"], 1, "'no/such/place.md': No such file or directory"),
         (["bench", "--worlds", "0"], 1, "--worlds 0: it must be a whole number > 0"),
         (["stress", "1", "--seed", "-1"], 1, "seed = -1, but it must be a whole number >= 0"),
         (["view", "nowhere"], 1, "no recording 'nowhere'"),

@@ -88,13 +88,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # `footfall laws | head`: the reader has gone, and Python shall not complain at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        except (FootfallError, KeyboardInterrupt) as error:
+        except (FootfallError, KeyboardInterrupt, OSError, MemoryError) as error:
             if debug:
                 import traceback
 
                 traceback.print_exc()
-            print(f"footfall: {str(error) or 'interrupted'}", file=sys.stderr)
+            print(f"footfall: {_sentence(error)}", file=sys.stderr)
             return 130 if isinstance(error, KeyboardInterrupt) else 2 if isinstance(error, UsageError) else 1
+
+
+def _sentence(error: BaseException) -> str:
+    """What went wrong; of files, and of memory that there is not, in the system's own words."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"'{error.filename}': {error.strerror}"
+    if isinstance(error, MemoryError):
+        return str(error) or "there is not enough memory"
+    return str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else type(error).__name__)
 
 
 def _dispatch(args: list[str]) -> int:
