@@ -115,6 +115,13 @@ def test_what_cannot_be_followed_is_refused_in_a_sentence():
         ff.Simulation("planar-biped").run(0.1, controller=Follow(motion))
 
 
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
+    path, home = tmp_path / "still.npz", ff.load_robot("spatial-biped").home
+    for samples in (51, 101):
+        np.savez(path, time=0.02 * np.arange(samples), qpos=np.tile(home, (samples, 1)))
+        assert Follow(path).duration == pytest.approx(0.02 * (samples - 1))
+
+
 def test_the_command_reports_errors_and_help(tmp_path, capsys):
     robot = ff.load_robot("spatial-biped")
     motion = swaying(robot, bend=0.1, lean=0.0, duration=1.0)

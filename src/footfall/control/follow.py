@@ -81,7 +81,11 @@ class Follow:
 
     @property
     def _samples(self) -> JointMotion:
-        return self.motion if isinstance(self.motion, JointMotion) else _loaded(str(self.motion))
+        if isinstance(self.motion, JointMotion):
+            return self.motion
+        path = Path(self.motion)
+        state = path.stat() if path.is_file() else None
+        return _loaded(str(path), state and (state.st_mtime_ns, state.st_size))
 
     def reference(self, robot: Robot) -> MotionReference:
         """The motion fitted to a robot."""
@@ -97,7 +101,8 @@ class Follow:
 
 
 @lru_cache(maxsize=4)
-def _loaded(path: str) -> JointMotion:
+def _loaded(path: str, state: tuple[int, int] | None) -> JointMotion:
+    """The motion of a file, read again when its ``state`` (time of its last change, size) is another."""
     return load_joint_motion(path)
 
 
