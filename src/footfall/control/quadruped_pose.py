@@ -15,15 +15,18 @@ import numpy as np
 from footfall.control.com_coordinates import Tree, tree_of
 from footfall.errors import ControllerError
 from footfall.robot import Robot
-from footfall.robot.motors import drives
+from footfall.robot.motors import Drives, drives
 from footfall.robot.pose import set_down
 
 #: Motors of a leg.
 LEG_JOINTS = 3
 #: A leg stretched to more than this part of its length counts as straight; a bent one is stretched to this.
 STRAIGHT, BENT = 0.95, 0.85
-#: m per m of leg, from below the centre of mass to the middle of the feet: farther, the feet are set under it.
-ASIDE = 0.15
+#: m per m of leg, from below the centre of mass to the middle of the feet: farther, the feet are set under it, for a
+#: trot stands on the line between two.
+ASIDE = 0.06
+#: Times that they are: the legs that are bent so move the centre of mass.
+PASSES = 3
 #: Iterations of the inverse kinematics, the longest of them in rad, and how near a foot must come, m.
 ITERATIONS, LONGEST, NEAR = 100, 0.3, 1e-3
 #: rad of a knee that the search begins with.
@@ -48,11 +51,12 @@ def _walking_home(robot: Robot, legs: tuple[tuple[int, int, int], ...], points: 
     if stretched.max() <= STRAIGHT and aside <= ASIDE:
         return robot
     goals = feet.copy()
-    goals[:, 0] = thighs[:, 0] + (com[0] - thighs[:, 0].mean())
     goals[:, 2] = thighs[:, 2] - BENT * length.min()
-    for leg, point, goal in zip(legs, points, goals, strict=True):
-        if not _bend(robot, data, leg, point, goal):
-            return robot
+    for _ in range(PASSES):
+        goals[:, 0] = thighs[:, 0] + (com[0] - thighs[:, 0].mean())  # com is a view of what the kinematics make
+        for leg, point, goal in zip(legs, points, goals, strict=True):
+            if not _bend(robot, data, leg, point, goal):
+                return robot
     return replace(robot, home=set_down(model, data.qpos, robot.feet))
 
 
@@ -120,6 +124,26 @@ def check_shape(robot: Robot) -> None:
     model = robot.model
     if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
         raise ControllerError(f"quadruped-walk needs a free base, which {robot.name} has not")
+
+
+def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.ndarray) -> None:
+    """Refuse a robot that cannot stand at home on two of its ``legs`` (4, 3), dofs of motors, with feet ``points``."""
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(model, data)
+    half = -0.5 * robot.mass * robot.gravity
+    for leg, point in zip(legs, points, strict=True):
+        jacobian = np.zeros((3, model.nv))
+        mujoco.mj_jac(model, data, jacobian, None, _foot(robot, data, point), int(robot.point_body[point]))
+        motors = np.flatnonzero(np.isin(driving.dof, leg))
+        torque = np.abs(data.qfrc_bias - jacobian.T @ half)[driving.dof[motors]]
+        worst = int(np.argmax(torque / driving.limit[motors]))
+        if torque[worst] > driving.limit[motors[worst]]:
+            raise ControllerError(
+                f"quadruped-walk: {robot.name} is too weak to stand on two legs: motor "
+                f"'{model.actuator(int(motors[worst])).name}' gives {driving.limit[motors[worst]]:.3g} N m and "
+                f"{torque[worst]:.3g} N m are needed"
+            )
 
 
 def corner_points(robot: Robot, offset: np.ndarray) -> list[int]:

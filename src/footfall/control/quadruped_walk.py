@@ -20,7 +20,7 @@ from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import ContactPlaces
 from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
-from footfall.control.quadruped_pose import check_shape, corner_points, leg_of, ready_to_walk
+from footfall.control.quadruped_pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
 from footfall.control.quadruped_state import (
     KINDS,
     SATURATED,
@@ -130,6 +130,7 @@ class QuadrupedWalking(Inside):
         places = ContactPlaces(robot, ground, ())
         tree = tree_of(model, int(model.body_rootid[robot.point_body[0]]), places.body)
         legs = _four_legs(robot, driving.dof, tree)
+        check_strength(robot, driving, legs.leg, legs.point)
         walker = QuadrupedWalker(
             senses=no_senses(),
             signals=np.zeros(SIGNALS),
