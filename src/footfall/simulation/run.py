@@ -157,7 +157,9 @@ class Run:
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        if self.workspace.size > 0 and self.points.others.counters[LIVE] == self.points.others.first:
+        # From event to event points take places before each period and give them back within it.
+        unused = self.flow is None and self.points.others.counters[LIVE] == self.points.others.first
+        if self.workspace.size > 0 and unused:
             self.resize(0)
         set_limit(self.scratch.clock, seconds)
         loop = self._loop
