@@ -305,6 +305,18 @@ def test_steps_to_the_side_that_would_set_foot_on_foot_are_refused():
         ff.Simulation("spatial-biped").run(0.1, controller=Walk(speed=0.0, sideways=0.5))
 
 
+@pytest.mark.parametrize("name", ["time-stepping", "spring-damper", "hunt-crossley"])
+def test_feet_that_stand_close_step_wider_to_the_side(name):
+    """Steps of 10 cm where soles of 10 cm stand 20 cm apart would set a foot on the other."""
+    walk = Walk(speed=0.0, sideways=0.2, steps=8)
+    rec = ff.Simulation("spatial-biped", law=name).run(walk.duration, controller=walk, record_dt=5e-3).check()
+    assert ff.measure.fall(rec) is None
+    asked = sum(step.aside for step in walk.plan(0.2).steps)
+    assert rec.signals["com"][-1, 1] - rec.signals["com"][0, 1] == pytest.approx(asked, rel=0.2)
+    with pytest.raises(ControllerError, match="would set a foot of spatial-biped on the other"):
+        ff.Simulation("spatial-biped").run(0.1, controller=Walk(speed=0.0, sideways=0.2, step_width=0.2))
+
+
 def test_feet_that_would_meet_are_refused():
     with pytest.raises(ControllerError, match=r"stand 0.05 m apart and are 0.1 m wide: they would meet"):
         ff.Simulation("spatial-biped").run(0.1, controller=Walk(step_width=0.05))

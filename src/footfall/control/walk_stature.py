@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.biped import Biped
-from footfall.control.foothold import AHEAD, APART
+from footfall.control.foothold import AHEAD, APART, FARTHER
 from footfall.control.linkage import follow_motors
 from footfall.control.walking_pose import Pose, standing_pose
 from footfall.errors import ControllerError
@@ -131,6 +131,13 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     reach = 0.5 * longest + BEHIND * leg
     ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
     return Stature(leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first)
+
+
+def width_for(biped: Biped, aside: float) -> float:
+    """How far apart feet are to step (m) that go ``aside`` (m): as at home, or as much wider as they need and reach."""
+    leg = min(sole.leg for sole in biped.soles)
+    needed = aside + (2.0 * max(sole.half_width for sole in biped.soles) + APART * leg if aside > 0.0 else 0.0)
+    return max(biped.step_width, min(1.001 * needed, biped.step_width + FARTHER * leg))
 
 
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:

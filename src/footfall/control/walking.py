@@ -22,6 +22,7 @@ from footfall.control.walk_stature import (
     pace_of,
     size_of,
     stature,
+    width_for,
 )
 from footfall.errors import ControllerError
 from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
@@ -92,7 +93,7 @@ class Walk:
     step_duration: float | None = None  # s
     step_length: float | None = None  # m
     step_height: float | None = None  # m, that a foot is lifted
-    step_width: float | None = None  # m, between the feet's middles, as at home if left out
+    step_width: float | None = None  # m, between the feet's middles; if left out as at home, wider where it goes aside
     double_support: float = (
         0.15  # share of a step with both feet on the ground; if left so, other on lines, points, springs
     )
@@ -172,8 +173,12 @@ class Walk:
         )
 
     def steps_of(self, biped: Biped) -> FootstepPlan:
-        """The footsteps of a robot: on points the first ones are shorter, for it must fall forward before it walks."""
+        """The footsteps of a robot: on points the first ones are shorter, for it must fall forward before it walks.
+
+        Where it goes to the side, feet that stand close step wider than at home.
+        """
         plan = self.plan(biped.step_width)
+        plan = self.plan(width_for(biped, max(abs(step.aside) for step in plan.steps)))
         if not biped.point or self.waypoints:
             return plan
         shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
