@@ -114,6 +114,18 @@ def test_what_cannot_be_is_refused(robot, options, message):
         ff.Simulation(robot).run(0.1, controller=QuadrupedWalk(**options))
 
 
+def test_feet_of_several_points_are_refused_with_what_to_do_and_that_walks():
+    spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)
+    for geom in spec.geoms:
+        if geom.name.endswith("_foot"):
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_BOX, [0.02, 0.015, 0.02]
+    walk = QuadrupedWalk(speed=0.3, steps=8, stop_time=0.5)
+    message = r"boxes has feet of 4, 4, 4, 4 points; points=\(1, 1\), or --points 1x1, sets each foot on its middle"
+    with pytest.raises(ControllerError, match=message):
+        ff.Simulation(ff.load_robot(spec, name="boxes")).run(0.1, controller=walk)
+    walked(ff.load_robot(spec, name="boxes", points=(1, 1)), "time-stepping", walk)
+
+
 def test_a_robot_that_is_too_weak_is_told_which_motor():
     """Half the weight, 74 N, 0.13 m off a knee asks 9.8 N m of it."""
     spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)

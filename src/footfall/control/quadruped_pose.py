@@ -118,8 +118,9 @@ def ready_to_walk(robot: Robot) -> Robot:
 def check_shape(robot: Robot) -> None:
     if len(robot.feet) != 4 or any(len(foot.points) != 1 for foot in robot.feet):
         points = ", ".join(str(len(foot.points)) for foot in robot.feet)
+        instead = "; points=(1, 1), or --points 1x1, sets each foot on its middle" if len(robot.feet) == 4 else ""
         raise ControllerError(
-            f"quadruped-walk needs four feet of one point each; {robot.name} has feet of {points} points"
+            f"quadruped-walk needs four feet of one point each; {robot.name} has feet of {points} points{instead}"
         )
     model = robot.model
     if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
