@@ -113,7 +113,8 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     # The page is made by `footfall paper all --docs docs/papers.md`; figures may differ in digits, claims may not.
     page = named(PAGE.read_text(encoding="utf-8"))
     for claim in result.claims:
-        rows = [line for line in page.splitlines() if named(cell(f"{claim.statement}.")) in line]
+        statement = named(cell(f"{claim.statement}."))
+        rows = [line for line in page.splitlines() if statement in line]
         verdict = "" if claim.timed else f"**{claim.verdict}** ({claim.source})"
         assert any(verdict in row for row in rows), f"docs/papers.md is stale: {claim.statement}"
 
