@@ -6,6 +6,8 @@ PYTHON ?=
 ARGS ?=
 PYTEST_WORKERS ?= 2
 CODE := $(wildcard src tests examples)
+# Each worker has a core of its own: threads of its linear algebra would only wait for each other.
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
 
 # One stamp per lock file: a second `make` installs nothing until the lock or pyproject.toml changes.
 RUN := $(VENV)/.installed-run
@@ -40,7 +42,7 @@ dev: $(DEV)  ## the same, with everything the tests need
 .PHONY: test
 test: $(DEV)  ## every check and every test
 	$(MAKE) --no-print-directory -j 2 lint chromium warm
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(ARGS)
+	$(PYTEST) $(ARGS)
 
 # Compiled once here, not once in every worker.
 .PHONY: warm
@@ -49,7 +51,7 @@ warm: $(DEV)
 
 .PHONY: test-fast
 test-fast: warm  ## only the tests that take no time
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 .PHONY: lint
 lint: $(DEV)  ## formatting, lint, types and dead code
