@@ -106,13 +106,6 @@ class EventLaws(NamedTuple):
 
 
 @cold(types.int64, soon=True)
-def sense(world, points, contacts, conditions, step, act, outcome):
-    """All that comes before the forces, compiled apart from the loop, at the same time. Gives how it ended."""
-    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
-    return end
-
-
-@cold(types.int64, soon=True)
 def find_forces(world, points, contacts, scratch, conditions, laws, effort):
     """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
     return constrained_step(world, points, contacts, scratch, conditions, laws, effort)
@@ -126,7 +119,7 @@ def forces_now(loop, flow, step, act, left):
     """
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
-    end = sense(world, points, contacts, conditions, step, act, outcome)
+    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
@@ -156,10 +149,8 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     """Cold kernels that the first step calls, with the types that they take, from those of ``Loop`` and the flow."""
     world, points, contacts, scratch, conditions, laws, flow = kinds
     place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
-    outcome = types.Array(types.int64, 1, "C")
     return {
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
-        sense: (world, points, contacts, conditions, types.int64, types.boolean, outcome),
         put_back: place,
         strike: (*place, laws, types.float64),
     }
