@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.control import Walk
+from footfall.control import QuadrupedWalk, Walk
 from footfall.control.biped import Biped, Sole
 from footfall.control.walk_stature import BEHIND, stature
 from footfall.control.walking_pose import standing_pose
@@ -160,6 +160,14 @@ def test_the_pressure_centre_reaches_into_the_point_of_a_pointed_sole():
 def test_robots_that_cannot_are_told_why(robot, message):
     with pytest.raises(ControllerError, match=message):
         ff.Simulation(robot).run(0.1, controller=Walk())
+
+
+@pytest.mark.parametrize(("name", "controller"), [("spatial-biped", Walk()), ("quadruped", QuadrupedWalk())])
+def test_a_robot_without_weight_is_refused(name, controller):
+    spec = mujoco.MjSpec.from_string(ff.load_robot(name).mjcf)
+    spec.option.gravity = [0.0, 0.0, 0.0]
+    with pytest.raises(ControllerError, match="needs gravity, and the model of afloat has none"):
+        ff.Simulation(ff.load_robot(spec, name="afloat")).run(0.1, controller=controller)
 
 
 def test_feet_on_lines_across_are_refused():

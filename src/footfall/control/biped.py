@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.linkage import Linkage, follow_motors, linkage_of
+from footfall.control.statics import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives
@@ -126,6 +127,7 @@ class Biped:
             raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
         if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or (model.jnt_type[1:] == 0).any():
             raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
+        check_weight(robot, purpose)
         driving = drives(robot, purpose)
         motors = driving.dof.astype(np.int64)
         linkage = linkage_of(robot, motors)

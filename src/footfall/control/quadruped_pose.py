@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.control.com_coordinates import Tree, tree_of
+from footfall.control.statics import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.motors import Drives, drives
@@ -125,6 +126,7 @@ def check_shape(robot: Robot) -> None:
     model = robot.model
     if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
         raise ControllerError(f"quadruped-walk needs a free base, which {robot.name} has not")
+    check_weight(robot, "quadruped-walk")
 
 
 def check_strength(robot: Robot, driving: Drives, legs: np.ndarray, points: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import AT_JOINT
 from footfall.standing import point_positions
@@ -43,6 +44,14 @@ class Carriers(NamedTuple):
 
     actuated: np.ndarray  # (nv,) where motors act on joints
     giving: np.ndarray  # dofs of springs that give way
+
+
+def check_weight(robot: Robot, purpose: str) -> None:
+    """Refuse a robot without weight, as of models that are parts of others: nothing would press its feet down."""
+    if not robot.weight > 0.0:
+        raise ControllerError(
+            f'{purpose} needs gravity, and the model of {robot.name} has none: add <option gravity="0 0 -9.81"/>'
+        )
 
 
 def carriers_of(robot: Robot) -> Carriers:
