@@ -156,9 +156,15 @@ def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
     return model, data
 
 
-def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData) -> Stepper:
-    """MuJoCo's own bulk step."""
-    return lambda steps: mujoco.mj_step(model, data, nstep=steps)
+def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray | None = None) -> Stepper:
+    """MuJoCo's own bulk step, each time from the pose ``start`` (nq,) at rest if there is one."""
+
+    def take(steps: int) -> None:
+        if start is not None:
+            data.qpos[:], data.qvel[:] = start, 0.0
+        mujoco.mj_step(model, data, nstep=steps)
+
+    return take
 
 
 def point_costs(robot: Robot, effort: Effort) -> Iterator[Figure]:
