@@ -18,7 +18,7 @@ from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
 from footfall.engine.dormand_prince import painleve_warnings
-from footfall.engine.others import LIVE, of_feet
+from footfall.engine.others import LIVE, LOST, of_feet
 from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape
 from footfall.errors import SimulationError
 from footfall.record import Failure, Push
@@ -173,7 +173,14 @@ class Run:
             if self.outcome[END] != step.TOO_SMALL:
                 return self.step <= self.total and bool(self.outcome[END] == step.DONE)
             self.outcome[END] = step.DONE
-            self.resize(self.workspace.size + 1)
+            self.resize(self._enough())
+
+    def _enough(self) -> int:
+        """The next size of the workspace that has places for the points that lack one, too."""
+        others, sizes = self.points.others, self.workspace.sizes()
+        needed = int(others.counters[LIVE] - others.first + others.counters[LOST])
+        larger = range(self.workspace.size + 1, len(sizes))
+        return next((size for size in larger if sizes[size] >= needed), larger[-1])
 
     def _direct(self, loop: Any) -> Any:
         """The machine code of a loop for the types of this run: to find it anew costs as much as a step."""
