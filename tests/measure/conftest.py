@@ -1,8 +1,9 @@
-"""Robots that are measured."""
+"""Robots and recordings that are measured."""
 
 from __future__ import annotations
 
 import pytest
+from audited import sliding_brick, standing_brick
 
 from footfall.robot import load_robot
 
@@ -20,3 +21,13 @@ def brick():
 @pytest.fixture(scope="module")
 def ball():
     return load_robot("ball")
+
+
+@pytest.fixture
+def standing():
+    return standing_brick()
+
+
+@pytest.fixture
+def sliding():
+    return sliding_brick()

@@ -9,7 +9,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from audited import biped, brick, sliding_brick, standing_brick, with_force
+from audited import biped, brick, with_force
 from blank_recordings import blank
 
 import footfall as ff
@@ -29,16 +29,6 @@ CASES = {
     # Its feet are light: springs of 1 mm need short steps.
     "planar biped": lambda law: biped(law, name="planar-biped", dt=2e-4),
 }
-
-
-@pytest.fixture
-def standing():
-    return standing_brick()
-
-
-@pytest.fixture
-def sliding():
-    return sliding_brick()
 
 
 @pytest.mark.parametrize("law", BUILT_IN)

@@ -7,23 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audited import GROUND, OPEN, SLIDE, biped, brick, sliding_brick, standing_brick, with_force
+from audited import GROUND, OPEN, SLIDE, biped, brick, with_force
 
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError
 from footfall.record import Failure
-
-
-@pytest.fixture
-def standing():
-    return standing_brick()
-
-
-@pytest.fixture
-def sliding():
-    return sliding_brick()
-
 
 # ---- faults planted in a correct recording -----------------------------------------------------------------
 

@@ -15,24 +15,22 @@ from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, near_forces, release
 from footfall.engine.near_bodies import (
-    Below,
     all_point_forces,
     free_far_places,
     insert,
-    is_far,
     lacks_room,
     live,
     locate_all,
     release_all,
     too_small,
-    touches_soon,
-    touching_place,
 )
+from footfall.engine.nearest_place import Below, is_far, touches_soon, touching_place
 from footfall.engine.other_tape import OtherTape
 from footfall.engine.others import AllPoints
 from footfall.engine.sample_of_all import add_others, add_step_of_all, begin_sample_of_all, who_has
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.engine.worlds.arrays import Soles
+from footfall.engine.worlds.feet_alone import all_of, never, nothing
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -298,18 +296,6 @@ def who_touches(others, held, s, row):
     return s if held.mode[others.first + s] != OPEN or others.tape.who[s, row] > 0 else -1
 
 
-def every_place(points):
-    return points.mode.size
-
-
-def never(points):
-    return False
-
-
-def nothing(points, contacts):
-    return
-
-
 STAND_INS = {
     locate_all: locate_every,
     release_all: release_feet,
@@ -317,7 +303,7 @@ STAND_INS = {
     begin_sample_of_all: begin_sample_of_every_body,
     add_step_of_all: add_step_of_every_body,
     who_has: who_touches,
-    live: every_place,
+    live: all_of,
     lacks_room: never,
     too_small: never,
     free_far_places: nothing,
