@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import mujoco
 import numpy as np
 
@@ -85,7 +87,7 @@ def other_places(
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
     """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`."""
     model = robot.model
-    data = mujoco.MjData(model)
+    data = _own_data(model)
     data.qpos[:] = robot.home
     root = model.body_jntadr[1] if model.nbody > 1 and model.body_jntnum[1] else -1
     free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
@@ -108,6 +110,19 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
         if abs(lift) < 1e-12:
             break
     return data.qpos.copy()
+
+
+_kept = threading.local()
+
+
+def _own_data(model: mujoco.MjModel) -> mujoco.MjData:
+    """MuJoCo's data in its first state, until this thread asks again; to make one takes longer than to use it here."""
+    if getattr(_kept, "model", None) is model:
+        mujoco.mj_resetData(model, _kept.data)
+    else:
+        _kept.model, _kept.data = model, mujoco.MjData(model)
+    data: mujoco.MjData = _kept.data
+    return data
 
 
 def _is_vertical_slide(model: mujoco.MjModel, joint: int) -> bool:

@@ -190,3 +190,12 @@ def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone(
     robot.model.body("right_foot").pos[1] = 0.1
     mujoco.mj_forward(robot.model, data)
     assert data.ncon > 0
+
+
+def test_a_built_in_robot_is_made_once_for_the_same_options():
+    """A robot never changes, so that whoever asks for the same gets the same."""
+    first = load_robot("brick", mass=2.0)
+    assert load_robot("brick", mass=2.0) is first
+    assert load_robot("brick", mass=2.5).mass == pytest.approx(2.5)
+    assert load_robot("brick", mass=2.0, name="stone").name == "stone"
+    assert load_robot("brick", mass=2.0, points=(2, 2)) is not load_robot("brick", mass=2.0, points=(2, 2))

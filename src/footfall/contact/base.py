@@ -41,6 +41,7 @@ from functools import cache
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -169,10 +170,17 @@ class CoupledLaw(Law):
 
 def scratch_type(law: CoupledLaw) -> Any:
     """The type of a reference to the arrays that a law computes in, ``None`` if it needs none."""
-    from footfall.compiled import reference_to
+    kind = type(law)
+    if kind not in _scratch_types:
+        from footfall.compiled import reference_to
 
-    sample = law.scratch(1, 1)
-    return None if sample is None else reference_to(sample)
+        sample = law.scratch(1, 1)
+        _scratch_types[kind] = None if sample is None else reference_to(sample)
+    return _scratch_types[kind]
+
+
+#: By class of law, whose options change sizes alone: Numba takes a millisecond to find out.
+_scratch_types: WeakKeyDictionary[type[CoupledLaw], Any] = WeakKeyDictionary()
 
 
 def parameters_of(law: type[Law]) -> type:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -44,6 +46,19 @@ class Setting:
 
 def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     """What a law's defaults are derived from, at the robot's home pose."""
+    return Setting(robot, ground, dt, *_at_home(robot))
+
+
+class _Home(NamedTuple):
+    """What a setting has from the robot alone."""
+
+    carriers: float
+    mobility: float
+    height: float  # m
+
+
+@lru_cache(maxsize=16)  # a study makes many simulations of one robot
+def _at_home(robot: Robot) -> _Home:
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
@@ -52,10 +67,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     heights = lowest_places(robot, data)[:, 2]
     touching = heights <= heights.min() + LEVEL
     loads = standing_loads(places[touching, :2] - data.subtree_com[0, :2])
-    return Setting(
-        robot=robot,
-        ground=ground,
-        dt=dt,
+    return _Home(
         carriers=_number(1.0 / float(loads @ loads)),
         mobility=_mobility(robot, data),
         height=float(data.subtree_com[0, 2] - heights.min()),

@@ -328,10 +328,12 @@ def make_made_rows(data: mujoco.MjData) -> MadeRows:
 
 def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:
     """All rows of a model from which the single joints' rows were taken, and some of contacts."""
-    data = mujoco.MjData(model)
-    data.eq_active[:] = 1
-    mujoco.mj_forward(model, data)
-    always = int(np.isin(data.efc_type, (EQUALITY, 1, 2)).sum())
+    always = 0
+    if model.neq or model.dof_frictionloss.any() or model.tendon_frictionloss.any():
+        data = mujoco.MjData(model)
+        data.eq_active[:] = 1
+        mujoco.mj_forward(model, data)
+        always = int(np.isin(data.efc_type, (EQUALITY, 1, 2)).sum())
     ball = int((model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))).sum())
     return always + ball + 2 * model.ntendon + (CONTACT_ROWS if contacts else 0)
 
