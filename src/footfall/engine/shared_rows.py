@@ -109,17 +109,32 @@ def read_shared_rows(made, rows):
 
 @inlined
 def half_solve_rows(world, rows):
-    """B: every dof hands its part of a row on to its ancestors."""
-    nv = rows.weighed.size
-    for i in range(rows.number[0]):
+    """B: every dof hands its part of a row on to its ancestors; three rows of one constraint are taken at once."""
+    n, nv, i = rows.number[0], rows.weighed.size, 0
+    while i < n:
         x = rows.half[i]
         for j in range(nv):
             x[j] = rows.jacobian[i, j]
+        if i + 2 < n and rows.identity[i + 2] == rows.identity[i] and rows.kind[i + 2] == rows.kind[i]:
+            y, z = rows.half[i + 1], rows.half[i + 2]
+            for j in range(nv):
+                y[j], z[j] = rows.jacobian[i + 1, j], rows.jacobian[i + 2, j]
+            for j in range(nv - 1, -1, -1):
+                a, b, c, address = x[j], y[j], z[j], world.M_rowadr[j]
+                if a != 0.0 or b != 0.0 or c != 0.0:
+                    for e in range(address, address + world.M_rownnz[j] - 1):
+                        ancestor, share = np.uint64(world.M_colind[e]), world.qLD[e]
+                        x[ancestor] -= share * a
+                        y[ancestor] -= share * b
+                        z[ancestor] -= share * c
+            i += 3
+            continue
         for j in range(nv - 1, -1, -1):
             value, address = x[j], world.M_rowadr[j]
             if value != 0.0:
                 for e in range(address, address + world.M_rownnz[j] - 1):
                     x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
+        i += 1
 
 
 @inlined

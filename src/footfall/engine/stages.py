@@ -27,15 +27,12 @@ from footfall.solve.dense import copy
 
 @inlined
 def needs_constraints(world, guard):
-    """Whether MuJoCo may have constraints to make: always, or because a joint or a body that is no foot is near."""
+    """Whether MuJoCo may have constraints to make beside contacts: always, or because a joint is at its limit."""
     if guard.always == 1:
         return True
     for i in range(guard.joint.size):
         q = world.qpos[guard.joint[i]]
         if q < guard.low[i] or q > guard.high[i]:
-            return True
-    for i in range(guard.geom.size):
-        if world.geom_xpos[guard.geom[i], 2] - guard.reach[i] <= guard.highest:
             return True
     return False
 

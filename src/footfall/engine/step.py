@@ -17,6 +17,7 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_transmission,
 )
+from footfall.engine.clearance import bodies_are_apart
 from footfall.engine.clock import overdue
 from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
@@ -105,7 +106,8 @@ class Conditions(NamedTuple):
     """What stays the same during a run: the ground, the controller, pushes, and the settings of the loop."""
 
     plan: Plan
-    guard: Any  # when MuJoCo may have constraints to make
+    guard: Any  # when MuJoCo may have constraints to make beside contacts
+    clearance: Any  # :class:`footfall.engine.clearance.Clearance` of the robot's bodies
     constraints: Any  # of single joints, and those that MuJoCo makes
     native: Any  # the contacts that MuJoCo is given
     pushes: Any
@@ -148,10 +150,13 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
         return NO_GROUND, False
     if too_small(points):
         return TOO_SMALL, False
-    constrained = needs_constraints(world, conditions.guard) or (plan.native == 1 and contacts.number[0] > 0)
+    apart = bodies_are_apart(world, conditions.clearance)
+    constrained = needs_constraints(world, conditions.guard) or not apart or (plan.native and contacts.number[0] > 0)
     if constrained:
-        if conditions.guard.collides or plan.native:
+        if not apart or plan.native:
             mj_collision(world.model, world.data)
+        else:
+            world.ncon[0] = 0
         if plan.native:
             tell_mujoco(world, points, contacts, conditions.native)
         mj_make_constraint(world.model, world.data)

@@ -69,21 +69,16 @@ class World(NamedTuple):
     xpos: np.ndarray
     xmat: np.ndarray
     xipos: np.ndarray
-    geom_xpos: np.ndarray
     damping: np.ndarray  # (nv,) N s/m or N m s/rad, of joints
 
 
 class Guard(NamedTuple):
-    """When MuJoCo may have constraints to make: limits reached, bodies other than feet near the ground."""
+    """When MuJoCo may have constraints to make beside contacts: always, or at limits of joints."""
 
     always: int  # 1 if the model has constraints that never rest
-    collides: int  # 1 if some of them are contacts
     joint: np.ndarray  # (L,) address in qpos of joints with limits
     low: np.ndarray  # (L,)
     high: np.ndarray  # (L,)
-    geom: np.ndarray  # (G,) geoms that may touch the ground
-    reach: np.ndarray  # (G,) m, radius of the ball around each
-    highest: float  # m, no ground above this
 
 
 class Constraints(NamedTuple):
@@ -273,24 +268,11 @@ def with_slots(constraints: Constraints, slots: int) -> Constraints:
     return constraints._replace(shared=shared._replace(answer=answer))
 
 
-def may_touch(model: mujoco.MjModel) -> bool:
-    """Whether two bodies of the robot may touch each other, by their kinds or as a pair that the model names."""
-    collides = (model.geom_contype | model.geom_conaffinity).astype(bool)
-    solids = np.flatnonzero(collides & (model.body_weldid[model.geom_bodyid] != 0))
-    among = (model.geom_contype[solids][:, None] & model.geom_conaffinity[solids][None, :]) != 0
-    body = model.body_weldid[model.geom_bodyid[solids]]
-    among &= body[:, None] != body[None, :]
-    return bool(model.npair or among.any())
-
-
-def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
-    """Find out what constraints MuJoCo can make in a model, and when."""
+def make_guard(model: mujoco.MjModel) -> Guard:
+    """Find out what constraints MuJoCo can make in a model beside contacts, and when."""
     free_or_ball = model.jnt_limited.astype(bool) & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
     limited = np.flatnonzero(model.jnt_limited & (model.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)))
     margin = model.jnt_margin[limited]
-    collides = (model.geom_contype | model.geom_conaffinity).astype(bool)
-    moving = model.body_weldid[model.geom_bodyid] != 0
-    solids = np.flatnonzero(collides & moving)
     always = bool(
         model.eq_active0.any()
         or model.tendon_limited.any()
@@ -298,15 +280,10 @@ def make_guard(model: mujoco.MjModel, highest: float) -> Guard:
         or model.nflex
         or (model.dof_frictionloss > 0).any()
         or free_or_ball.any()
-        or may_touch(model)  # which takes collision detection in every step
     )
     return Guard(
         always=int(always),
-        collides=int(bool(solids.size or model.npair or model.nflex)),
         joint=model.jnt_qposadr[limited].astype(np.int64),
         low=model.jnt_range[limited, 0] + margin,
         high=model.jnt_range[limited, 1] - margin,
-        geom=solids.astype(np.int64),
-        reach=model.geom_rbound[solids] + model.geom_margin[solids],
-        highest=float(highest) if collides[~moving].any() else -np.inf,
     )

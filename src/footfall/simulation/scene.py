@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
+from footfall.engine.clearance import Widened, widen
 from footfall.engine.joint_rows import JointRows, leave_to_joint_rows, make_joint_rows
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
@@ -27,6 +28,7 @@ class RunModel(NamedTuple):
     model: mujoco.MjModel
     native: Native
     joints: JointRows  # constraints of single joints, which MuJoCo does not make in this model
+    widened: Widened  # by which runs know how far apart bodies are
 
 
 def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
@@ -53,6 +55,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         model.geom_conaffinity[:] = 0
     model.opt.timestep = dt
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # which formulas MuJoCo's stages use; the step is ours
+    widened = widen(model)
     joints = make_joint_rows(model, native=law.native)
     if not law.native:
         leave_to_joint_rows(model)
@@ -75,7 +78,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
         for foot in robot.feet:
             _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
     ids = np.zeros(robot.point_count + len(robot.others), dtype=np.int64)
-    return RunModel(model, Native(contact, int(ground_geom), ids), joints)
+    return RunModel(model, Native(contact, int(ground_geom), ids), joints, widened)
 
 
 def _give_room(model: mujoco.MjModel, points: int) -> None:

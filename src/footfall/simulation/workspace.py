@@ -24,6 +24,7 @@ from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
 from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
+from footfall.engine.clearance import make_clearance
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, own_copy, with_tape
 from footfall.engine.shared_rows import most_shared_rows
@@ -147,17 +148,16 @@ def _prepare_for(sim: Setup, laws: step.Laws | events.EventLaws, longest: float 
         control_every=1,
         record_every=1,
     )
-    guard = make_guard(model, ground.highest)
     return Prepared(
         points=make_points(model, robot, law.memory_size, around(sim, [ground])),
-        guard=guard,
+        guard=make_guard(model),
         plan=plan,
         ground=step.Surface(*ground.compiled(), ground.compiled_friction),
         laws=laws,
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
-        shared_rows=most_shared_rows(model, contacts=bool(guard.collides)),
+        shared_rows=most_shared_rows(model, contacts=not sim.scene.widened.never),
         spare=deque(),
     )
 
@@ -188,6 +188,7 @@ class Workspace:
         self.conditions = step.Conditions(
             plan=shared.plan,
             guard=shared.guard,
+            clearance=make_clearance(sim.scene.widened, self.data, wanted=not sim.law.native),
             constraints=make_constraints(self.data, sim.scene.joints, feet, shared.shared_rows),
             native=sim.scene.native.copy(),
             pushes=make_pushes(model, (), sim.dt),

@@ -15,8 +15,8 @@ import numpy as np
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.inside import Inside
+from footfall.engine.clearance import may_touch
 from footfall.engine.tape import sample_bytes
-from footfall.engine.world import may_touch
 from footfall.errors import FootfallError
 from footfall.ground import Ground
 from footfall.measure.body_heights import EVERY

@@ -1,0 +1,182 @@
+"""How far apart the bodies of a robot are: collision detection waits until its joints have moved by as much.
+
+How near two bodies are to each other depends on joint positions alone, and no point moves further than the sum over
+all joints of the way each has gone times its longest lever. So one look at a model with wider margins tells how far
+joints may move before anything can touch, and most steps need no other.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import inlined, kernel
+from footfall.engine import bridge
+from footfall.engine.bridge import doubles_at, mj_collision
+
+#: How far around bodies a look reaches, in parts of the longest lever.
+REACH = 0.005
+#: What is counted on of a distance that MuJoCo has found, and what of how far a look sees is taken from it: with wide
+#: margins the distances of meshes have been 13 um too long.
+SAFE, SLACK = 0.9, 0.02
+#: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one comes
+#: after 1, 3, 7, ... of them, at most so many.
+WORTH, LONGEST_PAUSE = 4, 127
+#: Entries of ``looks``: evaluations that the last look has served, those until the next one, and the last pause.
+SERVED, WAIT, PAUSE = 0, 1, 2
+
+#: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
+_STRIDE = bridge.CONTACT.itemsize // 8
+_DIST = bridge.CONTACT.fields["dist"][1] // 8  # type: ignore[index]
+
+
+class Clearance(NamedTuple):
+    """How far the joints of one run may move before bodies can touch each other."""
+
+    never: int  # 1 if no two bodies of the model can touch
+    wide: int  # address of the model with wider margins; 0 where distances do not follow from joint positions alone
+    lever: np.ndarray  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
+    place: np.ndarray  # (nq,) joint positions at the last look
+    room: np.ndarray  # (1,) m, how far from each other bodies were then
+    looks: np.ndarray  # (3,) see SERVED
+    widest: float  # m, how far a look sees
+    margin: float  # m, the widest that two geoms have between them
+    contact: np.ndarray  # (1,) address of MuJoCo's contacts
+
+
+@kernel
+def look(world, clearance):
+    """Measure how far apart bodies are, unless looks have not been worth it of late. Gives whether they are."""
+    looks, room = clearance.looks, clearance.room
+    if looks[WAIT] > 0:
+        looks[WAIT] -= 1
+        return False
+    mj_collision(clearance.wide, world.data)
+    least = clearance.widest
+    found = doubles_at(clearance.contact[0], _STRIDE * world.ncon[0])
+    for i in range(world.ncon[0]):
+        least = min(least, found[_STRIDE * i + _DIST] - clearance.margin)
+    world.ncon[0] = 0
+    room[0] = SAFE * least - SLACK * clearance.widest
+    for k in range(world.qpos.size):
+        clearance.place[k] = world.qpos[k]
+    looks[PAUSE] = 0 if looks[SERVED] >= WORTH else min(2 * looks[PAUSE] + 1, LONGEST_PAUSE)
+    looks[SERVED], looks[WAIT] = 0, looks[PAUSE]
+    return room[0] > 0.0
+
+
+@inlined
+def bodies_are_apart(world, clearance):
+    """Whether no two bodies touch for sure."""
+    if clearance.never == 1:
+        return True
+    if clearance.wide == 0:
+        return False
+    moved = 0.0
+    for k in range(world.qpos.size):
+        moved += clearance.lever[k] * abs(world.qpos[k] - clearance.place[k])
+    if moved < clearance.room[0] or look(world, clearance):
+        clearance.looks[SERVED] += 1
+        return True
+    return False
+
+
+def colliding(model: mujoco.MjModel) -> np.ndarray:
+    """Which geoms of a model can collide, by their kinds or as a pair that the model names."""
+    found = (model.geom_contype | model.geom_conaffinity).astype(bool)
+    found[model.pair_geom1] = True
+    found[model.pair_geom2] = True
+    return found
+
+
+def may_touch(model: mujoco.MjModel) -> bool:
+    """Whether two bodies of a model may touch each other."""
+    solids = np.flatnonzero(colliding(model))
+    among = (model.geom_contype[solids][:, None] & model.geom_conaffinity[solids][None, :]) != 0
+    body = model.body_weldid[model.geom_bodyid[solids]]
+    among &= body[:, None] != body[None, :]
+    return bool(model.npair or model.nflex or among.any())
+
+
+def levers(model: mujoco.MjModel) -> np.ndarray:
+    """(nq,) m, how far a point that can collide goes at most per unit of each joint position, whatever the others are.
+
+    Infinite for joints that turn a slide without an end.
+    """
+    solid, turn, slide = colliding(model), np.pi, int(mujoco.mjtJoint.mjJNT_SLIDE)
+    # How far from the origin of each body such a point of it, or of what hangs on it, can be.
+    far = np.zeros(model.nbody)
+    for geom in np.flatnonzero(solid):
+        body = model.geom_bodyid[geom]
+        far[body] = max(far[body], np.linalg.norm(model.geom_pos[geom]) + model.geom_rbound[geom])
+    found = np.zeros(model.nq)
+    for body in range(model.nbody - 1, 0, -1):
+        if far[body] == 0.0:
+            continue
+        first = model.body_jntadr[body]
+        for joint in range(first + model.body_jntnum[body] - 1, first - 1, -1):  # each turns those after it
+            at, kind = model.jnt_qposadr[joint], model.jnt_type[joint]
+            anchor = float(np.linalg.norm(model.jnt_pos[joint]))
+            if kind == slide:
+                found[at] = 1.0
+                far[body] += _travel(model, joint)
+            elif kind == int(mujoco.mjtJoint.mjJNT_HINGE):
+                found[at] = anchor + far[body]
+                far[body] += 2.0 * anchor
+            elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
+                found[at : at + 4] = turn * (anchor + far[body])  # the angle between unit quaternions is not above
+                far[body] += 2.0 * anchor
+            elif not _one_tree(model, solid):
+                found[at : at + 3], found[at + 3 : at + 7] = 1.0, turn * far[body]
+        parent = model.body_parentid[body]
+        far[parent] = max(far[parent], np.linalg.norm(model.body_pos[body]) + far[body])
+    return found
+
+
+def _travel(model: mujoco.MjModel, joint: int) -> float:
+    """m, how far from its zero a slide can go: its limits are soft, but twice as far is beyond them."""
+    return 2.0 * float(np.abs(model.jnt_range[joint]).max()) if model.jnt_limited[joint] else np.inf
+
+
+def _one_tree(model: mujoco.MjModel, solid: np.ndarray) -> bool:
+    """Whether all that can collide hangs on one body, so that it does not matter where that one is."""
+    return len(set(model.body_rootid[model.geom_bodyid[solid]].tolist())) <= 1
+
+
+class Widened(NamedTuple):
+    """What all runs of a model share to keep their clearance: nothing is known of a model without ``model``."""
+
+    never: bool  # two bodies can touch
+    model: mujoco.MjModel | None  # with wider margins
+    lever: np.ndarray  # (nq,) m, see :func:`levers`
+    margin: float  # m, the widest that two geoms have between them
+
+
+def widen(model: mujoco.MjModel) -> Widened:
+    """A model with wider margins, where distances of its bodies follow from joint positions alone."""
+    margin = max(2.0 * float(model.geom_margin.max(initial=0.0)), float(model.pair_margin.max(initial=0.0)))
+    lever, touch, wide = levers(model), may_touch(model), None
+    if touch and not (model.nflex or model.nmocap) and np.isfinite(lever).all():
+        wide = copy.copy(model)
+        for margins in (wide.geom_margin, wide.body_margin, wide.pair_margin):
+            margins += REACH * lever.max(initial=0.0)
+    return Widened(not touch, wide, lever, margin)
+
+
+def make_clearance(widened: Widened, data: mujoco.MjData, *, wanted: bool) -> Clearance:
+    """The clearance of a run; detection in every step unless ``wanted``."""
+    known = wanted and widened.model is not None
+    return Clearance(
+        never=int(widened.never),
+        wide=widened.model._address if known else 0,  # type: ignore[union-attr]
+        lever=widened.lever,
+        place=np.zeros_like(widened.lever),
+        room=np.zeros(1),
+        looks=np.array([WORTH, 0, 0]),
+        widest=REACH * float(widened.lever.max(initial=0.0)),
+        margin=widened.margin,
+        contact=bridge.counter(data, "contact"),
+    )

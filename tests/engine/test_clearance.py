@@ -1,0 +1,126 @@
+"""Collision detection waits until joints have moved as far as bodies are apart, and misses nothing."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from real_robots import FILES, real_robot
+
+import footfall as ff
+from footfall.engine.clearance import levers, may_touch, widen
+from footfall.simulation import workspace
+
+#: Arms that strike each other and a wall, a weight on a slide, a ball that flies into them; all kinds of joints.
+CROWD = """
+<mujoco>
+  <worldbody>
+    <geom type="box" size=".02 1 1" pos=".9 0 1"/>
+    <body name="trunk" pos="0 0 1">
+      <freejoint/>
+      <geom type="box" size=".1 .1 .2"/>
+      <body pos="0 .25 .1">
+        <joint name="left" type="ball" pos="0 -.05 0" damping=".02"/>
+        <geom type="capsule" fromto="0 0 0 .4 0 0" size=".04"/>
+        <body pos=".4 0 0">
+          <joint name="tip" type="slide" axis="1 0 0" range="-.1 .1" limited="true" damping="2"/>
+          <geom type="sphere" size=".05" pos=".1 0 0"/>
+        </body>
+      </body>
+      <body pos="0 -.25 .1">
+        <joint name="right" axis="0 0 1" pos="0 .05 0" damping=".02"/>
+        <geom type="cylinder" fromto="0 0 0 .5 0 0" size=".04"/>
+      </body>
+      <body name="foot" pos="0 0 -.95">
+        <geom name="foot" type="box" size=".3 .3 .05"/>
+      </body>
+    </body>
+    <body pos="-1 0 1.6">
+      <freejoint/>
+      <geom type="sphere" size=".06" density="300"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <motor joint="right" ctrlrange="-9 9"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def crowd() -> ff.Robot:
+    return ff.load_robot(mujoco.MjSpec.from_string(CROWD), feet=["foot"])
+
+
+def distances(model: mujoco.MjModel, qpos: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Of all pairs of points, one inside the ball around each geom of a moving body."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    points = data.geom_xpos + np.einsum("gij,gj->gi", data.geom_xmat.reshape(-1, 3, 3), inside)
+    points = points[(model.geom_contype | model.geom_conaffinity).astype(bool)]
+    return np.linalg.norm(points[:, None] - points[None, :], axis=2)
+
+
+@pytest.mark.parametrize("name", ["crowd", "full-humanoid", "planar-biped", *FILES])
+def test_no_point_moves_further_than_the_levers_of_the_joints_allow(name):
+    robot = crowd() if name == "crowd" else real_robot(name) if name in FILES else ff.load_robot(name)
+    model, rng, used = robot.model, np.random.default_rng(3), 0.0
+    lever = levers(model)
+    assert np.isfinite(lever).all()
+    for scale in (0.01, 0.1, 1.0) * 10:
+        inside = rng.normal(size=(model.ngeom, 3))
+        inside *= model.geom_rbound[:, None] / np.linalg.norm(inside, axis=1, keepdims=True)
+        first = np.array(robot.home)
+        turn = rng.normal(scale=0.3, size=model.nv)
+        turn[[model.jnt_dofadr[j] for j in np.flatnonzero(model.jnt_type == 2)]] *= 0.1
+        mujoco.mj_integratePos(model, first, turn, 1.0)
+        second = first.copy()
+        mujoco.mj_integratePos(model, second, scale * rng.normal(scale=0.3, size=model.nv) * (turn != 0.0), 1.0)
+        change = np.abs(distances(model, first, inside) - distances(model, second, inside)).max()
+        allowed = float(lever @ np.abs(second - first))
+        assert change <= allowed + 1e-12
+        used = max(used, change / allowed if allowed else 0.0)
+    assert name == "planar-biped" or used > 0.05  # and not by far
+
+
+def test_what_cannot_be_known_from_joints_is_looked_for_in_every_step():
+    endless = CROWD.replace('range="-.1 .1" limited="true"', "")
+    assert widen(mujoco.MjModel.from_xml_string(endless)).model is None  # an arm of any length
+    assert widen(mujoco.MjModel.from_xml_string(CROWD)).model is not None
+    mocap = CROWD.replace('<body name="trunk"', '<body mocap="true"><geom size=".1"/></body><body name="trunk"')
+    assert widen(mujoco.MjModel.from_xml_string(mocap)).model is None
+    assert not may_touch(ff.load_robot("brick").model)
+
+
+def run_of(robot: ff.Robot, law: str, duration: float) -> ff.Recording:
+    rng = np.random.default_rng(0)
+    qvel = np.zeros(robot.model.nv)
+    if robot.model.nv == 17:  # the crowd: the ball flies towards the trunk
+        qvel[11:14] = 4.0, 0.1, 2.0
+    controls = rng.uniform(-1.0, 1.0, size=(200, robot.model.nu)) * np.abs(robot.model.actuator_ctrlrange).max(axis=1)
+
+    def shake(time, state):
+        return controls[int(time / 0.02) % len(controls)]
+
+    return ff.Simulation(robot, law=law).run(duration, controller=shake, qvel=qvel)
+
+
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        ("crowd", "spring-damper"),
+        ("crowd", "time-stepping"),
+        ("crowd", "acceleration-complementarity"),
+        ("talos", "acceleration-complementarity"),  # two meshes of it come as near as a hair before they touch
+        *((name, "spring-damper") for name in FILES),
+    ],
+)
+def test_a_run_is_the_same_to_the_last_bit_without_it(name, law, monkeypatch):
+    robot = crowd() if name == "crowd" else real_robot(name)
+    duration = 0.4 if name == "crowd" else 0.2
+    known = run_of(robot, law, duration)
+    make = workspace.make_clearance
+    monkeypatch.setattr(workspace, "make_clearance", lambda *given, wanted: make(*given, wanted=False))
+    always = run_of(robot, law, duration)
+    assert np.array_equal(known.qpos, always.qpos)
+    assert np.array_equal(known.force, always.force)
