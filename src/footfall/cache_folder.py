@@ -1,4 +1,4 @@
-"""Where Footfall keeps on disk what it would otherwise compute again: compiled code, optimised gaits."""
+"""Where Footfall keeps on disk what it would otherwise compute again: compiled code, optimised gaits, fitted walks."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from footfall.errors import ControllerError, RobotError
 from footfall.gait import human_walk, measured_walk
 from footfall.gait.human.body import body_of
 from footfall.gait.human.fit import FLAT, HEEL_OFF, TOE_OFF, WalkFit, fit_walk
+from footfall.gait.human.kept import kept
 from footfall.gait.human.sideways import sideways
 from footfall.gait.human.soft import SoftWalkFit, fit_soft_walk
 from footfall.gait.human.walk import coordinates, inverse, soft_ground
@@ -167,3 +168,24 @@ def test_only_the_hanavan_man_with_somebody_to_hold_him_walks_so():
         sim.run(0.1, controller="human-walk")
     with pytest.raises(RobotError, match="not of 'spatial-biped'"):
         human_walk(ff.load_robot("spatial-biped"))
+
+
+def test_a_fit_is_made_once_kept_to_the_last_bit_and_made_anew_where_its_file_is_damaged(walk, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOOTFALL_CACHE", str(tmp_path))
+    made = []
+
+    def fit():
+        made.append(1)
+        return walk
+
+    given = ("body", {"pressure": np.array([0.1, np.nan])}, True)
+    for number in (1, 1):
+        again = kept(given, fit)
+        assert len(made) == number
+        assert (again.stride_time, again.speed, again.foot) == (walk.stride_time, walk.speed, walk.foot)
+        assert all(np.array_equal(again.coefficients[name], walk.coefficients[name]) for name in walk.coefficients)
+    kept(("body", {"pressure": np.array([0.1, 0.2])}, True), fit)
+    assert len(made) == 2
+    for file in (tmp_path / "walks").iterdir():
+        file.write_text("{")
+    assert kept(given, fit) is walk and len(made) == 3

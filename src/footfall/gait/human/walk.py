@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 
 import mujoco
@@ -13,6 +13,7 @@ from footfall.contact.setting import make_setting
 from footfall.gait.human.body import Body, Curve, body_of
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
+from footfall.gait.human.kept import kept
 from footfall.gait.human.sideways import Sideways, sideways
 from footfall.gait.human.soft import Soft, SoftWalkFit, fit_soft_walk
 from footfall.gait.periodic import PeriodicMotion
@@ -73,12 +74,13 @@ class _Given:
 @lru_cache(maxsize=16)
 def _fitted(given: _Given) -> tuple[WalkFit, WalkSeries]:
     """The problem and the walk that solves it, on ground that gives way if there is such."""
-    hard = WalkFit(given.body, given.data, forces=given.forces)
+    decides = (given.numbers, asdict(given.data), given.forces)
     if given.soft is None:
-        return hard, fit_walk(hard)
-    _, walk = _fitted(replace(given, numbers=repr((given.body, None)), soft=None))
-    problem = SoftWalkFit(given.body, given.data, given.soft, forces=given.forces)
-    return problem, fit_soft_walk(problem, walk)
+        problem = WalkFit(given.body, given.data, forces=given.forces)
+        return problem, kept(decides, lambda: fit_walk(problem))
+    soft = SoftWalkFit(given.body, given.data, given.soft, forces=given.forces)
+    on_hard = replace(given, numbers=repr((given.body, None)), soft=None)
+    return soft, kept(decides, lambda: fit_soft_walk(soft, _fitted(on_hard)[1]))
 
 
 def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
