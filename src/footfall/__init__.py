@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from footfall.glfw_library import name_glfw
 from footfall.version import __version__
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ _HOMES = {
 _ROOMS = ("contact", "control", "errors", "export", "gait", "measure", "show", "solve", "study")
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
+
+
+name_glfw()
 
 
 def __getattr__(name: str) -> Any:

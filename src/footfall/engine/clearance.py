@@ -22,8 +22,8 @@ REACH = 0.005
 #: What is counted on of a distance that MuJoCo has found, and what of how far a look sees is taken from it: with wide
 #: margins the distances of meshes have been 13 um too long.
 SAFE, SLACK = 0.9, 0.02
-#: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one comes
-#: after 1, 3, 7, ... of them, at most so many.
+#: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one
+#: comes after 1, 3, 7, ... of them, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
 #: Entries of ``looks``: evaluations that the last look has served, those until the next one, and the last pause.
 SERVED, WAIT, PAUSE = 0, 1, 2

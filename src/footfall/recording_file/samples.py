@@ -30,7 +30,7 @@ def write_samples(rec: Record, path: Path) -> None:
     arrays = {name: getattr(rec, name) for name in COLUMNS}
     arrays |= {SIGNAL + name: values for name, values in rec.signals.items()}
     for name, array in arrays.items():
-        flat = pa.array(array.reshape(-1))
+        flat = _column(array)
         width = array[:1].size if len(array) else math.prod(array.shape[1:])
         if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
             columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
@@ -45,6 +45,14 @@ def write_samples(rec: Record, path: Path) -> None:
         use_byte_stream_split=True,
         write_page_checksum=True,
     )
+
+
+def _column(array: np.ndarray) -> Any:
+    """The numbers of an array one after the other; ``pyarrow.array`` would import pandas, which takes half a second."""
+    import pyarrow as pa
+
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), flat.size, [None, pa.py_buffer(flat)])
 
 
 def _meaning(rec: Record, name: str) -> dict[str, str]:
@@ -98,7 +106,8 @@ def _table(path: Path) -> Any:
 
     try:
         # One file, not a dataset: a directory called "key=value" is no partition.
-        return pq.read_table(path, page_checksum_verification=True, partitioning=None).combine_chunks()
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            return file.read().combine_chunks()
     except (pa.ArrowException, OSError, MemoryError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RecordingError(f"the samples '{path}' are damaged: {reason}") from error
@@ -117,7 +126,7 @@ def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndar
         if not pa.types.is_fixed_size_list(column.type):
             raise RecordingError(f"the samples '{path}' do not fit the manifest: '{name}' holds {column.type}")
         column = column.flatten()
-    flat = column.to_numpy(zero_copy_only=False)
+    flat = _numbers(column, dtype)
     if flat.size != math.prod(shape) or flat.dtype != dtype:
         raise RecordingError(
             f"the samples '{path}' do not fit the manifest: "
@@ -125,3 +134,16 @@ def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndar
             f"and {math.prod(shape)} of {dtype} are needed"
         )
     return flat.reshape(shape)
+
+
+def _numbers(column: Any, dtype: str) -> np.ndarray:
+    """The values of a column as they lie in memory; ``to_numpy``, which gaps and other types take, imports pandas."""
+    import pyarrow as pa
+
+    if column.null_count or column.type != pa.from_numpy_dtype(np.dtype(dtype)):
+        converted: np.ndarray = column.to_numpy(zero_copy_only=False)
+        return converted
+    start = column.offset * np.dtype(dtype).itemsize
+    flat = np.frombuffer(column.buffers()[1] or b"", dtype, len(column), start)
+    flat.flags.writeable = False
+    return flat

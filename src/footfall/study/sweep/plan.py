@@ -114,7 +114,8 @@ def read_plan(folder: Path) -> Plan:
     about = _read_study(folder / STUDY)
     import pyarrow.parquet as parquet
 
-    inputs = parquet.read_table(folder / INPUTS).to_pydict()
+    with parquet.ParquetFile(folder / INPUTS) as file:
+        inputs = file.read().to_pydict()
     return Plan(about["work"], inputs, about["seed"], about["batch"], about["key"], about.get("worlds", False))
 
 
