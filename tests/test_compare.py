@@ -12,7 +12,7 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError, LawError
-from footfall.study.compare_task import Task
+from footfall.study.compare_task import Elsewhere, Task
 
 LAWS = ["linearizing-penalty", "spring-damper"]
 
@@ -127,10 +127,16 @@ def test_a_function_of_a_script_is_not_sent():
     assert "['', '']" in done.stdout
 
 
-def test_a_process_that_dies_is_a_row(monkeypatch):
-    monkeypatch.setattr(Task, "packed", lambda self: b"no pickle")
-    comparison = ff.compare("brick", laws=LAWS, duration=0.1, workers=2)
-    assert all("ended with code 1" in row.why for row in comparison.rows)
+def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(monkeypatch):
+    """Two processes for four laws, of which one law kills its process, so that at most three are started."""
+    packed, start, started = Task.packed, Elsewhere._start, []
+    monkeypatch.setattr(Task, "packed", lambda self: b"no pickle" if self.law.name == "mujoco" else packed(self))
+    monkeypatch.setattr(Elsewhere, "_start", lambda self: started.append(self) or start(self))
+    laws = ["mujoco", *LAWS, "hunt-crossley"]
+    comparison = ff.compare("brick", laws=laws, duration=0.1, workers=2)
+    assert "ended with code 1" in comparison["mujoco"].why
+    assert [comparison[law].outcome for law in laws] == ["failed", "stood", "stood", "stood"]
+    assert len(started) <= 3 and len(set(map(id, started))) <= 2
 
 
 def test_laws_of_one_name_are_told_apart_by_their_options():

@@ -27,7 +27,7 @@ from footfall.ground import Ground
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
 from footfall.robot import Robot, load_robot
-from footfall.study.compare_task import Answer, Task, simulate, simulate_elsewhere
+from footfall.study.compare_task import Answer, Elsewhere, Task, simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -170,7 +170,7 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run the same task under several contact laws, each in a process of its own.
+    """Run the same task under several contact laws, in other processes, each of which takes one law after the other.
 
     ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a
     time, as many as there are cores if left out; with 1 everything runs in this process. So it does where a
@@ -240,8 +240,18 @@ def _run(
     if packed:
         # What the laws have in common is compiled here, once, and not in every process at the same time.
         simulate(replace(tasks[next(iter(packed))], duration=0.0))
-    with ThreadPoolExecutor(max(1, count)) as pool:
-        waiting = {pool.submit(simulate_elsewhere, tasks[label], data): label for label, data in packed.items()}
+    idle = [Elsewhere() for _ in range(count)]
+    processes = tuple(idle)
+
+    def elsewhere(label: str) -> Answer:
+        process = idle.pop()
+        try:
+            return process.simulate(tasks[label], packed[label])
+        finally:
+            idle.append(process)
+
+    with ThreadPoolExecutor(count) as pool:
+        waiting = {pool.submit(elsewhere, label): label for label in packed}
         try:
             for label in tasks:
                 if label not in packed:
@@ -250,7 +260,11 @@ def _run(
                 note(waiting[done], done.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.end(at_once=True)
             raise
+        for process in processes:
+            process.end()
     return answers, warnings
 
 

@@ -1,6 +1,6 @@
-"""One law of a comparison: simulated here, or in a process of its own (:mod:`footfall.study.compare_worker`).
+"""One law of a comparison: simulated here, or in another process (:mod:`footfall.study.compare_worker`).
 
-A process of its own is started as a program and not by ``multiprocessing``, which would run a user's script once more
+That process is started as a program and not by ``multiprocessing``, which would run a user's script once more
 in every worker. What it needs travels as a pickle, what comes back as a saved recording.
 """
 
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,25 +78,66 @@ def simulate(task: Task) -> Answer:
     return Answer(rec, "" if rec.failure is None else rec.failure.message)
 
 
-def simulate_elsewhere(task: Task, packed: bytes) -> Answer:
-    """Run the task in a process of its own, whose end is no end of ours."""
-    with tempfile.TemporaryDirectory(prefix="footfall-compare-") as folder:
-        (Path(folder) / "task").write_bytes(packed)
+class Elsewhere:
+    """A process that runs tasks, one after the other, and whose end is no end of ours; the next task gets a new one."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._said: Any = None  # what it writes to its standard error
+
+    def simulate(self, task: Task, packed: bytes) -> Answer:
+        """Run the task there."""
+        with tempfile.TemporaryDirectory(prefix="footfall-compare-") as folder:
+            (Path(folder) / "task").write_bytes(packed)
+            ended = self._do(folder)
+            answer = Path(folder) / ANSWER
+            if not answer.exists():
+                return Answer(None, f"the process of law {task.law.name} ended {ended}")
+            why = json.loads(answer.read_text(encoding="utf-8"))["why"]
+            if not (Path(folder) / RECORDING).exists():
+                return Answer(None, why)
+            rec = load_recording(Path(folder) / RECORDING)
+            return Answer(replace(rec, robot=task.robot, ground=task.ground, law=task.law), why)
+
+    def _do(self, folder: str) -> str:
+        """Let the process do what is in a folder; with which code it ended, and its last words, if it did."""
+        process = self._process or self._start()
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(f"{folder}\n")
+            process.stdin.flush()
+            if process.stdout.readline():
+                return ""
+        code = process.wait()
+        self._said.seek(0)
+        last = (self._said.read().strip().splitlines() or ["it said nothing"])[-1]
+        self.end()
+        return f"with code {code}: {last}"
+
+    def _start(self) -> subprocess.Popen[str]:
         paths = os.pathsep.join(path for path in sys.path if path)
-        done = subprocess.run(
-            [sys.executable, "-m", "footfall.study.compare_worker", folder],
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "footfall.study.compare_worker"],
             env={**os.environ, "PYTHONPATH": paths},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
             text=True,
-            check=False,
+            encoding="utf-8",
         )
-        answer = Path(folder) / ANSWER
-        if not answer.exists():
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            return Answer(None, f"the process of law {task.law.name} ended with code {done.returncode}: {last}")
-        why = json.loads(answer.read_text(encoding="utf-8"))["why"]
-        if not (Path(folder) / RECORDING).exists():
-            return Answer(None, why)
-        rec = load_recording(Path(folder) / RECORDING)
-        return Answer(replace(rec, robot=task.robot, ground=task.ground, law=task.law), why)
+        return self._process
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the process when it has done its task, or ``at_once``."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None and process.stdout is not None
+        if at_once:
+            process.kill()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        process.wait()
+        process.stdout.close()
+        self._said.close()

@@ -1,15 +1,16 @@
-"""The process of one law of a comparison: ``python -m footfall.study.compare_worker FOLDER``."""
+"""A process of a comparison, ``python -m footfall.study.compare_worker``: it reads folders with tasks, one a line."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 from footfall.study.compare_task import ANSWER, RECORDING, Task, simulate
 
 
-def main(folder: Path) -> None:
+def do(folder: Path) -> None:
     """Run the task in a folder, and leave the recording and the answer there."""
     answer = simulate(Task.unpacked((folder / "task").read_bytes()))
     if answer.recording is not None:
@@ -17,5 +18,15 @@ def main(folder: Path) -> None:
     (folder / ANSWER).write_text(json.dumps({"why": answer.why}), encoding="utf-8")
 
 
+def main() -> None:
+    """Do one task after the other, and say so on what was the standard output, which a controller may write to."""
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        do(Path(line.removesuffix("\n")))
+        told.write("done\n")
+        told.flush()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()
