@@ -219,9 +219,14 @@ class Workspace:
             self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)
-        laws = self._with_scratch(law, count, slots)
-        parts = (self.world, self.points, self.contacts, self.scratch, self.conditions, laws)
-        self.parts: tuple[Any, ...] = (*map(ByReference, parts), None if self.flow is None else ByReference(self.flow))
+        of_points = tuple(map(ByReference, (self.points, self.contacts, self.scratch)))
+        laws = ByReference(self._with_scratch(law, count, slots))
+        if before is None:
+            world, conditions = ByReference(self.world), ByReference(self.conditions)
+        else:
+            world, conditions = self.parts[0], self.parts[4].replace(constraints=self.conditions.constraints)
+        flow = None if self.flow is None else ByReference(self.flow)
+        self.parts: tuple[Any, ...] = (world, *of_points, conditions, laws, flow)
 
     def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | events.EventLaws:
         """The law with arrays to compute in, which this workspace keeps."""
