@@ -56,7 +56,7 @@ def other_places(
     "position" (S, C, 3) m, "velocity" of the material points there (S, C, 3) m/s, "normal" (S, C, 3) of the ground, and
     "gap" (S, C) m, infinite without ground.
     """
-    others, model, data = robot.others, robot.model, mujoco.MjData(robot.model)
+    others, model, data = robot.others, robot.model, own_data(robot.model)
     body, radius = others.of_body[which], others.radius[which, None]
     root = model.body_rootid[body]
     shape = (len(qpos), len(which))
@@ -87,7 +87,7 @@ def other_places(
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
     """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`."""
     model = robot.model
-    data = _own_data(model)
+    data = own_data(model)
     data.qpos[:] = robot.home
     root = model.body_jntadr[1] if model.nbody > 1 and model.body_jntnum[1] else -1
     free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
@@ -115,7 +115,7 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
 _kept = threading.local()
 
 
-def _own_data(model: mujoco.MjModel) -> mujoco.MjData:
+def own_data(model: mujoco.MjModel) -> mujoco.MjData:
     """MuJoCo's data in its first state, until this thread asks again; to make one takes longer than to use it here."""
     if getattr(_kept, "model", None) is model:
         mujoco.mj_resetData(model, _kept.data)

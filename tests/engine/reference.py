@@ -10,6 +10,7 @@ import numpy as np
 import footfall as ff
 from footfall.robot import Robot
 from footfall.simulation.run import Run, Task
+from footfall.simulation.workspace import give_back
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """
@@ -75,6 +76,11 @@ def evaluated(sim: ff.Simulation, qpos: np.ndarray, qvel: np.ndarray | None = No
     run = Run(sim, 0.0, Task(qpos=qpos, qvel=qvel, **options))
     run.advance(1)
     return run
+
+
+def done(run: Run) -> None:
+    """Let the next run compute where this one did; its arrays are no longer valid."""
+    give_back(run.simulation, run.workspace)
 
 
 def near(run: Run) -> np.ndarray:

@@ -136,6 +136,7 @@ def compare_in_the_air(robot: ff.Robot, law: str, count: int) -> set[tuple[str, 
         met |= set(zip(joints.kind[near], joints.state[near], strict=True))
         n = shared.number[0]
         met |= set(zip(shared.kind[:n] + 100, shared.state[:n], strict=True))
+        reference.done(run)
     return met
 
 
@@ -153,6 +154,7 @@ def test_rows_of_single_joints_have_mujocos_inertia_reference_and_force():
         np.testing.assert_allclose(rows.inertia[found], expected.efc_D[single], rtol=1e-12)
         np.testing.assert_allclose(rows.reference[found], expected.efc_aref[single], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(rows.force[found], expected.efc_force[single], rtol=1e-9, atol=1e-9)
+        reference.done(run)
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])  # one of each kind
@@ -194,6 +196,7 @@ def test_on_the_ground_constraints_are_those_of_mujocos_solver_under_the_laws_fo
         expected = solved_by_mujoco(sim, run, jacobian.T @ force)
         assert miss(run.data.qacc, expected.qacc) < SAME
         loaded += np.abs(force).max() > 1.0
+        reference.done(run)
     assert loaded > 5
 
 

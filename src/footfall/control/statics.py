@@ -181,7 +181,9 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 def loop_rows(data: mujoco.MjData) -> np.ndarray:
     """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
-    rows = np.zeros((data.ne, data.model.nv))
+    model, rows, chosen = data.model, np.zeros((data.ne, data.model.nv)), np.zeros(data.nefc)
     for i, row in enumerate(rows):
-        mujoco.mj_mulJacTVec(data.model, data, row, np.eye(data.nefc)[i])
+        chosen[i] = 1.0
+        mujoco.mj_mulJacTVec(model, data, row, chosen)
+        chosen[i] = 0.0
     return rows

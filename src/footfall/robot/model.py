@@ -82,7 +82,7 @@ def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjMode
         raise RobotError(f"MuJoCo cannot build robot '{name}': {one_line(error)}") from error
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _compiled_once(mjcf: str, assets: tuple[tuple[str, bytes], ...]) -> mujoco.MjModel:
     """Kept for the last robots: hulls of large meshes take up to a second."""
     return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()

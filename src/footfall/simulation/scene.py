@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
@@ -41,13 +42,7 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     if robot.mjcf is None:
         model = copy.copy(robot.model)
     elif law.native:
-        spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
-        for name in feet:
-            if not spec.body(name).geoms:
-                spec.body(name).add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
-        # It stands for the ground.
-        spec.worldbody.add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0)
-        model = spec.compile()
+        model = copy.copy(_with_geoms(robot.mjcf, tuple(robot.assets.items()), tuple(sorted(feet))))
     else:
         model = compiled(robot.mjcf, robot.assets, robot.name)
     if not body_contacts:
@@ -79,6 +74,17 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
             _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
     ids = np.zeros(robot.point_count + len(robot.others), dtype=np.int64)
     return RunModel(model, Native(contact, int(ground_geom), ids), joints, widened)
+
+
+@lru_cache(maxsize=8)  # hulls of large meshes take up to a second
+def _with_geoms(mjcf: str, assets: tuple[tuple[str, bytes], ...], feet: tuple[str, ...]) -> mujoco.MjModel:
+    """That model with a geom on every foot, and one that stands for the ground: MuJoCo's contacts are between geoms."""
+    spec = mujoco.MjSpec.from_string(mjcf, assets=dict(assets))
+    for name in feet:
+        if not spec.body(name).geoms:
+            spec.body(name).add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0, mass=0)
+    spec.worldbody.add_geom(type=SPHERE, size=[1e-3, 0, 0], contype=0, conaffinity=0)
+    return spec.compile()
 
 
 def _give_room(model: mujoco.MjModel, points: int) -> None:

@@ -30,7 +30,7 @@ from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run, Task
 from footfall.simulation.workspace import give_back
-from footfall.standing import other_places, point_gaps
+from footfall.standing import other_places, own_data, point_gaps
 
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
@@ -117,7 +117,7 @@ class Start:
 def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Start:
     """A pose about home, its lowest point near the ground or below it, with velocities of any size."""
     model = robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     data.qpos[:] = robot.home
     turn = np.zeros(model.nv)
     if rng.random() < 0.8:
@@ -141,9 +141,10 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
             break
     size = 0.0 if rng.random() < 0.1 else 10.0 ** rng.uniform(-2.0, 0.7)
     every = np.arange(len(robot.others.points))
-    others = other_places(robot, ground, data.qpos[None], data.qvel[None], every)["gap"]
+    qpos = data.qpos.copy()
+    others = other_places(robot, ground, qpos[None], np.zeros((1, model.nv)), every)["gap"]
     clear = bool(kind == 0 and others.min(initial=np.inf) > 0.0)
-    return Start(data.qpos.copy(), size * rng.normal(size=model.nv), clear)
+    return Start(qpos, size * rng.normal(size=model.nv), clear)
 
 
 def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool = True) -> Outcome:
