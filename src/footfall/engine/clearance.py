@@ -166,12 +166,11 @@ def widen(model: mujoco.MjModel) -> Widened:
     return Widened(not touch, wide, lever, margin)
 
 
-def make_clearance(widened: Widened, data: mujoco.MjData, *, wanted: bool) -> Clearance:
-    """The clearance of a run; detection in every step unless ``wanted``."""
-    known = wanted and widened.model is not None
+def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
+    """The clearance of a run."""
     return Clearance(
         never=int(widened.never),
-        wide=widened.model._address if known else 0,  # type: ignore[union-attr]
+        wide=0 if widened.model is None else widened.model._address,
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(1),

@@ -153,7 +153,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     apart = bodies_are_apart(world, conditions.clearance)
     constrained = needs_constraints(world, conditions.guard) or not apart or (plan.native and contacts.number[0] > 0)
     if constrained:
-        if not apart or plan.native:
+        if not apart:
             mj_collision(world.model, world.data)
         else:
             world.ncon[0] = 0

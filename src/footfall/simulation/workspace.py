@@ -188,7 +188,7 @@ class Workspace:
         self.conditions = step.Conditions(
             plan=shared.plan,
             guard=shared.guard,
-            clearance=make_clearance(sim.scene.widened, self.data, wanted=not sim.law.native),
+            clearance=make_clearance(sim.scene.widened, self.data),
             constraints=make_constraints(self.data, sim.scene.joints, feet, shared.shared_rows),
             native=sim.scene.native.copy(),
             pushes=make_pushes(model, (), sim.dt),
