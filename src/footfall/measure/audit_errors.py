@@ -122,18 +122,21 @@ def turning(rec: Record) -> np.ndarray:
 def friction_angle(rec: Record) -> np.ndarray:
     """(T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
 
-    Explicit laws oppose the slip at the beginning of the step and implicit ones that at its end: the smaller
-    angle counts. Points that slide slower than 1e-3 of the robot's speed at either (such as those that come to rest
-    where they land), or carry less than 1e-3 of its weight as friction, have no direction worth judging.
+    Explicit laws oppose the slip at the beginning of the step and implicit ones that at its end, some with bodies
+    where they were, J(q) v+, as if none had turned in the step: the smallest angle counts. Points that slide slower
+    than 1e-3 of the robot's speed at any of them (such as those that come to rest where they land, or that rest under a
+    robot that tips), or carry less than 1e-3 of its weight as friction, have no direction worth judging.
     """
     own = scales(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
-    size = np.linalg.norm(force, axis=-1)
+    size, slow = np.linalg.norm(force, axis=-1), 1e-3 * own.speed
+    slides = (rec.mode == SLIDE) & (np.linalg.norm(velocity, axis=-1) > slow) & (size > 1e-3 * own.weight)
     angle = _angle(force, -velocity)
-    angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -velocity[1:]))
-    fast = np.linalg.norm(velocity, axis=-1) > 1e-3 * own.speed
-    slides = (rec.mode == SLIDE) & fast & (size > 1e-3 * own.weight)
-    slides[:-1] &= fast[1:]
+    # The way in a step is dt J v+ + dt^2 J' v+ / 2, and the velocity after it J v+ + dt J' v+.
+    way = tangential(rec, np.diff(rec.position, axis=0, append=rec.position[-1:]))[:-1]
+    for end in (velocity[1:], 2.0 * way / rec.dt - velocity[1:]):
+        angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
+        slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)
     return np.where(slides.any(axis=1), worst, np.nan)
 
