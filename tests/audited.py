@@ -18,8 +18,8 @@ def brick(law, duration=0.4, *, lift=0.0, qvel=None, ground=GROUND, **options):
     return sim.run(duration, qpos=qpos, qvel=qvel, **options)
 
 
-def biped(law, pushes=(), name="spatial-biped", dt=1e-3):
-    return ff.Simulation(name, law=law, dt=dt).run(0.5, controller="posture", pushes=pushes)
+def biped(law, pushes=(), name="spatial-biped", dt=1e-3, *, duration=0.5, controller="posture"):
+    return ff.Simulation(name, law=law, dt=dt).run(duration, controller=controller, pushes=pushes)
 
 
 @cache

@@ -38,6 +38,14 @@ def test_correct_laws_pass(case, law):
     assert not audit.failed, str(audit)
 
 
+@pytest.mark.parametrize("law", BUILT_IN)
+def test_feet_at_rest_under_a_robot_that_tips_are_not_said_to_slide(law):
+    """Its legs turn so fast that in a step of 1 ms their turning alone gives a foot at rest 1 cm/s."""
+    tipping = ff.Push("trunk", force=(0.0, 220.0, 0.0), start=0.1, duration=0.1)
+    audit = biped(law, [tipping], duration=0.8, controller="balance").audit()
+    assert "friction direction" not in audit.failed, str(audit)
+
+
 @pytest.fixture(scope="module", params=[0.1, 0.2])
 def cube(request, tmp_path_factory):
     """A cube of wood of so many metres, from a URDF."""

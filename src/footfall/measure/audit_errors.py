@@ -125,7 +125,8 @@ def friction_angle(rec: Record) -> np.ndarray:
     Explicit laws oppose the slip at the beginning of the step and implicit ones that at its end, some with bodies
     where they were, J(q) v+, as if none had turned in the step: the smallest angle counts. Points that slide slower
     than 1e-3 of the robot's speed at any of them (such as those that come to rest where they land, or that rest under a
-    robot that tips), or carry less than 1e-3 of its weight as friction, have no direction worth judging.
+    robot that tips), or carry less than 1e-3 of its weight as friction, have no direction worth judging; nor have those
+    that arrive in a period of an event-driven law, whose force is a mean of before, within and after the impact.
     """
     own = scales(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
@@ -137,6 +138,8 @@ def friction_angle(rec: Record) -> np.ndarray:
     for end in (velocity[1:], 2.0 * way / rec.dt - velocity[1:]):
         angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
         slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
+    if rec.law.event_driven:
+        slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)
     return np.where(slides.any(axis=1), worst, np.nan)
 
