@@ -293,16 +293,22 @@ def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str
 
 
 def _check_strength(biped: Biped, qpos: np.ndarray) -> None:
-    """Refuse a robot one of whose legs cannot carry it alone, pressed at the middle of the sole."""
+    """Refuse a robot one of whose legs cannot carry it alone: the ground presses the middle of the sole, as under an
+    inverted pendulum, with a force through the centre of mass, and the robot goes with it as it is.
+    """
     robot = biped.robot
     model, data = robot.model, mujoco.MjData(robot.model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
     for sole, leg in zip(biped.soles, biped.legs, strict=True):
         jacobian = np.zeros((3, model.nv))
         at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
         mujoco.mj_jac(model, data, jacobian, None, at, sole.body)
-        load = data.qfrc_bias - jacobian.T @ (-robot.mass * robot.gravity)
+        arm = data.subtree_com[biped.trunk] - at
+        force = robot.weight * arm / arm[2]
+        load = data.qfrc_bias + inertia[:, :3] @ (force / robot.mass + robot.gravity) - jacobian.T @ force
         load[biped.linkage.dofs] = follow_motors(biped.linkage, data)[0].T @ load
         torque = np.abs(load)
         motors = np.flatnonzero(np.isin(biped.motors, leg))
