@@ -36,6 +36,7 @@ class Command(TaskOptions, MeasuredOptions):
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
+        from footfall.contact.stable_step import USUAL_STEP
         from footfall.study.compare import compare
 
         measured = self.measured_forces()  # before anything slow
@@ -51,7 +52,7 @@ class Command(TaskOptions, MeasuredOptions):
                 controller=controller,
                 pushes=self.chosen_pushes(robot),
                 duration=self.chosen_duration(controller),
-                dt=self.dt,
+                dt=USUAL_STEP if self.dt is None else self.dt,
                 qpos=self.start(robot, ground),
                 workers=self.workers,
                 progress=None if bar is None else lambda done, _, __: bar(done),

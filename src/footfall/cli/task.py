@@ -30,8 +30,8 @@ class SettingOptions(RobotChoice):
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
     """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
     --controller.OPTION"""
-    dt: float = 1e-3
-    """step, s"""
+    dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
 
     ground_options: tyro.conf.Suppress[Any] = None
     controller_options: tyro.conf.Suppress[Any] = None

@@ -25,8 +25,8 @@ class UnderControl(RobotChoice):
     """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
     law: Annotated[str, tyro.conf.arg(metavar="NAME")] = "time-stepping"
     """contact law, see footfall laws; its options are --law.OPTION"""
-    dt: float = 1e-3
-    """step, s"""
+    dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
+    """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
     """'FORCE N DIRECTION BODY DURATION s at START s', as in footfall run"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None

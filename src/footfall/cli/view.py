@@ -83,7 +83,7 @@ class LiveCommand(Place, RunCommand):
             "qpos": self.start(robot, sim.ground),
             "pushes": self.chosen_pushes(robot),
             # A live run is long: a hundred samples a second are kept of it, unless asked otherwise.
-            "record_dt": self.record_dt or max(1, round(0.01 / self.dt)) * self.dt,
+            "record_dt": self.record_dt or max(1, round(0.01 / sim.dt)) * sim.dt,
         }
         with LiveView(sim, host=self.host, port=self.port, speed=self.pace, open_browser=not self.no_browser) as live:
             try:

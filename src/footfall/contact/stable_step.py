@@ -5,16 +5,49 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from footfall.contact.base import Law, PointLaw
-from footfall.contact.setting import Setting
+from footfall.contact.normal_terms import NormalTerms
+from footfall.contact.setting import Setting, make_setting
 from footfall.contact.trial import normal_force
 from footfall.errors import FootfallWarning
 
+if TYPE_CHECKING:
+    from footfall.ground import Ground
+    from footfall.robot import Robot
+
+#: s, of a run that is given no step, and the parts of it that are tried where a law needs less.
+USUAL_STEP, PARTS = 1e-3, (1, 2, 5, 10, 20, 50, 100)
+#: Steps that the fastest swing of a standing robot on its springs takes at least then: with fewer, the damping that a
+#: step bears is next to none.
+STEPS_A_SWING = 8
+#: Speed, in sqrt(g h), at which a point slides at most then before friction holds it with all it has.
+CREEP = 0.2
 #: Times the step is made shorter before it is given up: gains may depend on it.
 TRIES = 60
 #: Deepest rest of a point that is looked for (m), and small motions about it: of the depth, and m/s.
 DEEPEST, SMALL, SLOW = 1.0, 1e-3, 1e-6
+
+
+def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
+    """The step (s) of a run that is given none: 1 ms, or less where the springs of a law need it on light feet.
+
+    For a law with all its options left out: whoever chooses gains chooses the step.
+    """
+    if not hasattr(law, "normal_terms") or law != type(law)():
+        return USUAL_STEP
+    setting = make_setting(robot, ground, USUAL_STEP)
+    steps = [USUAL_STEP / part for part in PARTS]
+    return next((dt for dt in steps if _is_fine(law, dataclasses.replace(setting, dt=dt))), steps[-1])
+
+
+def _is_fine(law: Any, setting: Setting) -> bool:
+    """Whether springs swing in many steps, and friction holds what creeps slowly."""
+    terms: NormalTerms = law.normal_terms(setting)
+    rate = math.sqrt(setting.mobility * terms.slope(terms.depth(setting.load)))  # 1/s
+    speed = math.sqrt(setting.load / setting.share * max(setting.height, 0.0))
+    return setting.dt * rate * STEPS_A_SWING <= 2.0 * math.pi and law.creep(1.0, setting) <= CREEP * speed
 
 
 def longest_stable_step(law: Law, setting: Setting) -> float | None:

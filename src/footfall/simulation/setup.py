@@ -12,6 +12,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
+from footfall.contact.stable_step import usual_step
 from footfall.errors import SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import KINDS
@@ -34,16 +35,20 @@ class Setup:
         *,
         ground: Ground | str | None = None,
         law: Law | str = "linearizing-penalty",
-        dt: float = 1e-3,
+        dt: float | None = None,
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,
     ) -> None:
         self.robot = robot if isinstance(robot, Robot) else _loaded(robot)
         self.ground = _ground(ground)
         self.law = make_law(law)
-        if not (isinstance(dt, int | float) and 0 < dt <= LONGEST_STEP):
+        if not self.robot.mass > mujoco.mjMINVAL:
+            raise SimulationError(
+                f"{self.robot.name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo"
+            )
+        if dt is not None and not (isinstance(dt, int | float) and 0 < dt <= LONGEST_STEP):
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
-        self.dt = float(dt)
+        self.dt = usual_step(self.law, self.robot, self.ground) if dt is None else float(dt)
         if integrator not in ("euler", "rk4"):
             raise SimulationError(
                 f"no integrator is called '{integrator}': {did_you_mean(str(integrator), ('euler', 'rk4'))}"
@@ -68,8 +73,6 @@ class Setup:
     def _check_model(self) -> None:
         """Refuse what would make forces vanish without a word."""
         options, name = self.scene.model.opt, self.robot.name
-        if not self.robot.mass > mujoco.mjMINVAL:
-            raise SimulationError(f"{name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo")
         if not self.law.native:
             return
         if options.iterations < 1:

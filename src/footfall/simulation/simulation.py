@@ -22,9 +22,10 @@ from footfall.simulation.world import World
 class Simulation(Setup):
     """A robot on a ground under a contact law, ready to run.
 
-    ``robot``, ``law`` and a ground without options may be names. ``dt`` is the step in s. ``integrator`` is
-    ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose
-    force is continuous.
+    ``robot``, ``law`` and a ground without options may be names. ``dt`` is the step in s; left out it is 1 ms,
+    or less where the springs of a law with default options need it on light feet. ``integrator`` is ``"euler"``,
+    semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is
+    continuous.
     Every body meets the ground under the law, by points of its collision geometry; bodies meet each other where the
     model says so, by MuJoCo's own contacts. ``body_contacts=False`` leaves the feet alone.
 

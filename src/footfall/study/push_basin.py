@@ -81,7 +81,7 @@ def push_basin(
     duration: float = 0.1,
     wait: float = 1.5,
     within: float = 0.05,
-    dt: float = 1e-3,
+    dt: float | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> PushBasin:
     """Bisect the size of horizontal pushes of ``duration`` (s) on ``body``, the root if left out, in all directions.
