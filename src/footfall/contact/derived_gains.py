@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
 from footfall.contact.material import layer_gains
@@ -37,18 +38,30 @@ def derived_damping(law: Any, setting: Setting, terms: NormalTerms) -> float | N
     """The damping ``c`` that a law's ``restitution`` or ``damping_ratio`` leads to; None if neither is given."""
     critical = critical_damping(terms, setting)
     if law.restitution is not None:
-        from footfall.contact.bounce import damping_for  # it brings SciPy's integrators
-
-        k, alpha, _, beta = terms
-        return damping_for(
-            law.restitution,
-            lambda c: lambda depth, rate: max(0.0, k * depth**alpha + c * depth**beta * rate),
-            mass=setting.share,
-            speed=law.impact_speed,
-            gravity=setting.load / setting.share,
-            scale=critical,
-        )
+        bounce = _Bounce(setting.share, law.impact_speed, setting.load / setting.share)
+        return _damping_for(law.restitution, terms, bounce, critical)
     return None if law.damping_ratio is None else law.damping_ratio * critical
+
+
+class _Bounce(NamedTuple):
+    """A mass (kg) that lands at a speed (m/s) under gravity (m/s2)."""
+
+    mass: float
+    speed: float
+    gravity: float
+
+
+@lru_cache(maxsize=64)  # a simulation asks several times, and the search integrates some ten bounces
+def _damping_for(restitution: float, terms: NormalTerms, bounce: _Bounce, scale: float) -> float:
+    from footfall.contact.bounce import damping_for  # it brings SciPy's integrators
+
+    k, alpha, _, beta = terms
+    return damping_for(
+        restitution,
+        lambda c: lambda depth, rate: max(0.0, k * depth**alpha + c * depth**beta * rate),
+        **bounce._asdict(),
+        scale=scale,
+    )
 
 
 class OnElasticLayer:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import ACTUATION, Activations, States, replay
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
@@ -41,36 +42,20 @@ def actuation(rec: Record) -> Actuation:
     Limitations: activations of actuators that have a state are not recorded; they are integrated anew, from
     zero at the first sample.
     """
-    model, count = rec.robot.model, len(rec)
+    model = rec.robot.model
     data = mujoco.MjData(model)
-    torque, force, speed = (
-        np.zeros((count, model.nv)),
-        np.zeros((count, model.nu)),
-        np.zeros((count, model.nu)),
-    )
-    energy = np.zeros((count, 2))
     low, high = np.full(model.na, -np.inf), np.full(model.na, np.inf)
     for i in np.flatnonzero(model.actuator_actlimited & (model.actuator_actnum > 0)):
         own = slice(model.actuator_actadr[i], model.actuator_actadr[i] + model.actuator_actnum[i])
         low[own], high[own] = model.actuator_actrange[i]
     step = np.diff(rec.time, append=rec.time[-1:])
-    for k in range(count):
-        data.qpos[:] = rec.qpos[k]
-        data.qvel[:] = rec.qvel[k]
-        data.ctrl[:] = rec.ctrl[k]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_tendon(model, data)
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_transmission(model, data)
-        mujoco.mj_fwdVelocity(model, data)
-        mujoco.mj_fwdActuation(model, data)
-        mujoco.mj_energyPos(model, data)
-        mujoco.mj_energyVel(model, data)
-        torque[k], force[k], speed[k] = data.qfrc_actuator, data.actuator_force, data.actuator_velocity
-        energy[k] = data.energy
-        if model.na:
-            data.act[:] = np.clip(data.act + step[k] * data.act_dot, low, high)
+    torque, force, speed, energy = replay(
+        data,
+        ACTUATION,
+        States(rec.qpos, rec.qvel, rec.ctrl),
+        (data.qfrc_actuator, data.actuator_force, data.actuator_velocity, data.energy),
+        Activations(step, low, high),
+    )
     return Actuation(torque, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
 
 

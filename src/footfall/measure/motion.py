@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import MOTION, States, replay
 from footfall.measure.common import once
 
 if TYPE_CHECKING:
@@ -49,26 +50,19 @@ def momentum(rec: Record) -> Motion:
     """
     model, count = rec.robot.model, len(rec)
     data = mujoco.MjData(model)
-    acceleration = generalised_acceleration(rec)
     moving = model.body_weldid != 0
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     roots = model.body_rootid[tops]
-    centre, velocity, spin = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
-    wrench, about = np.zeros((count, len(tops), 6)), np.zeros((count, len(tops), 3))
-    subtree_com, subtree_linvel, subtree_angmom = data.subtree_com, data.subtree_linvel, data.subtree_angmom
-    qpos, qvel, qacc, cfrc_int = data.qpos, data.qvel, data.qacc, data.cfrc_int
-    for k in range(count):
-        qpos[:] = rec.qpos[k]
-        qvel[:] = rec.qvel[k]
-        qacc[:] = acceleration[k]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        mujoco.mj_subtreeVel(model, data)
-        # The forces that give all bodies their acceleration, less gravity, summed from the tips to the root.
-        mujoco.mj_rnePostConstraint(model, data)
-        centre[k], velocity[k], spin[k] = subtree_com[0], subtree_linvel[0], subtree_angmom[0]
-        wrench[k], about[k] = cfrc_int[tops], subtree_com[roots]
+    # The forces that give all bodies their acceleration, less gravity, are summed from the tips to the root.
+    every, velocity, spin, internal = replay(
+        data,
+        MOTION,
+        States(rec.qpos, rec.qvel, generalised_acceleration(rec)),
+        (data.subtree_com, data.subtree_linvel[0], data.subtree_angmom[0], data.cfrc_int),
+    )
+    centres = every.reshape(count, model.nbody, 3)
+    centre, about = centres[:, 0], centres[:, roots]
+    wrench = internal.reshape(count, model.nbody, 6)[:, tops]
     linear = velocity * model.body_subtreemass[0]
     # MuJoCo counts what is fixed in the world as part of the whole.
     fixed = np.flatnonzero(~moving & (model.body_mass > 0))

@@ -1,0 +1,103 @@
+"""What MuJoCo computes in recorded states, gathered by compiled code: in Python a state takes five times as long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import kernel
+from footfall.engine.bridge import (
+    mj_com_pos,
+    mj_com_vel,
+    mj_energy_pos,
+    mj_energy_vel,
+    mj_fwd_actuation,
+    mj_fwd_velocity,
+    mj_kinematics,
+    mj_make_m,
+    mj_rne_post_constraint,
+    mj_subtree_vel,
+    mj_tendon,
+    mj_transmission,
+)
+
+#: What is computed beside kinematics: how the whole moves and which forces that takes, or actuators and energies.
+MOTION, ACTUATION = 1, 2
+FIELDS = 4  # that are gathered at most, so that one compiled function serves all
+
+
+class States(NamedTuple):
+    """T states, and what acts there."""
+
+    qpos: np.ndarray  # (T, nq)
+    qvel: np.ndarray  # (T, nv)
+    input: np.ndarray  # (T, nv) accelerations for MOTION, (T, nu) controls for ACTUATION
+
+
+class Activations(NamedTuple):
+    """How the states of actuators go on from one sample to the next."""
+
+    step: np.ndarray  # (T,) s
+    low: np.ndarray  # (na,)
+    high: np.ndarray  # (na,)
+
+
+def replay(
+    data: mujoco.MjData,
+    stage: int,
+    states: States,
+    fields: Sequence[np.ndarray],
+    activations: Activations | None = None,
+) -> list[np.ndarray]:
+    """(T, size) each: ``fields``, arrays of ``data`` or parts of them in one piece, in every state."""
+    count, empty = len(states.qpos), np.zeros(0)
+    sources = [field.reshape(-1) for field in fields]
+    assert all(np.shares_memory(a, b) for a, b in zip(sources, fields, strict=True) if a.size)
+    found = [np.zeros((count, source.size)) for source in sources]
+    spare = FIELDS - len(fields)
+    _replay(
+        (data.model._address, data._address, stage),
+        States(*(np.array(one, dtype=float, order="C") for one in states)),
+        States(data.qpos, data.qvel, data.qacc if stage == MOTION else data.ctrl),
+        (*sources, *[empty] * spare),
+        (*found, *[np.zeros((count, 0))] * spare),
+        activations or Activations(np.zeros(count), empty, empty),
+        (data.act, data.act_dot) if activations is not None else (empty, empty),
+    )
+    return found
+
+
+@kernel
+def _replay(which, states, own, sources, found, activations, act):
+    model, data, stage = which
+    for k in range(len(states.qpos)):
+        for i in range(own.qpos.size):
+            own.qpos[i] = states.qpos[k, i]
+        for i in range(own.qvel.size):
+            own.qvel[i] = states.qvel[k, i]
+        for i in range(own.input.size):
+            own.input[i] = states.input[k, i]
+        mj_kinematics(model, data)
+        mj_com_pos(model, data)
+        if stage == MOTION:
+            mj_com_vel(model, data)
+            mj_subtree_vel(model, data)
+            mj_rne_post_constraint(model, data)
+        else:
+            mj_tendon(model, data)
+            mj_make_m(model, data)
+            mj_transmission(model, data)
+            mj_fwd_velocity(model, data)
+            mj_fwd_actuation(model, data)
+            mj_energy_pos(model, data)
+            mj_energy_vel(model, data)
+        for f in range(FIELDS):
+            source, target = sources[f], found[f]
+            for i in range(source.size):
+                target[k, i] = source[i]
+        for i in range(activations.low.size):
+            value = act[0][i] + activations.step[k] * act[1][i]
+            act[0][i] = min(max(value, activations.low[i]), activations.high[i])
