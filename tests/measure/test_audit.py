@@ -204,6 +204,13 @@ def test_several_audits_make_one_table(standing, sliding):
     assert "penetration" in ff.audit(sliding).noted
 
 
+def test_a_summary_names_the_rows_that_are_not_as_they_should_be(standing, sliding):
+    assert ff.audit(standing).summary == "pass"
+    assert ff.audit(sliding).summary == "note: " + ", ".join(ff.audit(sliding).noted)
+    driving = ff.audit(with_force(sliding, lambda force: np.negative(force[..., :2], out=force[..., :2])))
+    assert driving.summary.startswith("fail: " + ", ".join(driving.failed)) and "; note: " in driving.summary
+
+
 def test_a_robot_that_floats_is_found_and_short_recordings_can_be_audited():
     robot = ff.load_robot("spatial-biped")
     free = blank(robot, 3)

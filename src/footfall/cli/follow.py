@@ -66,7 +66,7 @@ class Command(UnderControl):
                     "root": f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm and "
                     f"{found.tilt_worst:.3g} rad",
                     "help from outside": str(found.help) if self.assist else "none",
-                    "audit": found.audit,
+                    "audit": found.audit_summary,
                     "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
                 },
                 title=f"{robot.name} follows {motion.source} under {rec.law.name}",

@@ -58,7 +58,7 @@ class Command(UnderControl):
                     "speed": f"{found.speed:.3g} m/s",
                     "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
                     "cost of transport": f"{found.cost_of_transport:.3g}",
-                    "audit": found.audit,
+                    "audit": found.audit_summary,
                     "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
                 },
                 title=f"{robot.name} walks under {rec.law.name}",

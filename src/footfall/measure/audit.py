@@ -102,6 +102,12 @@ class Audit:
         """The worst verdict of all rows."""
         return max((row.verdict for row in self.rows), key=VERDICTS.index)
 
+    @property
+    def summary(self) -> str:
+        """The worst verdict and the rows that are not as they should be, ``note: normal energy`` or ``pass``."""
+        named = {"fail": self.failed, "not known": self.unknown, "note": self.noted}
+        return "; ".join(f"{verdict}: {', '.join(rows)}" for verdict, rows in named.items() if rows) or "pass"
+
     def __getitem__(self, name: str) -> AuditRow:
         return {row.name: row for row in self.rows}[name]
 

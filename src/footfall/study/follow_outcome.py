@@ -22,6 +22,7 @@ class FollowOutcome:
     tilt_worst: float  # rad
     help: Assistance  # of motors between world and root
     audit: str  # verdict
+    audit_summary: str  # with the rows that are not as they should be
     fall: str  # when and why; empty where it did not fall
 
 
@@ -32,7 +33,7 @@ def follow_outcome(rec: Record) -> FollowOutcome:
     root = np.linalg.norm(rec.signals["root_error"], axis=1)
     own = np.flatnonzero(~rec.robot.root_motors)
     worst = int(joints.max(axis=0).argmax())
-    fallen = fall(rec)
+    fallen, audited = fall(rec), audit(rec)
     return FollowOutcome(
         joint_rms=float(np.sqrt(np.mean(joints**2))),
         joint_worst=float(joints.max()),
@@ -41,6 +42,7 @@ def follow_outcome(rec: Record) -> FollowOutcome:
         root_worst=float(root.max()),
         tilt_worst=float(rec.signals["tilt_error"].max()),
         help=assistance(rec),
-        audit=audit(rec).verdict,
+        audit=audited.verdict,
+        audit_summary=audited.summary,
         fall="" if fallen is None else f"fell at {fallen.time:.3g} s: {fallen.cause}",
     )

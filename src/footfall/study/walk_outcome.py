@@ -38,6 +38,7 @@ class WalkOutcome:
     drift: float  # m, to the left
     cost_of_transport: float
     audit: str  # verdict
+    audit_summary: str  # with the rows that are not as they should be
     fall: str  # when and why; empty where it did not fall
 
 
@@ -47,13 +48,14 @@ def walk_outcome(rec: Record) -> WalkOutcome:
     first, last = (int(np.searchsorted(phase, part * phase.max())) for part in (FROM, TO))
     time = float(rec.time[last] - rec.time[first])
     speed = float(np.hypot(*(com[last] - com[first])[:2])) / time if time > 0.0 else math.nan
-    fallen = fall(rec)
+    fallen, audited = fall(rec), audit(rec)
     return WalkOutcome(
         speed=speed,
         way=float(com[-1, 0] - com[0, 0]),
         drift=float(com[-1, 1] - com[0, 1]),
         cost_of_transport=float(cost_of_transport(rec)),
-        audit=audit(rec).verdict,
+        audit=audited.verdict,
+        audit_summary=audited.summary,
         fall="" if fallen is None else f"fell at {fallen.time:.3g} s: {fallen.cause}",
     )
 
@@ -95,7 +97,7 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
     push = math.nan
     try:
         rec = sim.run(STANDING, controller="balance", record_dt=5e-3).check()
-        fallen = fall(rec)
+        fallen, audited = fall(rec), audit(rec)
         stands = "yes" if fallen is None else fallen.cause
         if fallen is None:
             push = _largest(sim)
