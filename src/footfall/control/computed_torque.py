@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from scipy.linalg.lapack import dposv, dpotrf, dpotrs
+from scipy.linalg.lapack import dposv
 
+from footfall.compiled import ByReference
 from footfall.control.base import State
+from footfall.control.one_support import hold, make_held
 from footfall.errors import ControllerError
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
@@ -30,8 +32,6 @@ from footfall.solve.contacts import OPEN
 EARLIEST = 0.5
 #: Singular values of the constraints below this part of the largest are rounding.
 RANK = 1e-9
-#: Least over largest pivot of the base's constraints, squared, above which they are solved without singular values.
-REGULAR = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +108,10 @@ class Follower:
             if passed >= duration:
                 self.phase, self.begun = self.phase + 1, self.begun + duration
             return
-        touching = (state.mode[self.robot.point_foot == landing] != OPEN).any()
-        if (touching and passed > EARLIEST * duration) or passed >= (1.0 + options.patience) * duration:
+        if passed > EARLIEST * duration and (
+            passed >= (1.0 + options.patience) * duration
+            or (state.mode[self.robot.point_foot == landing] != OPEN).any()
+        ):
             self.phase, self.begun = self.phase + 1, t
 
     def _tell(self, target: Target) -> None:
@@ -138,7 +140,6 @@ class ConstrainedDynamics:
         actuated = actuated_coordinates(robot)[1]
         free = np.setdiff1d(np.arange(robot.model.nv), actuated)
         self.actuated, self.free = _view(actuated), _view(free)
-        self.inertia = np.zeros((robot.model.nv, robot.model.nv))
         self._held: dict[bytes, _Held] = {}
 
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
@@ -150,19 +151,24 @@ class ConstrainedDynamics:
         """
         model, data = self.model, self.data
         data.qpos[:], data.qvel[:] = qpos, qvel
+        held = self._holding(load > 0.0)
+        self.share = np.sqrt(load[held.foot])
+        if held.one_body is not None and hold(held.one_body):
+            found = held.one_body.named
+            self.inertia, self.jacobian, self.bias = found.inertia, found.jacobian, found.bias
+            self.moves, self.follows, self.turning = found.basis, found.follows, found.turning
+            return
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
+        self.inertia = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, self.inertia)
-        held = self._holding(load > 0.0)
-        self.share, self.jacobian = np.sqrt(load[held.foot]), held.jacobian
+        self.jacobian = held.jacobian
         for body, local, at, rows in held.points:
             np.matmul(data.xmat[body].reshape(3, 3), local, out=at)
             at += data.xpos[body]
             mujoco.mj_jac(model, data, rows, None, at, body)
-        motions = self._on_one_body(held) if held.one_body else None
-        if motions is None:
-            motions = self._by_singular_values()
+        motions = self._by_singular_values()
         self.moves = motions.basis
         metric = self.moves.T @ self.inertia
         data.qvel[:] = self.moves @ dposv(metric @ self.moves, metric @ data.qvel)[1]
@@ -170,7 +176,7 @@ class ConstrainedDynamics:
         for (body, _, at, _), rows in zip(held.points, held.rates_of, strict=True):
             mujoco.mj_jacDot(model, data, rows, None, at, body)
         self.turning = motions.inverse @ -(held.rates @ data.qvel)  # N of (35)
-        self.follows = motions.follows
+        self.follows = None
         mujoco.mj_passive(model, data)
         self.bias = np.zeros(model.nv)
         mujoco.mj_rne(model, data, 0, self.bias)
@@ -180,31 +186,14 @@ class ConstrainedDynamics:
         """What holding those feet that carry needs, made once."""
         key = carries.tobytes()
         if key not in self._held:
-            self._held[key] = _hold(self.robot, carries, self.actuated)
+            self._held[key] = _hold(self.robot, carries, self.data)
         return self._held[key]
-
-    def _on_one_body(self, held: _Held) -> _Motions | None:
-        """The motions that hold points of one body: whatever the joints do, the base can follow (34).
-
-        One factor of three or six rows stands for the singular values of all; None where it is near singular, as with
-        points of a robot in space that lie on a line.
-        """
-        base = self.jacobian[:, self.free]
-        factor, failed = dpotrf(base.T @ base)
-        pivots = factor.diagonal()
-        if failed or pivots.min() < REGULAR * pivots.max():
-            return None
-        inverse, basis = held.inverse, held.basis
-        inverse[self.free], _ = dpotrs(factor, base.T)
-        follows = -(inverse[self.free] @ self.jacobian[:, self.actuated])
-        basis[self.free] = follows
-        return _Motions(basis, inverse, follows)
 
     def _by_singular_values(self) -> _Motions:
         """The motions that hold points of several bodies, which may contradict the joints, or none."""
         left, size, right = np.linalg.svd(self.jacobian)
         rank = int((size > RANK * size.max(initial=0.0)).sum())
-        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]), None)
+        return _Motions(right[rank:].T, right[:rank].T @ (left[:, :rank].T / size[:rank, None]))
 
     def torques(self, wanted: np.ndarray) -> np.ndarray:
         """Joint torques (nu,) for joint accelerations ``wanted``."""
@@ -242,7 +231,6 @@ class _Motions(NamedTuple):
 
     basis: np.ndarray  # (nv, n)
     inverse: np.ndarray  # (nv, R) of the constraints: a motion that meets velocities of the rows
-    follows: np.ndarray | None  # (free, n) how the base follows the joints, where it can follow all
 
 
 class _Held(NamedTuple):
@@ -253,18 +241,19 @@ class _Held(NamedTuple):
     rates: np.ndarray  # (R, nv) of the Jacobian, 1/s
     points: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # body, place on it, place in the world, rows
     rates_of: list[np.ndarray]  # rows of the rates by point
-    one_body: bool
-    basis: np.ndarray  # (nv, nu) of motions, the joints' rows ones
-    inverse: np.ndarray  # (nv, R) of the constraints, the joints' rows zeros
+    one_body: ByReference | None  # the same for compiled code, where all points are of one body
 
 
-def _hold(robot: Robot, carries: np.ndarray, actuated: np.ndarray | slice) -> _Held:
+def _hold(robot: Robot, carries: np.ndarray, data: mujoco.MjData) -> _Held:
     carrying = np.flatnonzero(carries[robot.point_foot])
     jacobian, rates = np.zeros((2, 3 * len(carrying), robot.model.nv))
     rows = [slice(3 * i, 3 * i + 3) for i in range(len(carrying))]
     bodies = [int(body) for body in robot.point_body[carrying]]
-    basis = np.zeros((robot.model.nv, robot.model.nu))
-    basis[actuated] = np.eye(robot.model.nu)
+    one_body = None
+    if len(set(bodies)) == 1:
+        actuated = np.array(actuated_coordinates(robot)[1])
+        free = np.setdiff1d(np.arange(robot.model.nv), actuated)
+        one_body = ByReference(make_held(data, bodies[0], robot.point_position[carrying], free, actuated))
     return _Held(
         np.repeat(robot.point_foot[carrying], 3),
         jacobian,
@@ -274,9 +263,7 @@ def _hold(robot: Robot, carries: np.ndarray, actuated: np.ndarray | slice) -> _H
             for body, p, row in zip(bodies, carrying, rows, strict=True)
         ],
         [rates[row] for row in rows],
-        len(set(bodies)) == 1,
-        basis,
-        np.zeros((robot.model.nv, len(jacobian))),
+        one_body,
     )
 
 

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -74,12 +75,7 @@ class PolynomialGait:
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Angles, rates and accelerations (2 n,) at ``t`` s after touch-down: stance leg, then swing leg."""
-        a0, a1, a2, a3 = self.coefficients
-        return (
-            a0 + t * (a1 + t * (a2 + t * a3)),
-            a1 + t * (2.0 * a2 + t * 3.0 * a3),
-            2.0 * a2 + 6.0 * t * a3,
-        )
+        return _evaluated(self.coefficients, t)
 
     def asymmetry(self) -> float:
         """By how much the end of a step misses the mirror image of its start, (13), rad."""
@@ -89,12 +85,14 @@ class PolynomialGait:
 
     def target(self, phase: int, t: float) -> Target:
         """The reference in step number ``phase``, actuators in the order left leg, right leg."""
-        values = self.at(t)
-        load = np.array([1.0, 0.0])
         if phase % 2:
-            values = tuple(swapped(one) for one in values)
-            load = load[::-1]
-        return Target(*values, load)
+            return Target(*_evaluated(self._mirrored, t), np.array([0.0, 1.0]))
+        return Target(*_evaluated(self.coefficients, t), np.array([1.0, 0.0]))
+
+    @cached_property
+    def _mirrored(self) -> np.ndarray:
+        """(4, 2 n) coefficients with the legs exchanged."""
+        return np.stack([swapped(one) for one in self.coefficients])
 
     def duration(self, phase: int) -> float:
         return self.step_duration
@@ -149,6 +147,12 @@ def load_gait(path: str | os.PathLike[str]) -> PolynomialGait:
     if not isinstance(found, dict):
         raise GaitError(f"cannot read the gait {path}: it holds no object")
     return PolynomialGait.from_dict(found)
+
+
+def _evaluated(coefficients: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cubics with their first two derivatives."""
+    a0, a1, a2, a3 = coefficients
+    return a0 + t * (a1 + t * (a2 + t * a3)), a1 + t * (2.0 * a2 + t * 3.0 * a3), 2.0 * a2 + 6.0 * t * a3
 
 
 def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, Any]:
