@@ -11,12 +11,13 @@ import pytest
 
 from footfall.cli import main
 from footfall.contact import laws
+from footfall.control.servos import with_servos
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study import bench
 from footfall.study.bench import Effort, Figure, LawSpeed
 from footfall.study.bench_humanoid import bench_humanoid
-from footfall.study.bench_robots import held, robot_table
+from footfall.study.bench_robots import robot_table
 
 TINY = Effort(rounds=2, steps=20, settle=50, grids=(2, 3), processes=1, cold_start=False)
 
@@ -95,12 +96,12 @@ def test_a_robot_that_falls_and_a_law_that_is_refused_are_rows_too():
 
 def test_servos_in_the_place_of_motors_hold_the_same_pose():
     robot = load_robot("quadruped")
-    servos = held(robot)
+    servos = with_servos(robot)
     rec = Simulation(servos).run(1.0)
     assert rec.total_force[-1, 2] == pytest.approx(robot.weight, rel=1e-3)
     # Without gravity compensation it gives way by some weight times lever over 3 weight times height.
     assert abs(rec.qpos[-1] - robot.home)[7:].max() < 0.1
-    assert held(servos) is servos
+    assert with_servos(servos) is servos
 
 
 def test_steps_are_counted_best_of_all_rounds():
@@ -145,10 +146,10 @@ def test_the_humanoid_of_the_bench_has_the_size_of_mujocos_and_stands():
     robot = bench_humanoid()
     assert (robot.model.nv, robot.model.nu, robot.point_count) == (27, 21, 8)
     assert robot.mass == pytest.approx(40.844, abs=1e-3)
-    model, data = bench.mujoco_scene(held(robot))
+    model, data = bench.mujoco_scene(with_servos(robot))
     bench.mujoco_stepper(model, data)(2000)
     assert data.ncon == 8 and data.qpos[2] > 1.25
-    rec = Simulation(held(robot), law="spring-damper").run(1.0)
+    rec = Simulation(with_servos(robot), law="spring-damper").run(1.0)
     assert rec.total_force[-1, 2] == pytest.approx(robot.weight, rel=0.01) and not rec.summary()["fell"]
 
 

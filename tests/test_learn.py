@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from real_robots import FILES, FOLDER
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -31,6 +32,29 @@ def test_a_vector_is_the_single_environment_many_times():
         ended = terminated | truncated
         assert (reward <= 1.0).all() and np.isfinite(seen).all()
     assert max(many.worlds[0].time) < 0.4  # it began again
+
+
+LOOPS = ("cassie", "talos")
+
+
+@pytest.mark.parametrize("name", ["quadruped", "torque-biped", "small-humanoid", *FILES])
+def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
+    file = FOLDER / FILES.get(name, "")
+    if name in FILES and not file.exists():
+        pytest.skip(f"no model of {name} here")
+    options = {"robot": str(file) if name in FILES else name, "law": "time-stepping"}
+    if name in LOOPS:
+        with pytest.raises(ff.FootfallError, match="do not compute equality constraints and loops"):
+            learn.WorldsEnv(2, **options)
+        return
+    env = learn.WorldsEnv(2, **options)
+    env.reset(seed=0)
+    weight = env.robot.weight
+    for _ in range(8):
+        _, reward, terminated, _, _ = env.step(np.zeros(env.action_space.shape))
+    assert not terminated.any() and (reward > 0.9).all()
+    load = np.asarray(env.worlds[0].force)[:, :, 2].sum(axis=1)
+    assert (np.abs(load - weight) < 0.5 * weight).all()
 
 
 def test_worlds_differ_in_friction_mass_and_law():

@@ -21,16 +21,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import gymnasium
+import mujoco
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from footfall.contact.base import Law
+from footfall.control.servos import with_servos
+from footfall.engine.dynamics.tree import make_tree
 from footfall.errors import SimulationError
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
+from footfall.robot.built_in import parameters_of
+from footfall.robot.files import is_path
 from footfall.simulation import Simulation
 from footfall.simulation.checks import multiple
 from footfall.simulation.worlds import Worlds
@@ -93,7 +98,8 @@ class Walk(Task):
 class WorldsEnv(VectorEnv):
     """``num_envs`` worlds as one vector environment; a world that ended is reset in the next step.
 
-    ``robot`` is a name (its actuators are then position servos) or a robot; one whose base is free to move.
+    ``robot`` is a built-in name, the path of a model, or a robot; one whose base is free to move. Motors of the first
+    two become position servos that hold its home pose.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -114,11 +120,13 @@ class WorldsEnv(VectorEnv):
         device: str = "cpu",
     ) -> None:
         self.task = Stand() if task is None else task
-        self.robot = load_robot(robot, actuators="position") if isinstance(robot, str) else robot
+        self.robot = _driven(robot) if isinstance(robot, str) else robot
         model = self.robot.model
         if model.nq < 7 or model.jnt_type[0] != 0:
             raise SimulationError(f"{self.robot.name} has no free base, which the observations are made of")
-        self.num_envs, self.episode, self.action_scale = num_envs, episode, action_scale
+        self.num_envs, self.episode = num_envs, episode
+        servos = model.actuator_biastype != int(mujoco.mjtBias.mjBIAS_NONE)  # whose target is the angle times the gear
+        self.reach = action_scale * np.where(servos, model.actuator_gear[:, 0], 1.0)
         self.every = multiple("control_dt", control_dt, dt)
         self.varied = randomise or Randomisation()
         laws = list(self.varied.law) or [law]
@@ -127,6 +135,7 @@ class WorldsEnv(VectorEnv):
             count = len(range(i, num_envs, len(laws)))
             if count:
                 self.groups.append((slice(i, None, len(laws)), Simulation(self.robot, law=one, ground=ground, dt=dt)))
+        make_tree(self.groups[0][1].scene.model)  # refuses what many worlds cannot be
         self.device = device
         size = model.nq - 2 + model.nv + self.task.extra
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
@@ -166,7 +175,7 @@ class WorldsEnv(VectorEnv):
         for (chosen, _), worlds in zip(self.groups, self.worlds, strict=True):
             if fresh[chosen].any():
                 worlds.reset(fresh[chosen])
-            worlds.step(self.robot.home_ctrl + self.action_scale * actions[chosen], n=self.every)
+            worlds.step(self.robot.home_ctrl + self.reach * actions[chosen], n=self.every)
             if fresh[chosen].any():
                 worlds.reset(fresh[chosen])
         _, qvel = self._state()
@@ -221,6 +230,13 @@ class SingleEnv(gymnasium.Env):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         observation, reward, terminated, truncated, info = self.many.step(np.asarray(action)[None])
         return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+
+
+def _driven(robot: str) -> Robot:
+    """A robot with servos: of its own, or in the place of motors."""
+    if not is_path(robot) and "actuators" in parameters_of(robot):
+        return load_robot(robot, actuators="position")
+    return with_servos(load_robot(robot))
 
 
 def _stand(**options: Any) -> SingleEnv:

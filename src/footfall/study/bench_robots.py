@@ -15,13 +15,11 @@ import numpy as np
 
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.control import Posture
+from footfall.control.servos import with_servos
 from footfall.errors import FootfallError, FootfallWarning, SimulationError
-from footfall.ground import Ground
 from footfall.measure import audit
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
-from footfall.robot.model import compiled, written
 from footfall.simulation import Simulation
 from footfall.study.bench import DT, MUJOCO, Effort, Stepper, interleaved, mujoco_scene, mujoco_stepper, settled
 
@@ -70,7 +68,7 @@ def robot_table(
     chosen = [str(law) for law in laws or all_laws()]
     done, total = 0, len(robots) * len(chosen)
     for given in robots:
-        robot = held(load_robot(given) if isinstance(given, str) else given)
+        robot = with_servos(load_robot(given) if isinstance(given, str) else given)
         model, data = mujoco_scene(robot)
         mujoco.mj_step(model, data, nstep=round(DURATION / DT))
         holds = _stands(robot, model, data)
@@ -136,32 +134,6 @@ def _creep(rec: Recording) -> float:
     way = rec.position[-1] - rec.position[0]
     feet = [way[rec.foot(foot.name)].mean(axis=0) for foot in rec.robot.feet]
     return float(max(np.hypot(x, y) for x, y, _ in feet) / max(rec.time[-1] - rec.time[0], rec.dt))
-
-
-def held(robot: Robot) -> Robot:
-    """The robot with position servos in the place of motors; itself if it has servos, or no motors."""
-    model = robot.model
-    if robot.mjcf is None or model.nu == 0 or (model.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE).any():
-        return robot
-    posture, plane = Posture(), Ground.plane()
-    rows = posture.gains(robot, plane, DT).reshape(-1, 7)
-    pose = posture.initial_state(robot, plane)[0]
-    spec = mujoco.MjSpec.from_string(robot.mjcf, assets=dict(robot.assets))
-    ctrl = np.zeros(len(rows))
-    for i, (actuator, row) in enumerate(zip(spec.actuators, rows, strict=True)):
-        limits, gear = np.array(actuator.ctrlrange), float(actuator.gear[0])
-        limited = limits[0] < limits[1] and actuator.forcelimited != mujoco.mjtLimited.mjLIMITED_TRUE
-        # A servo measures the joint's angle times the gear, and its force acts times the gear.
-        actuator.set_to_position(kp=row[3] / gear**2, kv=row[4] / gear**2)
-        actuator.gear[0] = gear
-        actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_FALSE, (0.0, 0.0)
-        if limited:
-            actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
-        # Its target is beyond the pose by what carries the weight there.
-        ctrl[i] = gear * (row[2] + (row[5] / row[3] if row[3] > 0.0 else 0.0))
-    mjcf = written(spec, robot.name)
-    home = robot.home if pose is None else pose
-    return replace(robot, mjcf=mjcf, model=compiled(mjcf, robot.assets, robot.name), home=home, home_ctrl=ctrl)
 
 
 def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:

@@ -97,7 +97,7 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
     push = math.nan
     try:
         rec = sim.run(STANDING, controller="balance", record_dt=5e-3).check()
-        fallen, audited = fall(rec), audit(rec)
+        fallen = fall(rec)
         stands = "yes" if fallen is None else fallen.cause
         if fallen is None:
             push = _largest(sim)

@@ -15,6 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from footfall.control.servos import with_servos
 from footfall.errors import FootfallError
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
@@ -22,7 +23,6 @@ from footfall.simulation import Simulation
 from footfall.simulation.worlds import Worlds
 from footfall.study.bench_humanoid import NAME as HUMANOID
 from footfall.study.bench_humanoid import bench_humanoid
-from footfall.study.bench_robots import held
 
 #: Steps between two choices of controls: 50 Hz at 1 ms.
 STEPS = 20
@@ -51,7 +51,7 @@ def world_robot(name: str = "spatial-biped") -> Robot:
     """A robot on servos: the name "humanoid" is that of the bench, others are as in ``load_robot``."""
     if name == "spatial-biped":
         return load_robot(name, actuators="position")
-    return held(bench_humanoid() if name == HUMANOID else load_robot(name))
+    return with_servos(bench_humanoid() if name == HUMANOID else load_robot(name))
 
 
 def world_speeds(
