@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import footfall
@@ -56,6 +57,7 @@ def imports(file: Path, known: dict[str, Path]) -> set[str]:
     return own
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     known = modules()
     return {name: imports(file, known) - {name} for name, file in known.items()}

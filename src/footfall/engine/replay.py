@@ -24,8 +24,8 @@ from footfall.engine.bridge import (
     mj_transmission,
 )
 
-#: What is computed beside kinematics: how the whole moves and which forces that takes, or actuators and energies.
-MOTION, ACTUATION = 1, 2
+#: What is computed: where bodies are alone, how the whole moves and which forces that takes, or actuators and energies.
+PLACES, MOTION, ACTUATION = 0, 1, 2
 FIELDS = 4  # that are gathered at most, so that one compiled function serves all
 
 
@@ -70,6 +70,12 @@ def replay(
     return found
 
 
+def replay_places(data: mujoco.MjData, qpos: np.ndarray, fields: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same of poses (T, nq) alone, for fields that say where bodies, joints and geoms are."""
+    model, count = data.model, len(qpos)
+    return replay(data, PLACES, States(qpos, np.zeros((count, model.nv)), np.zeros((count, model.nu))), fields)
+
+
 @kernel
 def _replay(which, states, own, sources, found, activations, act):
     model, data, stage = which
@@ -81,12 +87,13 @@ def _replay(which, states, own, sources, found, activations, act):
         for i in range(own.input.size):
             own.input[i] = states.input[k, i]
         mj_kinematics(model, data)
-        mj_com_pos(model, data)
+        if stage != PLACES:
+            mj_com_pos(model, data)
         if stage == MOTION:
             mj_com_vel(model, data)
             mj_subtree_vel(model, data)
             mj_rne_post_constraint(model, data)
-        else:
+        elif stage == ACTUATION:
             mj_tendon(model, data)
             mj_make_m(model, data)
             mj_transmission(model, data)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
 
@@ -93,24 +94,22 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _root_motors(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the centre of mass of motors between world and root, (T, 3) each."""
-    model = rec.robot.model
+    model, count = rec.robot.model, len(rec)
     data = mujoco.MjData(model)
-    force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
-    for k in range(len(rec)):
-        data.qpos[:] = rec.qpos[k]
-        mujoco.mj_kinematics(model, data)
-        for i in np.flatnonzero(rec.robot.root_motors):
-            joint = model.actuator_trnid[i, 0]
-            body = model.jnt_bodyid[joint]
-            wrench = rec.ctrl[k, i] * model.actuator_gainprm[i, 0] * model.actuator_gear[i]
-            if model.jnt_type[joint] == FREE:  # pushes along the world's axes, turns about the body's own
-                push, turn = wrench[:3], data.xmat[body].reshape(3, 3) @ wrench[3:]
-            elif model.jnt_type[joint] == HINGE:
-                push, turn = np.zeros(3), wrench[0] * data.xaxis[joint]
-            else:
-                push, turn = wrench[0] * data.xaxis[joint], np.zeros(3)
-            force[k] += push
-            moment[k] += np.cross(data.xpos[body] - com[k], push) + turn
+    force, moment = np.zeros((count, 3)), np.zeros((count, 3))
+    for i in np.flatnonzero(rec.robot.root_motors):
+        joint = model.actuator_trnid[i, 0]
+        body = model.jnt_bodyid[joint]
+        at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])
+        wrench = rec.ctrl[:, i, None] * model.actuator_gainprm[i, 0] * model.actuator_gear[i]
+        if model.jnt_type[joint] == FREE:  # pushes along the world's axes, turns about the body's own
+            push, turn = wrench[:, :3], np.einsum("tij,tj->ti", turned.reshape(count, 3, 3), wrench[:, 3:])
+        elif model.jnt_type[joint] == HINGE:
+            push, turn = np.zeros((count, 3)), wrench[:, :1] * axis
+        else:
+            push, turn = wrench[:, :1] * axis, np.zeros((count, 3))
+        force += push
+        moment += np.cross(at - com, push) + turn
     return force, moment
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.robot.sole import SOLID, corners
 
@@ -84,22 +85,16 @@ def _track(rec: Record) -> _Track:
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
-    places, bases = np.zeros((len(samples), len(geoms), 3)), np.zeros((len(rec), 3))
-    axes = np.zeros((len(samples), len(geoms), 3, 3))
     root = int(model.body_jntadr[base])
     free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
-    if free:  # its place is among the coordinates, and most samples need nothing else
+    if free:  # its place is among the coordinates
         at = int(model.jnt_qposadr[root])
-        bases[:] = rec.qpos[:, at : at + 3]
-    for k in samples if free else range(len(rec)):
-        data.qpos[:] = rec.qpos[k]
-        mujoco.mj_kinematics(model, data)
-        bases[k] = data.xpos[base]
-        if geoms and (k % stride == 0 or k == len(rec) - 1):
-            at = -(-k // stride)
-            places[at] = data.geom_xpos[geoms]
-            axes[at] = data.geom_xmat[geoms].reshape(-1, 3, 3)
-    return _Track(bases, samples, places, axes)
+        bases = np.array(rec.qpos[:, at : at + 3])
+    else:
+        (bases,) = replay_places(data, rec.qpos, [data.xpos[base]])
+    places, axes = replay_places(data, rec.qpos[samples], [data.geom_xpos, data.geom_xmat])
+    shape = len(samples), model.ngeom
+    return _Track(bases, samples, places.reshape(*shape, 3)[:, geoms], axes.reshape(*shape, 3, 3)[:, geoms])
 
 
 def _at_home(robot: Robot) -> mujoco.MjData:
