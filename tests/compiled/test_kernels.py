@@ -63,8 +63,12 @@ def test_a_kernel_is_compiled_once_for_all_values_of_a_number_unless_its_types_d
 
 
 def test_numba_is_as_before_after_a_kernel_was_compiled():
-    """Garbage is collected, messages have their colours and the environment is read for the functions of others."""
+    """Garbage is collected, messages have their colours and the environment is read for the functions of others.
+
+    So are variables freed, and arrays read as Numba does.
+    """
     reload_config = numba.core.config.reload_config
+    post_process, make_array = numba.core.postproc.PostProcessor.run, numba.np.arrayobj.make_array
 
     @kernel
     def wrong(x):
@@ -75,6 +79,7 @@ def test_numba_is_as_before_after_a_kernel_was_compiled():
             attempt()
         assert gc.isenabled() and numba.core.config.reload_config is reload_config
         assert "_markup" not in vars(numba.core.errors.termcolor())
+        assert numba.core.postproc.PostProcessor.run is post_process and numba.np.arrayobj.make_array is make_array
 
 
 def test_a_function_pointer_is_called_by_address():

@@ -15,7 +15,9 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import struct
+from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numba.experimental.function_type  # noqa: F401 - Numba learns from it the types of function pointers
 import numpy as np
@@ -69,27 +71,64 @@ class _Attributes(AttributeTemplate):
 
 @lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
+    known = _fields_read.setdefault(builder.block, {})
+    found = known.get((pointer, attribute))
+    if found is None:
+        found = known[pointer, attribute] = _field(context, builder, reference, pointer, attribute)
+    return found
+
+
+#: What was read in a block of intermediate code is not read once more in it.
+_fields_read: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _field(context: Any, builder: Any, reference: Reference, pointer: Any, attribute: str) -> Any:
     number = reference.tuple_type.fields.index(attribute)
     kind = reference.tuple_type.types[number]
-    place = cgutils.gep_inbounds(builder, pointer, 0, number)
     if isinstance(kind, BaseNamedTuple):
-        return place
+        return cgutils.gep_inbounds(builder, pointer, 0, number)
     model = context.data_model_manager[kind]
-    return model.from_data(builder, _load(builder, place, model.get_data_type()))
+    known = {}
+    if isinstance(kind, types.Array):  # nobody counts references to it, and elements are of one size
+        item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        known = {"meminfo": None, "parent": None, "itemsize": item}
+    value = _load(builder, pointer, model, number, known)
+    return value if model.get_data_type() == model.get_value_type() else model.from_data(builder, value)
 
 
-def _load(builder: Any, place: Any, kind: Any) -> Any:
-    """Read a value word by word, each marked as never changing, so that it is read once and not in every turn."""
+def _load(builder: Any, pointer: Any, model: Any, number: int, known: dict[str, int | None]) -> Any:
+    """Read a value word by word, each marked as never changing, so that it is read once and not in every turn.
+
+    Parts of which the value is ``known`` are not read.
+    """
+    kind = model.get_data_type()
     if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
-        word = builder.load(place)
-        word.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return word
-    parts = kind.elements if isinstance(kind, ir.LiteralStructType) else [kind.element] * kind.count
-    value = ir.Constant(kind, ir.Undefined)
-    for number, part in enumerate(parts):
-        at = cgutils.gep_inbounds(builder, place, 0, number)
-        value = builder.insert_value(value, _load(builder, at, part), number)
+        return _word(builder, pointer, number)
+    value = ir.Constant(kind, None if known else ir.Undefined)
+    numbers = {model.get_field_position(name): word for name, word in known.items()}
+    for path, word in _words(kind):
+        if path[0] not in numbers:
+            value = builder.insert_value(value, _word(builder, pointer, number, *path), path)
+        elif numbers[path[0]] is not None:
+            value = builder.insert_value(value, ir.Constant(word, numbers[path[0]]), path)
     return value
+
+
+def _words(kind: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The parts that a type is made of in the end, each with the way to it."""
+    if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
+        yield (), kind
+        return
+    parts = kind.elements if isinstance(kind, ir.LiteralStructType) else [kind.element] * kind.count
+    for number, part in enumerate(parts):
+        for path, word in _words(part):
+            yield (number, *path), word
+
+
+def _word(builder: Any, pointer: Any, *path: int) -> Any:
+    word = builder.load(cgutils.gep_inbounds(builder, pointer, 0, *path))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
 
 
 @lower_cast(BaseNamedTuple, Reference)

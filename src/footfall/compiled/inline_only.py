@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.ir import CallInstr
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.errors import TypingError
@@ -19,9 +20,29 @@ from footfall.compiled.known_types import known_types
 from footfall.compiled.lean_compiler import lean, lean_passes
 from footfall.compiled.progress import compiling
 
+#: An ``inlined`` kernel of more instructions than these, with all that is inlined in it, stays a function that is
+#: called. LLVM's time for a function grows faster than its size: what is called once in a step need not be part of it.
+LARGEST_PART = 2800
+
 
 class _Library(JITCodeLibrary):
     """Intermediate code that callers link in and optimise with their own."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.inlined: dict[str, int] = {}  # functions that become part of their caller, and their instructions
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take a function in; decided here is whether it is small enough to be inlined."""
+        known = {name: size for one in self._linking_libraries for name, size in getattr(one, "inlined", {}).items()}
+        for function in ir_module.functions:
+            if function.blocks and "alwaysinline" in function.attributes:
+                size = sum(_size(instruction, known) for block in function.blocks for instruction in block.instructions)
+                if size > LARGEST_PART:
+                    function.attributes.discard("alwaysinline")
+                else:
+                    self.inlined[function.name] = size
+        super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
         """Link in what is called."""
@@ -39,14 +60,15 @@ class _Library(JITCodeLibrary):
         """There is no machine code."""
         return 0
 
-    def serialize_using_object_code(self) -> tuple[str, bytes]:
-        """What is kept on disk: the intermediate code."""
-        return self.name, self._get_module_for_linking().as_bitcode()
+    def serialize_using_object_code(self) -> tuple[str, bytes, dict[str, int]]:
+        """What is kept on disk: the intermediate code, and what of it is inlined."""
+        return self.name, self._get_module_for_linking().as_bitcode(), self.inlined
 
     @classmethod
-    def read(cls, codegen: Any, name: str, code: bytes) -> _Library:
+    def read(cls, codegen: Any, name: str, code: bytes, inlined: dict[str, int]) -> _Library:
         """A library from the disk."""
         library = cls(codegen, name)
+        library.inlined = inlined
         library._final_module = library._shared_module = llvm.parse_bitcode(code)
         library._finalize_dynamic_globals()
         library._finalized = True
@@ -56,6 +78,11 @@ class _Library(JITCodeLibrary):
     def codegen(self) -> Any:
         """The code generator, for which this function has no environment either."""
         return _Quiet(self._codegen)
+
+
+def _size(instruction: Any, inlined: dict[str, int]) -> int:
+    """How many instructions one is, that of a call to what is inlined as many as those."""
+    return 1 + (inlined.get(instruction.callee.name, 0) if isinstance(instruction, CallInstr) else 0)
 
 
 class _Quiet:

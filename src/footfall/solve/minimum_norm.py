@@ -198,7 +198,7 @@ def rows_signature() -> Any:
     return boolean(contacts, integers, matrix, boolean, matrix, reference_to(least_scratch(1)))
 
 
-@separate(rows_signature, rare=True)
+@separate(rows_signature)
 def spread_over_rows(contacts, kind, friction, braked, force, scratch):
     """The general case, foot by foot an orthonormal basis of what its points can feel. False if there is no solution.
 
