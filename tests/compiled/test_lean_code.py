@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -98,3 +100,30 @@ def test_a_large_inlined_kernel_stays_a_function_and_a_small_one_becomes_part_of
     assert caller(x) == 0.0
     assert not any(made.library.inlined for made in large.overloads.values())
     assert all(made.library.inlined for made in small.overloads.values())
+
+
+OF_ANOTHER_NUMBA = """
+import numba, sys
+numba.version_info = numba.version_info._replace(short=(0, 99))
+import numpy as np
+from footfall.compiled import kernel
+assert "footfall.compiled.lean_compiler" not in sys.modules
+
+@kernel
+def total(rows):
+    value = 0.0
+    for i in range(rows.shape[0]):
+        value += rows[i, 1] * rows[i, -1]
+    return value
+
+rows = np.arange(12.0).reshape(4, 3)
+assert total(rows) == (rows[:, 1] * rows[:, 2]).sum()
+"""
+
+
+def test_other_versions_of_numba_compile_in_their_own_way(tmp_path):
+    file = tmp_path / "other_numba.py"
+    file.write_text(OF_ANOTHER_NUMBA)
+    environment = os.environ | {"FOOTFALL_CACHE": str(tmp_path / "cache")}
+    ended = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

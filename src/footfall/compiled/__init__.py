@@ -4,7 +4,8 @@ Decided here, once: the compiler options of a *kernel* (a plain function over ar
 Python); which kernels get machine code of their own, which only become part of their callers (``inline_only``), and
 which are put ``apart``; how tuples of arrays are handed over (``by_reference``); that compiled code is kept on disk
 (``cache``) until the kernel or anything it uses changes (``stamp``); what of Numba's work is left out
-(``lean_compiler``, ``lean_lowering``); and what is reported while it is compiled (``progress``).
+(``lean_compiler``, ``lean_lowering``; nothing of a version that is not known, ``usual_compiler``); and what is reported
+while it is compiled (``progress``).
 """
 
 from __future__ import annotations

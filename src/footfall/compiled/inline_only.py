@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
 from llvmlite.ir import CallInstr
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
@@ -17,8 +18,14 @@ from numba.core.types.misc import unliteral
 
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.known_types import known_types
-from footfall.compiled.lean_compiler import lean, lean_passes
 from footfall.compiled.progress import compiling
+
+#: The version of Numba whose work on kernels is known so well that parts of it can be left out.
+KNOWN_NUMBA = (0, 68)
+if numba.version_info.short == KNOWN_NUMBA:
+    from footfall.compiled.lean_compiler import lean, lean_passes
+else:
+    from footfall.compiled.usual_compiler import lean, lean_passes
 
 #: An ``inlined`` kernel of more instructions than these, with all that is inlined in it, stays a function that is
 #: called. LLVM's time for a function grows faster than its size: what is called once in a step need not be part of it.
