@@ -45,11 +45,9 @@ class Press(NamedTuple):
     def forces(self, depths: np.ndarray) -> np.ndarray:
         return self.stiffness * depths**self.alpha
 
-    def slopes(self, depths: np.ndarray) -> np.ndarray:
-        """(S, P) N/m."""
-        if self.alpha == 1.0:
-            return self.stiffness * (depths > 0.0)
-        return self.stiffness * self.alpha * depths ** (self.alpha - 1.0)
+    def slopes(self, depths: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """(S, P) N/m, 0 where a point does not touch."""
+        return self.alpha * np.divide(forces, depths, out=np.zeros_like(depths), where=depths > 0.0)
 
 
 class Resultant(NamedTuple):
@@ -70,9 +68,13 @@ def rough(amplitude: float, wavelength: float, rng: np.random.Generator) -> Heig
     number = 2.0 * math.pi / wavelength * np.column_stack([np.cos(direction), np.sin(direction)])
 
     def heights(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        total = np.zeros_like(x)
+        total, along, across = np.zeros_like(x), np.empty_like(x), np.empty_like(x)
         for (kx, ky), shift in zip(number, phase, strict=True):
-            total += np.sin(kx * x + ky * y + shift)
+            np.multiply(kx, x, out=along)
+            np.multiply(ky, y, out=across)
+            along += across
+            along += shift
+            total += np.sin(along, out=along)
         return amplitude / math.sqrt(WAVES) * total
 
     return heights
@@ -110,25 +112,26 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
     pose[:, 0] = flat - press.heights.mean(axis=1)
     wanted = load * np.column_stack([np.ones(len(at)), at]) * scale
 
-    def potential(pose: np.ndarray) -> np.ndarray:
+    def evaluated(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Depths, forces and potential."""
         depths = press.depths(pose)
-        return (press.forces(depths) * depths).sum(axis=1) / (press.alpha + 1.0) - (wanted / scale * pose).sum(axis=1)
+        forces = press.forces(depths)
+        stored = (forces * depths).sum(axis=1) / (press.alpha + 1.0)
+        return depths, forces, stored - (wanted / scale * pose).sum(axis=1)
 
-    energy = potential(pose)
+    depths, forces, energy = evaluated(pose)
     for _ in range(ROUNDS):
-        depths = press.depths(pose)
-        miss = press.forces(depths) @ basis - wanted
+        miss = forces @ basis - wanted
         if np.abs(miss).max() < 1e-8 * load:
             return pose
-        slopes = press.slopes(depths)
-        curvature = (slopes @ products).reshape(-1, 3, 3)
+        curvature = (press.slopes(depths, forces) @ products).reshape(-1, 3, 3)
         curvature += 1e-9 * load / flat * np.eye(3)
         step = -np.linalg.solve(curvature, miss[..., None])[..., 0]
         downhill = (miss * step).sum(axis=1)
         length = np.ones((len(pose), 1))
         while True:
             trial = pose + length * step * scale
-            found = potential(trial)
+            depths, forces, found = evaluated(trial)
             climbs = found > energy + 1e-4 * length[:, 0] * downhill + 1e-13 * load * flat
             if not climbs.any() or length.min() < 1e-12:
                 break
@@ -140,7 +143,8 @@ def equilibrium(press: Press, load: float, at: np.ndarray) -> np.ndarray:
 def resultant(press: Press, pose: np.ndarray) -> Resultant:
     """What the sole feels in these poses (S, 3); its centre of pressure is NaN where it does not touch."""
     depths = press.depths(pose)
-    forces, slopes = press.forces(depths), press.slopes(depths)
+    forces = press.forces(depths)
+    slopes = press.slopes(depths, forces)
     force = forces.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = forces @ press.points / force[:, None]
