@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from engine import reference
 from physics.laws import GRAVITY
+from plain_python import plainly
 from scipy.spatial import ConvexHull
 
 import footfall as ff
 from footfall.contact.constraint_selection import STEPS
 from footfall.solve.contacts import SLIDE, STICK
+from footfall.solve.selection.loads import linear_load, spread_shares
 from footfall.solve.selection.pressure import Load, Outline, spread_load
 from footfall.solve.selection.soles import foot_hull
+from footfall.solve.selection.states import load_vertices
 from footfall.standing import point_positions
 
 LAW = "constraint-selection"
@@ -224,6 +227,44 @@ def test_loads_push_and_have_their_centre_where_it_is(vertices):
         assert (push[:, 2] >= 0.0).all()
         assert push[:, 2].sum() == pytest.approx(7.0, rel=1e-9)
         np.testing.assert_allclose(push[:, 2] @ place[:, :2] / 7.0, [x, y], atol=1e-9)
+
+
+@pytest.mark.parametrize("vertices", [1, 2, 3, 5, 12])
+def test_loads_are_linear_in_what_holds_a_foot(vertices):
+    """Friction is found by Newton's method with these derivatives: linear loads are those that a spread load has."""
+    rng, cut = np.random.default_rng(vertices), 0
+    kind = min(vertices, FACE)
+    for _ in range(100):
+        angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, vertices))
+        place, weight = np.zeros((vertices, 6)), rng.dirichlet(np.full(vertices, 0.5))
+        place[:, :2] = rng.uniform(0.02, 0.2) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        joint = place[:, :2].mean(axis=0)
+        away, force, push = weight @ place[:, :2] - joint, rng.uniform(1.0, 500.0), np.zeros((vertices, 6))
+        tilts = np.array([force * away[1], -force * away[0]])
+        along = np.zeros(2)
+        if kind == EDGE:
+            along = np.diff(place[:, :2], axis=0)[0] / np.linalg.norm(np.diff(place[:, :2], axis=0))
+            tilts[0] = force * away @ along
+        desk = SimpleNamespace(
+            code=np.array([kind | 4]),
+            begin=np.array([0, vertices]),
+            ring=np.arange(vertices),
+            place=place,
+            push=push,
+            pressure=np.array([[force, *(joint + away), 0.0, 0.0, 0.0]]),
+            joint=np.array([[*joint, 0.0, *along, 0.0]]),
+            shares=np.zeros((1, 6)),
+            row=np.array([0, 6]),
+            multiplier=np.array([0.0, 0.0, force, *tilts, 0.0]),
+        )
+        plainly(load_vertices)(desk, 0)
+        plainly(spread_shares)(desk, 0)
+        if desk.shares[0, 0] == 0.0:  # on the rim of the outline too few carry
+            continue
+        cut += 1 if (push[:, 2] == 0.0).any() else 0
+        loads = [plainly(linear_load)(desk, 0, p) for p in range(vertices)]
+        np.testing.assert_allclose(loads, push[:, 2], atol=1e-9 * force)  # of sums of a dozen numbers of this size
+    assert cut > 10 or vertices < 5
 
 
 def test_the_one_step_mode_tries_one_state_and_says_what_it_left():

@@ -2,6 +2,8 @@
 
 The paper's friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here it is a damper
 at each vertex, whose strength is adapted to load and speed until they agree, so that a vertex which stops may stay.
+What loads change of friction is part of the same linear problem (:mod:`footfall.solve.selection.loads`): that is
+Newton's method, in slip and load.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import math
 from numba import types
 
 from footfall.compiled import cold, inlined
+from footfall.solve.selection.loads import linear_load, put_loads, solve_with_loads
 from footfall.solve.selection.states import (
     LOAD,
     SLIDING,
@@ -23,17 +26,18 @@ from footfall.solve.selection.states import (
     load_vertices,
     move_feet,
     read_joint,
-    solve_rows,
     vertex,
 )
 
 #: Rounds in which friction, load and slip may be adapted to one another, and the share of friction that may be missed.
-ROUNDS, AGREEMENT = 84, 1e-9
+ROUNDS, AGREEMENT = 64, 1e-9
 #: The first of them take Newton's tangent; what they do not solve, dampers and extrapolation may.
-NEWTON = 24
+NEWTON = 16
 #: Share of the sliding damper's slope that Newton's method takes as constant: below 1, so that the compliance of the
 #: contact, its inverse, stays finite.
 TANGENT = 1.0 - 1e-5
+#: The same of a vertex that may stop, whose damper works in all directions: next to none.
+STOPPING = 1e-300
 
 
 @inlined
@@ -51,7 +55,8 @@ def damper(contacts, desk, p):
 
 @inlined
 def soften(contacts, desk, b):
-    """Put sliding friction into the rows of a foot that slides: the inverse of its dampers' sum, and constant forces.
+    """Put sliding friction into the rows of a foot that slides: the inverse of its dampers' sum, constant forces, and
+    what loads change of them.
 
     They are summed up about the vertex with the strongest, which may be so strong that others would be lost beside it.
     """
@@ -82,32 +87,30 @@ def soften(contacts, desk, b):
         fx -= force * dx
         fy -= force * dy
         fr -= force * (x * dy - y * dx)
-    if count == 1:
-        d = 1.0 / (xx * yy - xy * xy)
-        desk.system[row, row] += yy * d
-        desk.system[row + 1, row] -= xy * d
-        desk.system[row + 1, row + 1] += xx * d
-        desk.rest[row] += (yy * fx - xy * fy) * d
-        desk.rest[row + 1] += (xx * fy - xy * fx) * d
-        return
     last = desk.row[b + 1] - 1
-    rr += 1e-12 / max(1e-300, desk.matrix[last, last])
+    # A single vertex brakes no turn.
+    rr = rr + 1e-12 / max(1e-300, desk.matrix[last, last]) if count > 1 else 1.0
     cxx, cxy, cxr = yy * rr - yr * yr, xr * yr - xy * rr, xy * yr - yy * xr
     d = 1.0 / (xx * cxx + xy * cxy + xr * cxr)
     cxx, cxy, cxr = cxx * d, cxy * d, cxr * d
-    cyy, cyr, crr = (xx * rr - xr * xr) * d, (xy * xr - xx * yr) * d, (xx * yy - xy * xy) * d
+    cyy, cyr = (xx * rr - xr * xr) * d, (xy * xr - xx * yr) * d
+    crr = (xx * yy - xy * xy) * d if count > 1 else 0.0
     # From that vertex to the virtual joint.
     hx, hy = oy - joint[1], joint[0] - ox
-    desk.system[row, row] += cxx + hx * (2.0 * cxr + hx * crr)
-    desk.system[row + 1, row] += cxy + hx * cyr + hy * (cxr + hx * crr)
-    desk.system[row + 1, row + 1] += cyy + hy * (2.0 * cyr + hy * crr)
-    desk.system[last, row] += cxr + hx * crr
-    desk.system[last, row + 1] += cyr + hy * crr
-    desk.system[last, last] += crr
     turn = cxr * fx + cyr * fy + crr * fr
     desk.rest[row] += cxx * fx + cxy * fy + cxr * fr + hx * turn
     desk.rest[row + 1] += cxy * fx + cyy * fy + cyr * fr + hy * turn
     desk.rest[last] += turn
+    cxy += hx * cyr + hy * (cxr + hx * crr)
+    cxx, cyy = cxx + hx * (2.0 * cxr + hx * crr), cyy + hy * (2.0 * cyr + hy * crr)
+    cxr, cyr = cxr + hx * crr, cyr + hy * crr
+    desk.system[row, row] += cxx
+    desk.system[row + 1, row] += cxy
+    desk.system[row + 1, row + 1] += cyy
+    desk.system[last, row] += cxr
+    desk.system[last, row + 1] += cyr
+    desk.system[last, last] += crr
+    put_loads(contacts, desk, b, (cxx, cxy, cxr, cyy, cyr, crr))
 
 
 @inlined
@@ -156,7 +159,7 @@ def adapt_sliding(contacts, desk, b, newton):
     missed, whole = 0.0, 0.0
     count = clamped(code, desk.begin[b + 1] - desk.begin[b])
     for j in range(count):
-        put_friction(contacts, desk, vertex(desk, b, code, j))
+        put_friction(contacts, desk, b, vertex(desk, b, code, j), newton)
     load_vertices(desk, b)
     for j in range(count):
         short, limit = adapt_vertex(contacts, desk, vertex(desk, b, code, j), newton)
@@ -165,12 +168,13 @@ def adapt_sliding(contacts, desk, b, newton):
 
 
 @inlined
-def put_friction(contacts, desk, p):
-    """Friction that the damper of a vertex gave; its load has not changed since."""
+def put_friction(contacts, desk, b, p, newton):
+    """Friction that the damper of a vertex of a foot gave, with what its load changes in the linear problem."""
     v, f = desk.end[p], desk.push[p]
     k, fixed, dx, dy = damper(contacts, desk, p)
     along = fixed * (max(f[3], STILL) - dx * v[0] - dy * v[1])
-    f[0], f[1] = -k * (v[0] + along * dx), -k * (v[1] + along * dy)
+    more = contacts.dynamic_friction[p] * (linear_load(desk, b, p) - f[2]) if newton else 0.0
+    f[0], f[1] = -k * (v[0] + along * dx) - more * dx, -k * (v[1] + along * dy) - more * dy
 
 
 @inlined
@@ -186,8 +190,10 @@ def adapt_vertex(contacts, desk, p, newton):
         missed = max(0.0, math.sqrt(f[0] * f[0] + f[1] * f[1]) - limit)
     if not newton:
         f[3], v[5] = max(speed, STILL), 0.0
-    elif v[5] > 0.0 and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
-        f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], 0.0
+    elif v[5] == TANGENT and f[4] * v[0] + f[5] * v[1] < 0.05 * f[3] * f[3]:  # Newton went too far: it may stop
+        f[3], f[4], f[5], v[5] = max(0.1 * f[3], STILL), 0.1 * f[4], 0.1 * f[5], STOPPING
+    elif v[5] == STOPPING and speed < f[3]:  # less friction than there is holds it
+        f[3], f[4], f[5] = STILL, v[0] * (STILL / f[3]), v[1] * (STILL / f[3])
     else:
         v[5] = TANGENT if speed > 0.3 * f[3] and speed > STILL else 0.0
         f[3], f[4], f[5] = max(speed, STILL), v[0], v[1]
@@ -195,24 +201,23 @@ def adapt_vertex(contacts, desk, p, newton):
 
 
 @inlined
-def extrapolate(desk, b, turn, newton):
-    """Aitken's extrapolation, every third turn, of loads and, where Newton does not see to them, of slip speeds."""
+def extrapolate(desk, b, turn):
+    """Aitken's extrapolation, every third turn, of loads and slip speeds."""
     code = desk.code[b]
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
-        extrapolate_vertex(desk, vertex(desk, b, code, j), turn, newton)
+        extrapolate_vertex(desk, vertex(desk, b, code, j), turn)
 
 
 @inlined
-def extrapolate_vertex(desk, p, turn, newton):
+def extrapolate_vertex(desk, p, turn):
     f, kept = desk.push[p], desk.end[p]
     if turn < 2:
         kept[3 + turn] = f[2]
-        if not newton:
-            f[4 + turn] = f[3]
+        f[4 + turn] = f[3]
         return
     f[2] = max(limit_of(kept[3], kept[4], f[2]), 0.0)
-    if not newton:  # a speed that would be negative is that of a vertex which stops
-        f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
+    # A speed that would be negative is that of a vertex which stops.
+    f[3] = max(limit_of(f[4], f[5], f[3]), 1e-3 * f[3], STILL)
 
 
 @inlined
@@ -234,7 +239,7 @@ def slide(contacts, memory, desk, rows, rounds):
         for b in range(feet):
             if desk.code[b] & SLIDING:
                 soften(contacts, desk, b)
-        solve_rows(desk, rows)
+        solve_with_loads(desk, feet, rows, turn < NEWTON)
         move_feet(contacts, desk, rows)
         missed, whole = 0.0, 0.0
         for b in range(feet):
@@ -249,6 +254,6 @@ def slide(contacts, memory, desk, rows, rounds):
                     balance(contacts, desk, b)
             return True
         for b in range(feet):
-            if desk.code[b] & SLIDING:
-                extrapolate(desk, b, turn % 3, turn < NEWTON)
+            if turn >= NEWTON and desk.code[b] & SLIDING:
+                extrapolate(desk, b, (turn - NEWTON) % 3)
     return False

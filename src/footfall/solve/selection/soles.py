@@ -48,6 +48,8 @@ class Desk(NamedTuple):
     moved: np.ndarray  # (K, 6) the same with the contact forces of the state
     joint: np.ndarray  # (K, 6) virtual joint: x, y, z of the middle of what is clamped; direction of an edge (x, y)
     pressure: np.ndarray  # (K, 6) normal force, centre of pressure (x, y), tangential force (x, y), torsion about it
+    shares: np.ndarray  # (K, 6) how loads follow from a foot's multipliers, see footfall.solve.selection.loads
+    braked: np.ndarray  # (K, 12) what loads change of the slip, per unit of three multipliers and as they are
     # per point
     ring: np.ndarray  # (P + 1,) outlines, counter-clockwise seen from above the ground; one more while one is sought
     order: np.ndarray  # (P,)
@@ -93,6 +95,8 @@ def make_desk(points: int, bodies: int, places: int, least: LeastScratch) -> Des
         moved=np.zeros((bodies, 6)),
         joint=np.zeros((bodies, 6)),
         pressure=np.zeros((bodies, 6)),
+        shares=np.zeros((bodies, 6)),
+        braked=np.zeros((bodies, 12)),
         ring=integers(points + 1),
         order=integers(points),
         place=np.zeros((points, 6)),

@@ -174,7 +174,9 @@ def assemble(contacts, dt, desk):
 
 @inlined
 def solve_rows(desk, rows):
-    """Multipliers for ``desk.system`` (destroyed) and ``desk.rest``; the least where they are not unique."""
+    """Multipliers for ``desk.system`` (destroyed) and ``desk.rest``; the least where they are not unique. Gives the
+    rank.
+    """
     for i in range(rows):
         d = desk.system[i, i]
         desk.scale[i] = 1.0 / math.sqrt(d) if d > 0.0 else 0.0
@@ -183,9 +185,10 @@ def solve_rows(desk, rows):
             desk.system[i, j] *= desk.scale[i] * desk.scale[j]
         desk.system[i, i] = 1.0
         desk.multiplier[i] = desk.scale[i] * desk.rest[i]
-    minimum_norm_solve(desk.system, rows, SINGULAR, desk.multiplier, desk.factor, desk.spare, desk.half)
+    rank = minimum_norm_solve(desk.system, rows, SINGULAR, desk.multiplier, desk.factor, desk.spare, desk.half)
     for i in range(rows):
         desk.multiplier[i] *= desk.scale[i]
+    return rank
 
 
 @inlined

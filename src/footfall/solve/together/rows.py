@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.selection.states import SINGULAR
+from footfall.solve.selection.loads import AS_THEY_ARE, JAMMED
+from footfall.solve.selection.states import SINGULAR, SLIDING
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
 
@@ -26,6 +27,12 @@ def reduce_rows(lane, desk, rows):
             place += 1 if desk.soft[o] == desk.soft[r] else 0
         desk.order[place] = r
         desk.diagonal[place] = desk.matrix[r, r]
+        b = desk.owner[r]
+        if desk.soft[r] == 0 and desk.code[b] & SLIDING:
+            column = r - desk.row[b] - 2
+            for o in range(b):
+                column += desk.code[o] & 3 if desk.code[o] & SLIDING else 0
+            desk.carrying[column] = place
     wait()
     for i in range(lane // ACROSS, rows, DOWN):
         r = desk.order[i]
@@ -36,7 +43,7 @@ def reduce_rows(lane, desk, rows):
                 value = desk.matrix[max(r, desk.order[j]), min(r, desk.order[j])]
             desk.pair[0, i, j] = value
     wait()
-    if not eliminate_rows(lane, desk, 0, fixed, rows, SINGULAR):
+    if not eliminate_rows(lane, desk, 0, fixed, rows, SINGULAR, 0):
         return -1
     for i in range(lane // ACROSS, rows, DOWN):
         for j in range(fixed + lane % ACROSS, rows + 1, ACROSS):
@@ -46,8 +53,11 @@ def reduce_rows(lane, desk, rows):
 
 
 @inlined
-def solve_rows_together(lane, desk, rows, fixed):
-    """Multipliers of the rows with the friction in ``system`` and ``rest``, the least where they are not unique."""
+def solve_rows_together(lane, desk, rows, fixed, loads):
+    """Multipliers of the rows with the friction in ``system`` and ``rest``, the least where they are not unique; with
+    what ``loads`` multipliers that load feet which slide change of friction, unless that jams.
+    """
+    solved, with_loads = False, False
     if fixed >= 0:
         for i in range(lane // ACROSS, rows, DOWN):
             r = desk.order[i]
@@ -59,16 +69,83 @@ def solve_rows_together(lane, desk, rows, fixed):
                     elif desk.owner[r] == desk.owner[desk.order[j]]:
                         value += desk.system[max(r, desk.order[j]), min(r, desk.order[j])]
                 desk.pair[0, i, j] = value
+        if loads > 0:
+            put_braked(lane, desk, rows, fixed, loads)
         for i in range(fixed + lane, rows, LANES):
             r = desk.order[i]
             desk.diagonal[i] = desk.matrix[r, r] + desk.system[r, r]
         wait()
-        if eliminate_rows(lane, desk, fixed, rows, rows, SINGULAR):
-            for i in range(lane, rows, LANES):
-                desk.multiplier[desk.order[i]] = desk.pair[(rows - fixed) & 1, i, rows]
+        solved = eliminate_rows(lane, desk, fixed, rows, rows, SINGULAR, loads)
+    if solved:
+        found = desk.pair[(rows - fixed) & 1]
+        with_loads = loads > 0 and find_loads(lane, desk, found, rows, loads)
+        last = loads * (loads & 1)
+        for i in range(lane, rows, LANES):
+            value = found[i, rows]
+            if with_loads:
+                value += found[i, rows + 1]
+                for c in range(loads):
+                    value -= found[i, c] * desk.system[last + c, loads]
+            desk.multiplier[desk.order[i]] = value
+        wait()
+    else:
+        least_multipliers_together(lane, desk, rows)
+    if not with_loads:
+        for b in range(lane, desk.code.size, LANES):
+            desk.shares[b, 0] = 0.0
+        wait()
+
+
+@inlined
+def put_braked(lane, desk, rows, fixed, loads):
+    """What loads change of friction, to ``pair[0]``: in the columns of unknowns that are eliminated for each multiplier
+    that loads a foot, and in one more right side for loads as they are.
+    """
+    for i in range(lane // ACROSS, rows, DOWN):
+        r = desk.order[i]
+        b = desk.owner[r]
+        axis = min(r - desk.row[b], 2)
+        for c in range(lane % ACROSS, loads + 1, ACROSS):
+            value = 0.0
+            if i >= fixed:
+                if c == loads:
+                    value = desk.braked[b, AS_THEY_ARE + axis]
+                else:
+                    loading = desk.order[desk.carrying[c]]
+                    if desk.owner[loading] == b:
+                        value = desk.braked[b, 3 * (loading - desk.row[b] - 2) + axis]
+            desk.pair[0, i, c if c < loads else rows + 1] = value
+
+
+@inlined
+def find_loads(lane, desk, found, rows, loads):
+    """The multipliers that load feet which slide, from what was ``found`` without and per unit of each: last in the
+    rows of ``system`` from ``loads`` times its parity on. False if friction would jam a foot.
+    """
+    for i in range(lane // ACROSS, loads, DOWN):
+        row = found[desk.carrying[i]]
+        for j in range(lane % ACROSS, loads + 1, ACROSS):
+            if j == loads:
+                value = row[rows] + row[rows + 1]
+            else:
+                value = row[j] + 1.0 if i == j else row[j]
+            desk.system[i, j] = value
+    wait()
+    for k in range(loads):
+        old = loads * (k & 1)
+        new = loads - old
+        pivot = desk.system[old + k, k]
+        if not pivot > JAMMED:
             wait()
-            return
-    least_multipliers_together(lane, desk, rows)
+            return False
+        inverse = 1.0 / pivot
+        for i in range(lane // ACROSS, loads, DOWN):
+            share = desk.system[old + i, k] * inverse
+            for j in range(k + 1 + lane % ACROSS, loads + 1, ACROSS):
+                head = desk.system[old + k, j]
+                desk.system[new + i, j] = head * inverse if i == k else desk.system[old + i, j] - share * head
+        wait()
+    return True
 
 
 @inlined
@@ -88,12 +165,14 @@ def scale_rows_together(lane, desk, rows):
 
 
 @inlined
-def eliminate_rows(lane, desk, first, last, n, tolerance):
+def eliminate_rows(lane, desk, first, last, n, tolerance, more):
     """Eliminate the unknowns from ``first`` to before ``last`` from the n equations of ``pair[0]``, symmetric, the
     right side last, by the method of Gauss and Jordan without pivots: to ``pair[(last - first) & 1]``. False where a
     pivot, which is that of Cholesky, is not above ``tolerance`` times what is in ``diagonal``.
+
+    With ``more`` right sides, these are in the first columns and one after the last.
     """
-    pair = desk.pair
+    pair, right = desk.pair, n + 2 if more > 0 else n + 1
     for k in range(first, last):
         old = (k - first) & 1
         pivot = pair[old, k, k]
@@ -103,7 +182,8 @@ def eliminate_rows(lane, desk, first, last, n, tolerance):
         inverse = 1.0 / pivot
         for i in range(lane // ACROSS, n, DOWN):
             share = pair[old, i, k] * inverse
-            for j in range(k + 1 + lane % ACROSS, n + 1, ACROSS):
+            for o in range(k + 1 - more + lane % ACROSS, right, ACROSS):
+                j = o if o > k else o - k - 1 + more
                 head = pair[old, k, j]
                 pair[1 - old, i, j] = head * inverse if i == k else pair[old, i, j] - share * head
         wait()
@@ -167,7 +247,7 @@ def least_multipliers_together(lane, desk, rows):
                         value += factor[k, i] * factor[k, j]
                 desk.pair[0, i, j] = value
         wait()
-        if eliminate_rows(lane, desk, 0, rank, rank, 0.0):
+        if eliminate_rows(lane, desk, 0, rank, rank, 0.0, 0):
             for i in range(lane, rank, LANES):
                 desk.half[i] = desk.pair[rank & 1, i, rank]
         wait()

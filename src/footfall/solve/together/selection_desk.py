@@ -37,6 +37,8 @@ class SelectionDesk(NamedTuple):
     moved: Any  # (K, 6)
     joint: Any  # (K, 6)
     pressure: Any  # (K, 6)
+    shares: Any  # (K, 6)
+    braked: Any  # (K, 12)
     ring: Any  # (P + 1,) integers
     place: Any  # (P, 6)
     push: Any  # (P, 6)
@@ -51,12 +53,13 @@ class SelectionDesk(NamedTuple):
     scale: Any  # (N,)
     half: Any  # (N,)
     # for lanes
-    pair: Any  # (2, N, N + 1) equations, their right side last, before and after a turn of their elimination
+    pair: Any  # (2, N, N + 2) equations, their right sides last, before and after a turn of their elimination
     reduced: Any  # (N, N + 1) equations without the unknowns that do not depend on sliding friction
     diagonal: Any  # (N,) of the equations before their elimination
     order: Any  # (N,) integers: rows, those without sliding friction first
     owner: Any  # (N,) integers: the foot of each row
     soft: Any  # (N,) integers: 1 for rows with sliding friction
+    carrying: Any  # (N,) integers: where in `order` the rows are whose multipliers load feet that slide
     rank: Any  # (K,) integers: of each foot
     dampers: Any  # (P, 3) strength and direction of sliding friction made linear
     missed: Any  # (P,) N, friction that a vertex misses
@@ -68,7 +71,7 @@ class SelectionDesk(NamedTuple):
 #: Which arrays of it have whole numbers.
 SELECTION_WHOLE = (
     *("points", "near", "begin", "code", "fault", "worst", "row", "ring"),
-    *("order", "owner", "soft", "rank", "first", "second"),
+    *("order", "owner", "soft", "carrying", "rank", "first", "second"),
 )
 
 
@@ -84,9 +87,9 @@ def selection_shapes(points: int, feet: int) -> dict[str, tuple[int, ...]]:
     shapes |= dict.fromkeys(("place", "push", "end"), (points, 6))
     shapes |= dict.fromkeys(("near", "begin", "row"), (feet + 1,))
     shapes |= dict.fromkeys(("code", "fault", "worst", "rank"), (feet,))
-    shapes |= dict.fromkeys(("motion", "moved", "joint", "pressure"), (feet, 6))
+    shapes |= dict.fromkeys(("motion", "moved", "joint", "pressure", "shares"), (feet, 6)) | {"braked": (feet, 12)}
     shapes |= dict.fromkeys(("mobility", "mapped", "matrix", "system", "reduced"), (n, n + 1))
-    return shapes | {"basis": (n, 6), "pair": (2, n, n + 1), "first": (LANES,), "second": (LANES,)}
+    return shapes | {"basis": (n, 6), "pair": (2, n, n + 2), "first": (LANES,), "second": (LANES,)}
 
 
 def selection_bytes(points: int, feet: int) -> int:

@@ -169,7 +169,7 @@ def adapt_together(lane, contacts, desk, newton):
     for b in range(lane // ACROSS, feet, DOWN):
         if desk.code[b] & SLIDING:
             for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
-                put_friction(contacts, desk, vertex(desk, b, desk.code[b], j))
+                put_friction(contacts, desk, b, vertex(desk, b, desk.code[b], j), newton)
     wait()
     for b in range(lane, feet, LANES):
         if desk.code[b] & SLIDING:
@@ -196,7 +196,9 @@ def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
     """
     begin, end, most = rounds.begin, rounds.end, rounds.most
     rows = assemble_together(lane, contacts, dt, desk)
-    feet, sliding = contacts.near.size - 1, slides(contacts, desk)
+    feet, sliding, loads = contacts.near.size - 1, slides(contacts, desk), 0
+    for b in range(feet):
+        loads += desk.code[b] & 3 if desk.code[b] & SLIDING else 0
     fixed = reduce_rows(lane, desk, rows)
     if begin == 0:
         for b in range(lane, feet, LANES):
@@ -209,7 +211,7 @@ def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
     for turn in range(begin, end):
         if sliding:
             soften_together(lane, contacts, desk)
-        solve_rows_together(lane, desk, rows, fixed)
+        solve_rows_together(lane, desk, rows, fixed, loads if turn < NEWTON else 0)
         move_feet_together(lane, contacts, desk, rows)
         missed, whole = adapt_together(lane, contacts, desk, turn < NEWTON)
         if missed <= AGREEMENT * whole:
@@ -220,10 +222,10 @@ def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
                         balance(contacts, desk, b)
                 wait()
             return True, turn + 1 - begin, False
-        for b in range(lane // ACROSS, feet, DOWN):
+        for b in range(lane // ACROSS, feet if turn >= NEWTON else 0, DOWN):
             if desk.code[b] & SLIDING:
                 for j in range(lane % ACROSS, clamped(desk.code[b], desk.begin[b + 1] - desk.begin[b]), ACROSS):
-                    extrapolate_vertex(desk, vertex(desk, b, desk.code[b], j), turn % 3, turn < NEWTON)
+                    extrapolate_vertex(desk, vertex(desk, b, desk.code[b], j), (turn - NEWTON) % 3)
         wait()
         if turn + 1 - begin == most and turn + 1 < end:
             copy_points(lane, own.push, desk.push)
