@@ -30,18 +30,20 @@ def numbers_of(count: int, *, simulated: bool) -> Any:
 
 
 @cache
-def array_at(first: int, shape: tuple[int, ...], *, simulated: bool) -> Any:
-    """A function of the device ``numbers -> array`` of this shape: those from ``first`` on."""
+def array_at(first: int, shape: tuple[int, ...], *, simulated: bool, tile: int = TILE) -> Any:
+    """A function of the device ``numbers -> array`` of this shape: those from ``first`` on, of one world of a tile."""
     if simulated:
         return lambda numbers: numbers[first : first + math.prod(shape)].reshape(shape)
 
     def start(builder: Any, whole: Any, numbers: Any) -> Any:
-        return builder.gep(numbers, [whole(first * TILE)])
+        return builder.gep(numbers, [whole(first * tile)])
 
-    return _view(shape, start, f"array at {first}")
+    return _view(shape, start, f"array at {first}", tile=tile)
 
 
-def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, *, takes_world: bool = False) -> Any:
+def _view(
+    shape: tuple[int, ...], start: Callable[..., Any], name: str, *, tile: int = TILE, takes_world: bool = False
+) -> Any:
     """An intrinsic of Numba's CUDA that gives a view with constant shape and strides on what lies from ``start`` on."""
     from llvmlite import ir
     from numba.cuda import types
@@ -57,7 +59,7 @@ def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, *, takes
             size = context.get_abi_sizeof(context.get_data_type(source.dtype))
             at = [context.cast(builder, one, was, types.int64) for one, was in zip(arguments[1:], world, strict=True)]
             data = start(builder, whole, make_array(source)(context, builder, arguments[0]).data, *at)
-            strides = [size * TILE * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+            strides = [size * tile * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
             made = make_array(kind)(context, builder)
             sizes = [[whole(n) for n in values] for values in (shape, strides)]
             populate_array(made, data, *sizes, whole(size), meminfo=None)
@@ -70,5 +72,5 @@ def _view(shape: tuple[int, ...], start: Callable[..., Any], name: str, *, takes
     else:
         made = intrinsic(lambda _, numbers: typed(numbers))
     # What decides what it does, for :mod:`.stamp`.
-    made.linkage = lambda: f"{name} {shape} in tiles of {TILE}"
+    made.linkage = lambda: f"{name} {shape} in tiles of {tile}"
     return made

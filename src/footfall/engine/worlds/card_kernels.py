@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from footfall.compiled import generated
 from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
+from footfall.compiled.gpu_tiles import array_at
 from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.constraint_selection import find_at_once, find_states
 from footfall.contact.time_stepping import restore_friction
@@ -54,9 +56,9 @@ from footfall.solve.together.desk import (
 from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
 from footfall.solve.together.states import kept_damper
 
-#: Registers of a lane that takes steps, and of one that solves contact problems: so few that many warps hide each
-#: other's waiting for memory.
-STEP_REGISTERS, SOLVER_REGISTERS = 128, 96
+#: Registers of a lane that takes steps, of one that solves contact problems and of one that searches states: so few
+#: that many warps hide each other's waiting for memory.
+STEP_REGISTERS, SOLVER_REGISTERS, SEARCH_REGISTERS = 128, 96, 128
 
 #: Numba's module, once there is a card: global, for its simulator to replace.
 cuda: Any = None
@@ -196,14 +198,16 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})
     solve, wait_in_line = device.function(part), device.function(line_up)
     if part is search_states:
-        maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE)
+        maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE, in_a_row=True)
+        registers = SEARCH_REGISTERS
     else:
-        maker = desk_maker(Desk, desk_shapes(points, feet), WHOLE)
+        maker = desk_maker(Desk, desk_shapes(points, feet), WHOLE, in_a_row=False)
+        registers = SOLVER_REGISTERS
     make_desk = device.function(maker)
     law_of = device.function(law_picker(plot, simulated=simulated))
     state_of, space_of = device.function(pick_state), device.function(tile_picker(plot, simulated=is_simulated()))
 
-    @cuda.jit(**limited(SOLVER_REGISTERS))
+    @cuda.jit(**limited(registers))
     def entry(robot, state, space, queues, turn):
         lane, number = cuda.threadIdx.x, cuda.blockIdx.x
         if number >= queues.number[turn.queue]:
@@ -219,13 +223,30 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     return kept_on_disk(entry)
 
 
-def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...]) -> Any:
-    """A function of the device that makes a desk of this kind in the memory that lanes share."""
-    kinds = {name: "int64" if name in whole else "float64" for name in shapes}
-    lines = [f"        cuda.shared.array({shapes[name]}, {kinds[name]}),\n" for name in kind._fields]
-    # On lines of their own, by which the simulator tells them apart.
-    source = "def make_desk():\n    return Desk(\n" + "".join(lines) + "    )\n"
+def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...], *, in_a_row: bool) -> Any:
+    """A function of the device that makes a desk of this kind in the memory that lanes share.
+
+    Arrays ``in_a_row`` are at constant distances from the first, which makes the code of a long kernel shorter; of
+    others the compiler leaves out those that a kernel does not use.
+    """
     known = {"Desk": kind, "cuda": cuda, "int64": np.int64, "float64": np.float64}
+    lines, arrays, used = [], [], {"float64": 0, "int64": 0}
+
+    def share(name: str, count: Any, real: str) -> None:  # on lines of their own: so the simulator tells them apart
+        lines.append(f"    {name} = cuda.shared.array({count}, {real})\n")
+
+    for name in kind._fields:
+        real = "int64" if name in whole else "float64"
+        if in_a_row:
+            known[f"{name}_in"] = array_at(used[real], shapes[name], simulated=is_simulated(), tile=1)
+            arrays.append(f"{name}_in(all_{real})")
+            used[real] += math.prod(shapes[name])
+        else:
+            share(name, shapes[name], real)
+            arrays.append(name)
+    for real, count in used.items() if in_a_row else ():
+        share(f"all_{real}", count, real)
+    source = f"def make_desk():\n{''.join(lines)}    return Desk({', '.join(arrays)})\n"
     home: Any = desk_shapes
     return generated(source, "make_desk", known, home)
 
