@@ -46,7 +46,7 @@ BLOCK, LANES = 64, 65536
 #: Bytes of memory that the lanes of a block share.
 SHARED = 48 * 1024
 #: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
-SOLUTIONS, MORE_SOLUTIONS = 96, 128
+SOLUTIONS, MORE_SOLUTIONS = 48, 128
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 

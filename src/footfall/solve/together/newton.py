@@ -20,7 +20,7 @@ from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
 
 #: Times that a step is halved; evaluations after which a problem waits for the next turn, that others go on meanwhile.
-HALVINGS, EVALUATIONS = 12, 30
+HALVINGS, EVALUATIONS = 12, 100
 #: Stages: Newton itself, on softened problems about its result, and about nothing, from this one on.
 FROM_NOTHING = 1 + len(SOFT) - WARM
 STAGES = FROM_NOTHING + len(SOFT)

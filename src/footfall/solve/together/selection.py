@@ -19,8 +19,8 @@ from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.states import Rounds, evaluate_together, judge_together
 
 #: Linear problems that are solved in a search; its last states may take more. Of the restless steps of bipeds on a CPU
-#: 1 in 1,000 takes more, in vain every third time, and other worlds wait at the end of a call for one that takes long.
-IN_A_SEARCH = 256
+#: less than 1 in 1,000 takes more, and other worlds wait at the end of a call for one that takes long.
+IN_A_SEARCH = 128
 # What a state is evaluated for: it is the first; it comes from the queue; none is left in it, and it was the best; feet
 # come to rest in it; they cannot, so that it is the one before; and it is predicted, and tried alone.
 FIRST, QUEUED, BEST, RESTING, BEFORE, PREDICTED = range(6)
