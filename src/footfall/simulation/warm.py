@@ -196,3 +196,4 @@ def work_through(jobs: list[str], claims: Path) -> None:
 
 if __name__ == "__main__":
     work_through(sys.argv[1:], Path(os.environ[HELPER]))
+    os._exit(0)  # all is on the disk; to give back what the compiler holds, piece by piece, would take seconds
