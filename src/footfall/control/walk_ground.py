@@ -14,6 +14,9 @@ STEEPEST = 0.3
 #: s, of the estimates of slope, of the height of the centre of mass and of the heading; for legs of
 #: ``walk_stature.LEG``.
 SLOW = 0.2
+#: Part of half a sole, along and across, that the weight is from its middle where it no longer tells the slope, if the
+#: sole may tilt by this angle (rad) as it sinks in: on soft ground it does so under pressure at its edge.
+AMID, TILTS = 0.5, 0.01
 #: Part of the swing after which what carries a foot is ground and no obstacle.
 CARRIED = 0.6
 #: Part of the step's height over which what a swinging foot meets is an obstacle, and by how much more it is lifted.
@@ -55,9 +58,25 @@ def part_of(gait, slow):
 
 
 @inlined
+def trust_in(walk, foot):
+    """How far the tilt of a sole tells that of the ground, 0 to 1: less where it is soft and pressed off its middle."""
+    senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.motion.rotation[foot]
+    ahead, aside, depth = 0.0, 0.0, 0.0
+    for p in range(soles.points[foot, 0], soles.points[foot, 1]):
+        load = senses.force[p, 2]
+        depth = max(depth, -senses.gap[p])
+        for c in range(3):
+            arm = senses.position[p, c] - place[c]
+            ahead += load * R[c, 0] * arm
+            aside += load * R[c, 1] * arm
+    off = max(abs(ahead) / soles.half_length[foot], abs(aside) / soles.half_width[foot]) / walk.gait.weight
+    return 1.0 - min(1.0, depth / (TILTS * soles.half_width[foot])) * min(1.0, off / AMID)
+
+
+@inlined
 def feel_slope(walk, standing):
     """Follow the slope of the ground, slowly; ``standing`` is the foot that stands, or -1 for both."""
-    now, part = walk.now, part_of(walk.gait, SLOW)
+    now = walk.now
     if walk.gait.points:  # a point does not feel it; footholds do, one after the other
         return
     first, second = max(standing, 0), 1 if standing < 0 else standing
@@ -67,6 +86,7 @@ def feel_slope(walk, standing):
         return
     if now.on_edge[second] != 0:
         second = first
+    part = part_of(walk.gait, SLOW) * min(trust_in(walk, first), trust_in(walk, second))
     x, y = slope_under(walk.body.motion.rotation, first, second)
     if walk.gait.tips:  # the roll of a foot that tips on its edge is none of the ground's
         ahead_x, ahead_y = math.cos(now.heading[0]), math.sin(now.heading[0])
