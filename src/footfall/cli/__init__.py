@@ -7,6 +7,8 @@ module whose options depend on what was typed has a function ``shape(args)`` tha
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 import warnings
@@ -74,6 +76,8 @@ footfall COMMAND --help says more."""
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0 done, 1 failed, 2 wrongly called, 130 interrupted."""
     args = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:  # all that is left when the process ends is searched for garbage no more: a fifth of a second
+        atexit.register(gc.freeze)
     debug = os.environ.get("FOOTFALL_DEBUG", "0") not in ("", "0")
     if "--debug" in args:
         debug = True
