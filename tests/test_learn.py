@@ -54,7 +54,7 @@ def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
         _, reward, terminated, _, _ = env.step(np.zeros(env.action_space.shape))
     assert not terminated.any() and (reward > 0.9).all()
     load = np.asarray(env.worlds[0].force)[:, :, 2].sum(axis=1)
-    assert (np.abs(load - weight) < 0.5 * weight).all()
+    assert (np.abs(load - weight) < 0.05 * weight).all()  # Go1 still sways into its servos
 
 
 def test_worlds_differ_in_friction_mass_and_law():

@@ -8,7 +8,7 @@ import pytest
 from real_robots import FILES, real_robot
 
 import footfall as ff
-from footfall.engine.clearance import levers, may_touch, widen
+from footfall.engine.clearance import SERVED, levers, may_touch, widen
 from footfall.simulation import workspace
 
 #: Arms that strike each other and a wall, a weight on a slide, a ball that flies into them; all kinds of joints.
@@ -43,6 +43,26 @@ CROWD = """
   <actuator>
     <motor joint="right" ctrlrange="-9 9"/>
   </actuator>
+</mujoco>
+"""
+
+#: A block that stands, with two arms on it that hang apart.
+FORK = """
+<mujoco>
+  <worldbody>
+    <body name="foot">
+      <freejoint/>
+      <geom name="foot" type="box" size=".2 .2 .2"/>
+      <body pos="0 .3 0">
+        <joint axis="1 0 0" damping="1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.1" size=".02"/>
+      </body>
+      <body pos="0 .4 0">
+        <joint axis="1 0 0" damping="1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.1" size=".02"/>
+      </body>
+    </body>
+  </worldbody>
 </mujoco>
 """
 
@@ -96,7 +116,7 @@ def run_of(robot: ff.Robot, law: str, duration: float) -> ff.Recording:
     rng = np.random.default_rng(0)
     qvel = np.zeros(robot.model.nv)
     if robot.model.nv == 17:  # the crowd: the ball flies towards the trunk
-        qvel[11:14] = 4.0, 0.1, 2.0
+        qvel[11:14] = 4.0, 0.1, -1.8
     controls = rng.uniform(-1.0, 1.0, size=(200, robot.model.nu)) * np.abs(robot.model.actuator_ctrlrange).max(axis=1)
 
     def shake(time, state):
@@ -126,3 +146,33 @@ def test_a_run_is_the_same_to_the_last_bit_without_it(name, law, monkeypatch):
     always = run_of(robot, law, duration)
     assert np.array_equal(known.qpos, always.qpos)
     assert np.array_equal(known.force, always.force)
+    assert name == "cassie" or touching(known).any()  # whose legs are far apart
+    assert not touching(known).all()
+
+
+def touching(rec: ff.Recording) -> np.ndarray:
+    """In which samples two bodies of the robot touch, by MuJoCo's detection."""
+    model = rec.robot.model
+    data = mujoco.MjData(model)
+    found = np.zeros(len(rec), dtype=bool)
+    for k, qpos in enumerate(rec.qpos):
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        found[k] = data.ncon > 0
+    return found
+
+
+def test_a_robot_that_stands_is_looked_at_once(monkeypatch):
+    made, make = [], workspace.make_clearance
+
+    def kept(widened, data):
+        made.append(make(widened, data))
+        return made[-1]
+
+    monkeypatch.setattr(workspace, "make_clearance", kept)
+    robot = ff.load_robot(mujoco.MjSpec.from_string(FORK), feet=["foot"])
+    assert may_touch(robot.model)
+    rec = ff.Simulation(robot, law="time-stepping").run(0.5)
+    assert made[-1].looks[SERVED] == len(rec)
