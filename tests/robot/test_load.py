@@ -193,9 +193,17 @@ def test_feet_of_a_model_that_collides_by_pairs_are_found_and_its_floor_is_gone(
 
 
 def test_a_built_in_robot_is_made_once_for_the_same_options():
-    """A robot never changes, so that whoever asks for the same gets the same."""
-    first = load_robot("brick", mass=2.0)
-    assert load_robot("brick", mass=2.0) is first
+    """Whoever asks for the same gets the same, but for a model of one's own."""
+    first, second = load_robot("brick", mass=2.0), load_robot("brick", mass=2.0)
+    assert second == first and second.others is first.others and second.model is not first.model
     assert load_robot("brick", mass=2.5).mass == pytest.approx(2.5)
     assert load_robot("brick", mass=2.0, name="stone").name == "stone"
-    assert load_robot("brick", mass=2.0, points=(2, 2)) is not load_robot("brick", mass=2.0, points=(2, 2))
+    soles = [load_robot("brick", mass=2.0, points=(2, 2)) for _ in range(2)]  # no plain value: made anew
+    assert soles[0].others is not soles[1].others
+
+
+def test_a_model_that_was_changed_is_not_that_of_the_next_robot():
+    changed, mass = load_robot("brick"), load_robot("brick").mass
+    changed.model.body_mass[:] *= 3.0
+    assert load_robot("brick").mass == mass
+    np.testing.assert_allclose(load_robot("brick").model.body_mass.sum(), mass)

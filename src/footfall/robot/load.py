@@ -21,7 +21,7 @@ from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_fixed_root
 from footfall.robot.robot import Robot
 
-#: The last built-in robots by what they were asked for: a robot never changes, and to make one takes 5 to 40 ms.
+#: The last built-in robots by what they were asked for: to make one takes 5 to 40 ms.
 _made: dict[Hashable, Robot] = {}
 MOST_MADE = 32
 
@@ -77,7 +77,7 @@ def load_robot(
             source, {"feet": feet, "points": points, "pose": pose, "actuators": actuators, "name": name}, parameters
         )
         if key is not None and key in _made:
-            return _made[key]
+            return _with_own_model(_made[key])
         if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
             parameters["actuators"], actuators = actuators, "as-is"
         spec, sole, resolved = build(source, parameters)
@@ -135,7 +135,19 @@ def load_robot(
         if len(_made) >= MOST_MADE:
             _made.pop(next(iter(_made)), None)
         _made[key] = robot
+        _ = robot.others  # which takes longest to find out
+        return _with_own_model(robot)
     return robot
+
+
+def _with_own_model(robot: Robot) -> Robot:
+    """A robot whose model may be changed, against the rule, without changing the next one that is loaded.
+
+    What it has found out of itself goes with it.
+    """
+    own = copy.copy(robot)
+    object.__setattr__(own, "model", copy.copy(robot.model))
+    return own
 
 
 def _key(source: str, options: Mapping[str, Any], parameters: Mapping[str, Any]) -> Hashable:
