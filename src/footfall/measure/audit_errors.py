@@ -135,7 +135,7 @@ def friction_angle(rec: Record) -> np.ndarray:
     angle = _angle(force, -velocity)
     # The way in a step is dt J v+ + dt^2 J' v+ / 2, and the velocity after it J v+ + dt J' v+.
     way = tangential(rec, np.diff(rec.position, axis=0, append=rec.position[-1:]))[:-1]
-    for end in (velocity[1:], 2.0 * way / rec.dt - velocity[1:]):
+    for end in (velocity[1:], 2.0 * way / rec.record_dt - velocity[1:]):
         angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
         slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
     if rec.law.event_driven:
