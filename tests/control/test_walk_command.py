@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
+import footfall as ff
 from footfall.cli import main
+from footfall.cli.survey import cells
+from footfall.study.walk_outcome import robot_outcome
 
 
 def test_a_quadruped_walks_and_reports(capsys):
@@ -58,3 +62,9 @@ def test_a_survey_is_one_table(tmp_path, capsys):
     assert main(["survey", "quadruped", "--laws", "time-stepping", "--steps", "6", "--out", str(file)]) == 0
     rows = [line for line in file.read_text().splitlines() if line.startswith("| quadruped")]
     assert len(rows) == 1 and rows[0].count("| yes |") == 2
+
+
+def test_a_robot_in_a_plane_takes_any_push_to_the_side():
+    found = robot_outcome(ff.load_robot("planar-biped"), "time-stepping", steps=2)
+    assert found.stands == "yes" and found.push == math.inf and "free base" in found.walks
+    assert cells(found)[3] == "any"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 HEADER = """# Robots
 
 What robots do with the defaults of `Balance`, `Walk` and `QuadrupedWalk`, by law: whether they stand; the largest
-sideways push of 0.1 s on the root that they survive without a step, as impulse over weight; whether they walk
-{steps} steps; the speed that is asked for and reached; mechanical cost of transport; the audit of the walk's contact
-forces. Servos are driven as motors. Made by
+sideways push of 0.1 s on the root that they survive without a step, as impulse over weight (any, of a robot in a
+plane); whether they walk {steps} steps; the speed that is asked for and reached; mechanical cost of transport; the
+audit of the walk's contact forces. Servos are driven as motors. Made by
 
 ```text
 $ {command}
@@ -145,7 +145,15 @@ def _row(texts: tuple[str, ...]) -> str:
 
 
 #: Built-in robots with legs and a free base.
-WALKERS = ("full-humanoid", "quadruped", "small-humanoid", "spatial-biped", "torque-biped")
+WALKERS = (
+    "full-humanoid",
+    "hanavan",
+    "point-biped",
+    "quadruped",
+    "small-humanoid",
+    "spatial-biped",
+    "torque-biped",
+)
 
 
 def cells(one: RobotOutcome) -> tuple[str, ...]:
@@ -154,7 +162,7 @@ def cells(one: RobotOutcome) -> tuple[str, ...]:
     numbers = ("", "", "", "")
     if walk is not None:
         numbers = (f"{one.asked:.2f} m/s", f"{walk.speed:.2f} m/s", f"{walk.cost_of_transport:.2f}", walk.audit)
-    push = "" if math.isnan(one.push) else f"{one.push:.3f} s"
+    push = "" if math.isnan(one.push) else "any" if math.isinf(one.push) else f"{one.push:.3f} s"
     return (one.robot, one.law, one.stands, push, one.walks, *numbers)
 
 

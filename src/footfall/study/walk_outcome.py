@@ -85,7 +85,7 @@ class RobotOutcome:
     robot: str
     law: str
     stands: str  # "yes", or why not
-    push: float  # the largest sideways impulse that is survived, weights times seconds
+    push: float  # the largest sideways impulse that is survived, weights times seconds; inf if every one is
     walks: str  # "yes", or why not
     asked: float  # m/s
     walk: WalkOutcome | None
@@ -115,10 +115,10 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
 
 
 def _largest(sim: Simulation) -> float:
-    """The largest sideways push of 0.1 s that is survived, weights times seconds, to an eighth."""
+    """The largest sideways push of 0.1 s that is survived, weights times seconds, to an eighth; inf in a plane."""
     robot = sim.robot
     root = robot.model.body(int(robot.model.body_rootid[robot.point_body[0]])).name
     force = FIRST * robot.weight / PUSH
     push = Push(root, (0.0, force, 0.0), start=0.2, duration=PUSH)
     found = largest_push(robot, push, laws=[sim.law], controller="balance", wait=STANDING_AGAIN, within=0.125)[0]
-    return found.survived * PUSH / robot.weight
+    return math.inf if math.isinf(found.failed) else found.survived * PUSH / robot.weight
