@@ -193,26 +193,31 @@ class ByReference:
         for value in named:
             starts.append(len(words))
             kinds.append(_lay_out(value, words))
-        self._starts = starts
-        self._set(named, kinds, np.array(words, dtype=np.int64))
-
-    def _set(self, named: Any, kinds: list[Any], words: np.ndarray) -> None:
+        self._starts, self._kinds = starts, kinds
         self._numba_type_ = _reference((type(named), *kinds), named)
-        self.named, self._kinds, self._words = named, kinds, words  # the tuple keeps the arrays
+        self._set(named, np.array(words, dtype=np.int64))
+
+    def _set(self, named: Any, words: np.ndarray) -> None:
+        self.named, self._words = named, words  # the tuple keeps the arrays
         self.address: int = _start(words)
 
     def replace(self, **fields: Any) -> ByReference:
         """The same with other values in some fields, of as many words as before; the others are not laid out again."""
-        kinds, words = self._kinds.copy(), self._words.copy()
-        for name, value in fields.items():
-            number = self.named._fields.index(name)
-            laid: list[int] = []
-            kinds[number] = _lay_out(value, laid)
-            place = slice(*(*self._starts, len(words))[number : number + 2])
-            words[place] = np.array(laid, dtype=np.int64)
         made = ByReference.__new__(ByReference)
-        made._starts = self._starts
-        made._set(self.named._replace(**fields), kinds, words)
+        made._starts, made._kinds, made._numba_type_ = self._starts, self._kinds, self._numba_type_
+        named, words = self.named, self._words.copy()
+        for name, value in fields.items():
+            number = named._fields.index(name)
+            if value is named[number]:
+                continue
+            laid: list[int] = []
+            kind = _lay_out(value, laid)
+            words[self._starts[number] : self._starts[number] + len(laid)] = laid
+            if kind is not made._kinds[number]:
+                made._kinds = [*made._kinds[:number], kind, *made._kinds[number + 1 :]]
+        made._set(named._replace(**fields), words)
+        if made._kinds is not self._kinds:
+            made._numba_type_ = _reference((type(named), *made._kinds), made.named)
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -235,7 +240,21 @@ def _start(array: Any) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array))
 
 
-def _lay_out(value: Any, words: list[int]) -> Any:
+class _Kind:
+    """What the type of a value follows from; there is one for each, so that kinds are compared by what they are."""
+
+    __slots__ = ()
+
+
+_kinds: dict[Any, _Kind] = {}
+
+
+def _kind(key: Any) -> _Kind:
+    found = _kinds.get(key)
+    return _kinds.setdefault(key, _Kind()) if found is None else found
+
+
+def _lay_out(value: Any, words: list[int]) -> _Kind:
     """Append a value's words; gives what its type follows from."""
     if isinstance(value, np.ndarray):
         size, shape, flags = value.size, value.shape, value.flags.num
@@ -244,26 +263,27 @@ def _lay_out(value: Any, words: list[int]) -> Any:
         else:
             address = value.__array_interface__["data"][0]
         words += (0, 0, size, value.itemsize, address, *shape, *value.strides)
-        return value.dtype, len(shape), flags
+        return _kind((value.dtype, len(shape), flags))
     if isinstance(value, int) and not isinstance(value, bool):
         words.append(value)
-        return int
+        return _INTEGER
     if isinstance(value, float):
-        words.append(_INTEGER.unpack(_FLOAT.pack(value))[0])
-        return float
+        words += _WORD.unpack(_DOUBLE.pack(value))
+        return _FLOAT
     if isinstance(value, tuple):
-        return type(value), *[_lay_out(one, words) for one in value]
+        return _kind((type(value), *[_lay_out(one, words) for one in value]))
     if isinstance(value, ByReference):
         words.append(value.address)
-        return value._numba_type_
+        return _kind(value._numba_type_)
     address = value.__wrapper_address__() if hasattr(value, "__wrapper_address__") else value.address
     words += (address, 0, 0)
-    return getattr(value, "_numba_type_", None) or typeof(value)
+    return _kind(getattr(value, "_numba_type_", None) or typeof(value))
 
 
 #: NumPy's flags of an array that lies in one piece and may be written.
 _PLAIN = 0x0001 | 0x0400
-_FLOAT, _INTEGER = struct.Struct("d"), struct.Struct("q")
+_DOUBLE, _WORD = struct.Struct("d"), struct.Struct("q")
+_INTEGER, _FLOAT = _kind(int), _kind(float)
 
 
 @unbox(Reference)
