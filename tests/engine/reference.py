@@ -10,7 +10,6 @@ import numpy as np
 import footfall as ff
 from footfall.robot import Robot
 from footfall.simulation.run import Run, Task
-from footfall.simulation.workspace import give_back
 
 # Every kind of joint, branches, a second tree, a lone body, armature, damping: what a chain of hinges does not show.
 MENAGERIE = """
@@ -80,7 +79,7 @@ def evaluated(sim: ff.Simulation, qpos: np.ndarray, qvel: np.ndarray | None = No
 
 def done(run: Run) -> None:
     """Let the next run compute where this one did; its arrays are no longer valid."""
-    give_back(run.simulation, run.workspace)
+    run.give_back()
 
 
 def near(run: Run) -> np.ndarray:

@@ -41,6 +41,21 @@ def test_the_loop_comes_back_often_enough():
     assert run_module.GLANCE <= 0.1
 
 
+def test_ctrl_c_before_the_first_glance(monkeypatch):
+    """Nobody has taken charge of it yet: Python raises it as soon as the loop comes back."""
+    advance = Run.advance
+
+    def pressed(self, steps, seconds):
+        more = advance(self, 5, seconds)
+        press()
+        return more
+
+    monkeypatch.setattr(Run, "advance", pressed)
+    with pytest.raises(ff.Interrupted, match=r"interrupted at t = 0\.005 s") as caught:
+        ff.Simulation(BIPED).run(1.0)
+    check(caught.value.recording, 0.005)
+
+
 def test_ctrl_c_in_compiled_code(monkeypatch):
     """Pressed while the loop runs: the run would take hours."""
     enter = run_module.Interrupts.__enter__

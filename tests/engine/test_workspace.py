@@ -1,13 +1,16 @@
 """Runs of one simulation share what they compute in, and nothing of what they compute."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.first_values import FirstValues
 from footfall.record.record import COLUMNS
-from footfall.simulation.workspace import prepared
+from footfall.simulation.workspace import FEW_SAMPLES, prepared
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
 
@@ -70,3 +73,35 @@ def test_a_run_inside_a_controller_has_a_workspace_of_its_own():
 
     alone = sim.run(0.005, controller=lambda t, state: np.zeros(state.robot.model.nu))
     assert same(sim.run(0.005, controller=ahead), alone)
+
+
+def test_short_runs_record_what_long_ones_do():
+    """Those of few samples are recorded into arrays that the next run gets, too."""
+    sim = ff.Simulation("quadruped")
+    long = sim.run(2 * FEW_SAMPLES * sim.dt, pushes=PUSH)
+    for samples in (FEW_SAMPLES - 1, 7, 2 * FEW_SAMPLES, 20):
+        short = sim.run((samples - 1) * sim.dt, pushes=PUSH)
+        assert len(short) == samples
+        assert all(np.array_equal(getattr(short, name)[:-1], getattr(long, name)[: samples - 1]) for name in COLUMNS)
+
+
+def test_no_controller_is_kept_when_its_run_has_ended():
+    class Hold:
+        def __call__(self, t, state):
+            return state.robot.home_ctrl
+
+    sim, controller = ff.Simulation("quadruped"), Hold()
+    sim.run(0.005, controller=controller)
+    alive = weakref.ref(controller)
+    del controller
+    gc.collect()
+    assert alive() is None
+
+
+def test_arrays_of_any_kind_are_put_back():
+    kinds = [np.arange(5.0), np.arange(3, dtype=np.uint8), np.zeros((2, 3)), np.arange(8.0)[::2], np.zeros(0)]
+    first, before = FirstValues(kinds), [array.copy() for array in kinds]
+    for array in kinds:
+        array += 1
+    first.put_back()
+    assert all(np.array_equal(array, value) for array, value in zip(kinds, before, strict=True))

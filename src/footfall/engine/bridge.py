@@ -131,6 +131,8 @@ def _array_at(kind):
 
 #: Arrays that MuJoCo moves about, by their addresses: see :func:`counter`.
 doubles_at, integers_at = _array_at(types.float64), _array_at(types.int32)
+#: Memory of any kind, in words of eight bytes.
+words_at = _array_at(types.int64)
 
 
 @intrinsic

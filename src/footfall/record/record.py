@@ -115,18 +115,16 @@ class Record:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, derived(self))
         for name, shape in array_shapes(self.robot, samples, len(others)).items():
-            array = np.ascontiguousarray(getattr(self, name), dtype=COLUMNS[name].dtype).view()
+            array = _own_view(getattr(self, name), _DTYPES[name])
             if array.shape != shape:
                 axes = ", ".join(("time", *COLUMNS[name].axes))
                 raise RecordingError(f"'{name}' has shape {array.shape} but ({axes}) is {shape}")
-            array.setflags(write=False)
             object.__setattr__(self, name, array)
         signals = {}
         for name, values in self.signals.items():
-            signals[name] = np.ascontiguousarray(values, dtype=float).view()
+            signals[name] = _own_view(values, np.dtype(float))
             if signals[name].shape[:1] != (samples,):
                 raise RecordingError(f"signal '{name}' has shape {signals[name].shape}, not ({samples}, ...)")
-            signals[name].setflags(write=False)
         object.__setattr__(self, "signals", MappingProxyType(signals))
         object.__setattr__(self, "pushes", tuple(self.pushes))
         object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
@@ -230,9 +228,17 @@ DERIVED: Mapping[str, Callable[[Record], np.ndarray]] = {
 
 def array_shapes(robot: Robot, samples: int, others: int = 0) -> dict[str, tuple[int, ...]]:
     """The shape of every array of a recording with columns for ``others`` points beside those of the feet."""
-    model = robot.model
-    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": robot.point_count + others, "xyz": 3}
-    return {name: (samples, *(sizes[axis] for axis in column.axes)) for name, column in COLUMNS.items()}
+    model, points = robot.model, robot.point_count + others
+    sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": points, "xyz": 3}
+    return {name: (samples, *[sizes[axis] for axis in column.axes]) for name, column in COLUMNS.items()}
+
+
+_DTYPES = {name: np.dtype(column.dtype) for name, column in COLUMNS.items()}
+
+
+def _own_view(values: Any, dtype: np.dtype) -> np.ndarray:
+    """What was given as an array that lies in one piece and is not to be written to."""
+    return read_only(np.ascontiguousarray(values, dtype=dtype).view())
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -22,11 +22,11 @@ def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gro
     """
     rows = len(arrays["time"])
     who = tape.who[:, :rows]
+    if not who.any():
+        return np.zeros(0, dtype=int)
     places = np.flatnonzero(who.any(axis=1))
     found = np.unique(who[places])
     found = found[found > 0] - 1
-    if not found.size:
-        return found
     shape = (rows, len(found))
     columns = {name: np.zeros((*shape, 3)) for name in ("force", "peak_force", "position", "velocity", "normal")}
     columns |= {"gap": np.full(shape, np.nan), "mode": np.zeros(shape, dtype=np.int8)}

@@ -30,11 +30,15 @@ from footfall.solve.contacts import Contacts
 Controller = Callable[[float, State], Any] | StatefulController | CompiledController
 
 
+#: What sets the controls, as :class:`footfall.engine.step.Plan` has it.
+NOTHING, PYTHON, COMPILED = 0, 1, 2
+
+
 class Controls(NamedTuple):
     """A controller made ready for the compiled loop."""
 
     name: str
-    kind: int  # 0 none, 1 a Python function, 2 a compiled one
+    kind: int  # NOTHING, PYTHON or COMPILED
     control: step.Control
     callback: Callback
     signals: Mapping[str, Signal] = MappingProxyType({})
@@ -96,7 +100,8 @@ def no_control() -> Controls:
         return 0
 
     silent = Callback(lambda time: None, Interrupts())
-    return Controls("none", 0, step.Control(silent, function_pointer(control_signature(), idle), np.zeros(1)), silent)
+    control = step.Control(silent, function_pointer(control_signature(), idle), np.zeros(1))
+    return Controls("none", NOTHING, control, silent)
 
 
 def find_controller(controller: Controller | str | None) -> tuple[str, Controller | None]:
@@ -142,27 +147,25 @@ class Seen(NamedTuple):
 
 def make_controls(
     name: str,
-    controller: Controller | None,
+    controller: Controller,
     robot: Robot,
     ground: Ground,
     dt: float,
     seen: Seen,
     interrupts: Interrupts,
 ) -> Controls:
-    """Make a controller ready: a function, one of the objects of :mod:`footfall.control.base`, or None."""
+    """Make a controller ready: a function, or one of the objects of :mod:`footfall.control.base`."""
     none = no_control()
-    if controller is None:
-        return none
     if _is_compiled(controller):
         gains = np.ascontiguousarray(controller.gains(robot, ground, dt), dtype=float)
         control = none.control._replace(compiled=controller.pointer(), gains=gains)
-        return none._replace(name=name, kind=2, control=control)
+        return none._replace(name=name, kind=COMPILED, control=control)
     if isinstance(controller, StatefulController):
         controller = controller.start(robot, ground, dt)
     if isinstance(controller, Inside):
         pointer, gains = controller.join(senses_of(*seen))
         control = none.control._replace(compiled=pointer, gains=gains)
-        return Controls(name, 2, control, none.callback, controller.signals, controller.warnings, controller)
+        return Controls(name, COMPILED, control, none.callback, controller.signals, controller.warnings, controller)
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen
@@ -181,7 +184,7 @@ def make_controls(
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
     signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
-    return Controls(name, 1, none.control._replace(python=callback), callback, signals, warnings)
+    return Controls(name, PYTHON, none.control._replace(python=callback), callback, signals, warnings)
 
 
 def _checked(

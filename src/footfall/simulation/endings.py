@@ -71,12 +71,15 @@ def conclude(run: Run) -> Recording:
 
 def overflowed(run: Run) -> bool:
     """Whether MuJoCo had to leave out contacts or other constraints, so that forces are missing."""
-    return any(run.data.warning[int(kind)].number for kind in OVERFLOWS)
+    warned = run.workspace.warned
+    return bool(np.count_nonzero(warned)) and any(warned[int(kind)] for kind in OVERFLOWS)
 
 
 def warnings_of(run: Run) -> list[RunWarning]:
     """What MuJoCo warned of, once for each kind."""
-    found = []
+    found: list[RunWarning] = []
+    if not np.count_nonzero(run.workspace.warned):
+        return found
     for kind in WARNINGS:
         one = run.data.warning[int(kind)]
         if one.number:

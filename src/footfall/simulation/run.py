@@ -13,24 +13,26 @@ import mujoco
 import numba
 import numpy as np
 
-from footfall.compiled import ByReference, waited_for_code
+from footfall.compiled import waited_for_code
 from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
 from footfall.engine.dormand_prince import painleve_warnings
 from footfall.engine.others import LIVE, LOST, of_feet
-from footfall.engine.tape import END, NEXT, OUTCOME_SIZE, SAMPLES, Tape, make_tape
+from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
 from footfall.simulation.columns import add_other_columns
 from footfall.simulation.controls import (
+    PYTHON,
     Controller,
     Seen,
     find_controller,
     initial_state,
     make_controls,
+    no_control,
     own_rate,
 )
 from footfall.simulation.endings import conclude, interrupted, overflowed, warnings_of
@@ -101,11 +103,11 @@ class Run:
 
         if qpos is None and qvel is None:
             qpos, qvel = initial_state(controller, robot, sim.ground)
-        shared = prepared(sim)
+        shared = self._shared = prepared(sim)
         self.workspace = space = take_workspace(sim, shared)
         self.data, self.points, self.contacts, self.flow = space.data, space.points, space.contacts, space.flow
-        self.data.qpos[:] = vector("qpos", sim.home_on_ground if qpos is None else qpos, model.nq, robot.name)
-        self.data.qvel[:] = vector("qvel", np.zeros(model.nv) if qvel is None else qvel, model.nv, robot.name)
+        self.data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, robot.name)
+        self.data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, robot.name)
         mujoco.mj_normalizeQuat(model, self.data.qpos)
         if start is None:
             perturb(model, self.data)
@@ -114,8 +116,10 @@ class Run:
         if shared.longest is not None:
             warn_of_long_steps(law, sim.setting, shared.longest)
         self.interrupts = Interrupts()
-        seen = Seen(self.data, of_feet(self.points), self.contacts)
-        self.controls = make_controls(name, controller, robot, sim.ground, dt * control_every, seen, self.interrupts)
+        self.controls = no_control()
+        if controller is not None:
+            seen, period = Seen(self.data, of_feet(self.points), self.contacts), dt * control_every
+            self.controls = make_controls(name, controller, robot, sim.ground, period, seen, self.interrupts)
         signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
         plan = shared.plan._replace(
             total=self.total,
@@ -124,13 +128,13 @@ class Run:
             record_every=self.record_every,
         )
         own_pushes = make_pushes(model, self.pushes, dt, self.total)
-        self._parts = space.for_run(plan, own_pushes, self.controls.control, signals)
+        space.for_run(plan, own_pushes, self.controls.control, signals)
         self.conditions, self.scratch = space.conditions, space.scratch
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)
-        self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
-        self.set_tape(make_tape(model, samples, robot.point_count, signals))
+        self.outcome = space.outcome
+        self.set_tape(space.make_tape(samples, robot.point_count, signals))
         self.step = 0
         self._loop: Any = None
         if helper is not None:
@@ -140,19 +144,16 @@ class Run:
 
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
-        self.tape, self._tape = tape, ByReference(tape)
+        self.tape = tape
         if self.workspace.size > 0:
             self.resize(self.workspace.size)
         else:
-            self._lay_out()
+            self._laid_out = self.workspace.laid_out(tape)
 
-    def _lay_out(self) -> None:
-        """Put together what the loop takes beside the steps."""
-        world, points, contacts, scratch, conditions, laws, flow = self._parts
-        loop = ByReference(
-            step.Loop(world, points, contacts, scratch, conditions, laws, self._tape, self.outcome),
-        )
-        self._laid_out = (loop,) if flow is None else (loop, flow)
+    def give_back(self) -> None:
+        """Let another run have the workspace; what refers to its arrays is no longer valid."""
+        self.workspace.let_go()
+        self._shared.spare.append(self.workspace)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
@@ -192,7 +193,7 @@ class Run:
         """Give the run room for points beside the feet, as ``SIZES[size]`` of :mod:`footfall.engine.others` has it."""
         space = self.workspace
         try:
-            self._parts = space.resize(self.simulation, size, len(self.tape.time))
+            space.resize(self.simulation, size, len(self.tape.time))
         except MemoryError as cause:
             raise SimulationError(
                 "there is no memory to record bodies beside the feet that touch the ground: use a larger record_dt, or "
@@ -201,16 +202,19 @@ class Run:
             ) from cause
         self.points, self.contacts, self.flow = space.points, space.contacts, space.flow
         self.conditions, self.scratch = space.conditions, space.scratch
-        self._lay_out()
+        self._laid_out = space.laid_out(self.tape)
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
         """Run to the end and hand back the recording, with a warning or an error if it ended early."""
         begin, waited = time.perf_counter(), waited_for_code()
         try:
-            with self.interrupts:
-                while self.advance(self.total + 1, GLANCE) and not (self.interrupts.asked or overflowed(self)):
-                    if progress is not None:
-                        progress(self.step * self.simulation.dt)
+            # To take charge of Ctrl-C takes as long as two steps; where no Python runs within the loop, one glance can
+            # do without.
+            if self.controls.kind == PYTHON or self._goes_on():
+                with self.interrupts:
+                    while self._goes_on():
+                        if progress is not None:
+                            progress(self.step * self.simulation.dt)
         except KeyboardInterrupt as cause:  # from the user's own handler, or from the progress
             raise interrupted(self) from cause
         self.wall_time = time.perf_counter() - begin - (waited_for_code() - waited)  # of the steps alone
@@ -218,6 +222,10 @@ class Run:
         if progress is not None and recording.failure is None:
             progress(self.total * self.simulation.dt)
         return recording
+
+    def _goes_on(self) -> bool:
+        """Go on until the next glance; whether there is more to do."""
+        return self.advance(self.total + 1, GLANCE) and not (self.interrupts.asked or overflowed(self))
 
     def _warnings(self) -> list[dict[str, Any]]:
         """What the controller reported, and when the law's forces did not exist."""
@@ -229,7 +237,10 @@ class Run:
     def recording(self, failure: Failure | None = None) -> Recording:
         """What was recorded so far."""
         sim = self.simulation
-        arrays = Tape(*(array[: self.outcome[SAMPLES]] for array in self.tape))._asdict()
+        rows = int(self.outcome[SAMPLES])
+        arrays = {name: array[:rows] for name, array in zip(Tape._fields, self.tape, strict=True)}
+        if self.workspace.keeps(self.tape):
+            arrays = {name: array.copy() for name, array in arrays.items()}
         others = add_other_columns(arrays, self.points.others.tape, sim.robot, sim.ground)
         signals, units = self._signals(arrays.pop("signals"), arrays["gap"])
         info = {
@@ -262,10 +273,12 @@ class Run:
     def _signals(self, flat: np.ndarray, gap: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         """What law and controller reported, by name, and the units."""
         law = self.simulation.law
-        if not law.event_driven:
+        of_law = self._shared.law_signals
+        if of_law and not law.event_driven:
             in_air = (gap > law.margin).all(axis=1)  # the law is not called: its signals are of an earlier step
-            flat = flat.copy()
-            flat[in_air, : flat.shape[1] - sum(s.values.size for s in self.controls.signals.values())] = 0.0
+            if in_air.any():
+                flat = flat.copy()
+                flat[in_air, :of_law] = 0.0
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
         shapes |= dict.fromkeys(law.foot_signals, (len(self.simulation.robot.feet),))
         shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}

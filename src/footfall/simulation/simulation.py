@@ -15,7 +15,6 @@ from footfall.simulation.controls import Controller
 from footfall.simulation.run import Run, Task
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State
-from footfall.simulation.workspace import give_back
 from footfall.simulation.world import World
 
 
@@ -66,7 +65,7 @@ class Simulation(Setup):
         except mujoco.FatalError as error:
             raise SimulationError(f"MuJoCo gave up before the first step: {' '.join(str(error).split())}") from error
         recording = run.finish(progress)
-        give_back(self, run.workspace)
+        run.give_back()
         return recording
 
     def start(

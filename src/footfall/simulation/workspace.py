@@ -26,9 +26,10 @@ from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clearance import make_clearance
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
+from footfall.engine.first_values import FirstValues
 from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, own_copy, with_tape
 from footfall.engine.shared_rows import most_shared_rows
-from footfall.engine.tape import sample_bytes
+from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
     Guard,
     Pushes,
@@ -44,7 +45,7 @@ from footfall.engine.world import (
 )
 from footfall.ground import Ground
 from footfall.simulation.controls import no_control
-from footfall.simulation.pushes import make_pushes
+from footfall.simulation.pushes import no_pushes
 from footfall.simulation.setup import Setup
 from footfall.solve.contacts import coupled_signature
 
@@ -52,6 +53,8 @@ from footfall.solve.contacts import coupled_signature
 STEEP = 2.0
 
 
+#: Samples of runs so short that to copy what they recorded takes less time than to make arrays for it.
+FEW_SAMPLES = 64
 #: What a workspace lays out anew when it makes room for more points.
 LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
 
@@ -191,14 +194,20 @@ class Workspace:
             clearance=make_clearance(sim.scene.widened, self.data),
             constraints=make_constraints(self.data, sim.scene.joints, feet, shared.shared_rows),
             native=sim.scene.native.copy(),
-            pushes=make_pushes(model, (), sim.dt),
+            pushes=no_pushes(),
             ground=shared.ground,
             control=no_control().control,
         )
         self.flow: Flow | None = None
         self._lay_out(sim, 0, None, shared.law_signals)
         self._first_layout = {name: getattr(self, name) for name in LAID_OUT}
-        self._first_values = [(array, array.copy()) for array in self._remembered()]
+        self._first_values = FirstValues(self._remembered())
+        self._first_values.put_back()  # so that it is compiled at the first start, and not for the second run
+        self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
+        self.outcome = np.zeros(OUTCOME_SIZE, dtype=np.int64)
+        self._few = make_tape(model, 0, sim.robot.point_count, 0)
+        self._tape = ByReference(self._few)
+        self._laid_out: tuple[Any, ...] = ()
 
     def _lay_out(self, sim: Setup, size: int, before: Scratch | None, signals: int) -> None:
         """Lay out all that depends on how many points and bodies there is room for; ``before`` is what there was."""
@@ -245,12 +254,11 @@ class Workspace:
         """How many places for points beside the feet there are in each size."""
         return [min(places, len(self._all_points.others.who)) for places, _ in SIZES]
 
-    def resize(self, sim: Setup, size: int, samples: int) -> tuple[Any, ...]:
-        """What the loop takes with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record included."""
+    def resize(self, sim: Setup, size: int, samples: int) -> None:
+        """Lay out the loop's parts with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record, too."""
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         self._lay_out(sim, size, self.scratch, 0)
-        return self.parts
 
     def _remembered(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and scratch space, which is small.
@@ -266,24 +274,62 @@ class Workspace:
         rest = (self.scratch, of_law, few, self.conditions.native, self.flow or ())
         return _arrays((points, places, self._all_contacts, operators, rest))
 
-    def reset(self) -> None:
-        """As new."""
-        mujoco.mj_resetData(self.model, self.data)
+    def let_go(self) -> None:
+        """Keep nothing that a run has brought, such as its controller, nor more room than at first."""
         for name, value in self._first_layout.items():
             setattr(self, name, value)
-        for array, value in self._first_values:
-            array[...] = value
+        if self._laid_out and self._laid_out[0].named[: len(self.parts) - 1] != self.parts[:-1]:
+            self._laid_out = ()
+        if self._tape.named is not self._few:
+            self._tape, self._laid_out = ByReference(self._few), ()
 
-    def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> tuple[Any, ...]:
-        """The parts of the loop for a run with this plan and so many signals, and the flow, if driven by events."""
-        world, points, contacts, scratch, conditions, laws, flow = self.parts
+    def reset(self) -> None:
+        """As new, after it was let go."""
+        mujoco.mj_resetData(self.model, self.data)
+        self._first_values.put_back()
+        self.outcome[:] = 0
+
+    def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
+        """Lay out the parts of the loop for a run with this plan and so many signals.
+
+        The next run finds plan and pushes as they are: it is often one of the same kind. A controller is not kept.
+        """
+        known = self.conditions
+        if plan != known.plan or pushes is not known.pushes:
+            self.conditions = known._replace(plan=plan, pushes=pushes)
+            self._set_part(4, self.parts[4].replace(plan=plan, pushes=pushes))
+            self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
+        if control is not known.control:
+            self.conditions = self.conditions._replace(control=control)
+            self._set_part(4, self.parts[4].replace(control=control))
         if signals != len(self.scratch.signals):
             self.scratch = self.scratch._replace(signals=np.zeros(signals))
-            scratch = scratch.replace(signals=self.scratch.signals)
-        conditions = conditions.replace(plan=plan, pushes=pushes, control=control)
-        self.conditions = self.conditions._replace(plan=plan, pushes=pushes, control=control)
-        self.parts = (world, points, contacts, scratch, conditions, laws, flow)
-        return self.parts
+            self._set_part(3, self.parts[3].replace(signals=self.scratch.signals))
+
+    def _set_part(self, number: int, part: ByReference) -> None:
+        self.parts = (*self.parts[:number], part, *self.parts[number + 1 :])
+
+    def make_tape(self, samples: int, points: int, signals: int) -> Tape:
+        """Arrays to record so many samples into; see :meth:`keeps` for whose they are."""
+        if samples > FEW_SAMPLES:
+            return make_tape(self.model, samples, points, signals)
+        if self._few.signals.shape != (FEW_SAMPLES, signals):
+            self._few = make_tape(self.model, FEW_SAMPLES, points, signals)
+        return self._few
+
+    def keeps(self, tape: Tape) -> bool:
+        """Whether the next run will record into the same arrays."""
+        return tape is self._few
+
+    def laid_out(self, tape: Tape) -> tuple[Any, ...]:
+        """What the loop takes beside the steps, to record into these arrays."""
+        if self._tape.named is not tape:
+            self._tape, self._laid_out = ByReference(tape), ()
+        parts, flow = self.parts[:-1], self.parts[-1]
+        if not self._laid_out or self._laid_out[0].named[: len(parts)] != parts:
+            loop = ByReference(step.Loop._make((*parts, self._tape, self.outcome)))
+            self._laid_out = (loop,) if flow is None else (loop, flow)
+        return self._laid_out
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
@@ -297,18 +343,13 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
-    """A workspace in its first state, for one run."""
+    """A workspace in its first state, for one run; ``shared.spare`` takes it back when nothing refers to its arrays."""
     try:
         found = shared.spare.pop()
     except IndexError:
         return Workspace(sim, shared)
     found.reset()
     return found
-
-
-def give_back(sim: Setup, workspace: Workspace) -> None:
-    """Let another run have a workspace whose run has ended; what refers to its arrays is no longer valid."""
-    prepared(sim).spare.append(workspace)
 
 
 @cache

@@ -91,6 +91,8 @@ def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: 
     yield controller_overhead(robot, effort)
     say("bench: controllers at every step")
     yield from controller_costs(effort)
+    say("bench: short runs")
+    yield run_cost(robot, effort)
     say("bench: two threads")
     yield from thread_ratios(robot, effort)
     say("bench: import time")
@@ -193,6 +195,19 @@ def controller_costs(effort: Effort, law: Law | str = "spring-damper") -> Iterat
     steppers["walk"] = settled(robot, law, effort, walk)
     for name, seconds in interleaved(steppers, effort.rounds, effort.steps).items():
         yield Figure(f"controlled by {name.partition('(')[0].lower()}, {law}", 1e6 * seconds, "us per step")
+
+
+def run_cost(robot: Robot, effort: Effort, law: Law | str = "time-stepping") -> Figure:
+    """What a run of ten steps takes beside its steps."""
+    sim = Simulation(robot, law=law, dt=DT)
+    few, many = 10, 10 + effort.steps
+    best = dict.fromkeys((few, many), float("inf"))
+    for _ in range(effort.rounds):
+        for steps, times in ((few, 20), (many, 1)):
+            for _ in range(times):
+                best[steps] = min(best[steps], _seconds(lambda n: sim.run(n * DT), steps) * steps)
+    each = (best[many] - best[few]) / (many - few)
+    return Figure("a run of 10 steps, beside them", 1e3 * (best[few] - few * each), "ms")
 
 
 def thread_ratios(robot: Robot, effort: Effort, law: Law | str = "linearizing-penalty") -> Iterator[Figure]:

@@ -29,7 +29,6 @@ from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run, Task
-from footfall.simulation.workspace import give_back
 from footfall.standing import other_places, own_data, point_gaps
 
 DT = 1e-3  # s
@@ -156,7 +155,7 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
     if slowest > SUSPECT:  # whatever else the machine does only ever adds time: the best of three counts
         slowest = min(slowest, *(_slowest_step(sim, start, steps) for _ in range(2)))
     rec, failed = run.recording(), bool(run.outcome[END] != DONE)
-    give_back(sim, run.workspace)
+    run.give_back()
     cone, pull = judge_forces(rec)
     return Outcome(
         runs=1,
@@ -191,7 +190,7 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
         slowest = max(slowest, _timed(run, 1))
         if run.outcome[END] != DONE:
             break
-    give_back(sim, run.workspace)
+    run.give_back()
     return slowest
 
 
