@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import pickle
 import sys
+from importlib import import_module
+from threading import Event
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError, LawError
-from footfall.study.compare_task import Elsewhere, Task
+from footfall.study.compare_task import Elsewhere, Task, simulate
 
 LAWS = ["linearizing-penalty", "spring-damper"]
 
@@ -114,17 +116,17 @@ def test_what_cannot_travel_runs_here_with_a_warning(monkeypatch):
     assert warning.startswith("walking-on-air ran in this process")
 
 
-def test_a_function_of_a_script_is_not_sent():
-    script = (
-        "import footfall as ff\n"
-        "def control(t, state): return 0 * state.data.ctrl\n"
-        "laws = ['spring-damper', 'mujoco']\n"
-        "found = ff.compare('planar-biped', laws=laws, controller=control, duration=0.01, workers=2)\n"
-        "print(found.warnings[0], [row.why for row in found.rows])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "ran in this process" in done.stdout
-    assert "['', '']" in done.stdout
+def test_a_function_of_a_script_is_not_sent(monkeypatch):
+    def control(t, state):
+        return 0 * state.data.ctrl
+
+    control.__module__, control.__qualname__ = "__main__", "control"
+    monkeypatch.setattr(sys.modules["__main__"], "control", control, raising=False)
+    assert pickle.loads(pickle.dumps(control)) is control  # as in a script: another process has another __main__
+    laws = ["spring-damper", "mujoco"]
+    found = ff.compare("planar-biped", laws=laws, controller=control, duration=0.01, workers=2)
+    assert "ran in this process" in found.warnings[0] and "defined in __main__" in found.warnings[0]
+    assert [row.why for row in found.rows] == ["", ""]
 
 
 def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(monkeypatch):
@@ -137,6 +139,32 @@ def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(monkeypatc
     assert "ended with code 1" in comparison["mujoco"].why
     assert [comparison[law].outcome for law in laws] == ["failed", "stood", "stood", "stood"]
     assert len(started) <= 3 and len(set(map(id, started))) <= 2
+
+
+@pytest.mark.parametrize("much", [False, True], ids=["a second's work", "more"])
+def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
+    """This process works on alone until then, and beside the others from then on."""
+    start, started, here = Elsewhere._start, Event(), []
+
+    def simulated_here(task):
+        here.append(task.law.name)
+        if much and task.duration > 0.0:
+            assert started.wait(60.0)  # as long as it may take another to begin
+        return simulate(task)
+
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    module = import_module("footfall.study.compare")
+    monkeypatch.setattr(module, "WORTH_A_PROCESS", 0.0 if much else 3600.0)
+    monkeypatch.setattr(module, "simulate", simulated_here)
+    monkeypatch.setattr(Elsewhere, "_start", lambda self: started.set() or start(self))
+    told = []
+    laws = [*LAWS, "hunt-crossley"]
+    comparison = ff.compare("brick", laws=laws, duration=0.1, progress=lambda *done: told.append(done))
+    assert [row.law for row in comparison.rows] == laws == list(comparison.recordings)
+    assert {row.outcome for row in comparison.rows} == {"stood"}
+    assert [(done, of) for done, of, _ in told] == [(1, 3), (2, 3), (3, 3)]
+    assert {law for _, _, law in told} == set(laws)
+    assert (started.is_set(), len(here) == 4) == (much, not much)  # the first compiles what the laws share
 
 
 def test_laws_of_one_name_are_told_apart_by_their_options():

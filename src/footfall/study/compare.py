@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 #: Called after each law with how many are done, of how many, and which.
 Progress = Callable[[int, int, str], None]
+
+#: How long this process works alone before it starts others, s: one takes about as long to start.
+WORTH_A_PROCESS = 1.0
 
 
 @dataclass(frozen=True)
@@ -170,12 +174,13 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run the same task under several contact laws, in other processes, each of which takes one law after the other.
+    """Run the same task under several contact laws, in several processes, each of which takes one law after the other.
 
-    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. ``workers`` processes work at a
-    time, as many as there are cores if left out; with 1 everything runs in this process. So it does where a
-    controller, a ground or a law cannot be sent to another process (a function of a script or a notebook): a warning
-    says so. All else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
+    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. As many processes work as there
+    are cores: this one, and others if there is more than a second's work. With ``workers`` all laws run in that many
+    other processes, with 1 in this one. What a controller, a ground or a law needs may not be fit to be sent to
+    another process (a function of a script or a notebook): it runs in this one, and a warning says so. All else is as
+    in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     ground = Ground.plane() if ground is None else ground
@@ -216,32 +221,19 @@ def _run(
     count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
     if count < 1:
         raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
+    packed, warnings = _packed(tasks) if count > 1 and len(tasks) > 1 else ({}, [])
+    if packed:
+        # What the laws have in common is compiled here, once, and not in every process at the same time.
+        simulate(replace(tasks[next(iter(packed))], duration=0.0))
+    joins_in = workers is None  # this process works as well
+    idle = [Elsewhere() for _ in range(count - joins_in if packed else 1)]
+    processes = tuple(idle)
     answers: dict[str, Answer] = {}
-    warnings: list[str] = []
 
     def note(label: str, answer: Answer) -> None:
         answers[label] = answer
         if progress is not None:
             progress(len(answers), len(tasks), label)
-
-    packed: dict[str, bytes] = {}
-    if count > 1 and len(tasks) > 1:
-        kept: dict[str, list[str]] = {}
-        for label, task in tasks.items():
-            try:
-                packed[label] = task.packed()
-            except (pickle.PicklingError, AttributeError, TypeError) as error:
-                kept.setdefault(str(error), []).append(label)
-        warnings += [
-            f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to "
-            f"another ({why})"
-            for why, labels in kept.items()
-        ]
-    if packed:
-        # What the laws have in common is compiled here, once, and not in every process at the same time.
-        simulate(replace(tasks[next(iter(packed))], duration=0.0))
-    idle = [Elsewhere() for _ in range(count)]
-    processes = tuple(idle)
 
     def elsewhere(label: str) -> Answer:
         process = idle.pop()
@@ -250,15 +242,24 @@ def _run(
         finally:
             idle.append(process)
 
-    with ThreadPoolExecutor(count) as pool:
-        waiting = {pool.submit(elsewhere, label): label for label in packed}
+    nothing_left = Event()
+    patience = WORTH_A_PROCESS if joins_in else 0.0
+    with ThreadPoolExecutor(len(idle), initializer=nothing_left.wait, initargs=(patience,)) as pool:
+        sent = {pool.submit(elsewhere, label): label for label in packed}
+        mine = {label: future for future, label in sent.items() if joins_in}
         try:
             for label in tasks:
-                if label not in packed:
+                if label not in packed or (label in mine and mine[label].cancel()):  # no other process has begun it
                     note(label, simulate(tasks[label]))
-            for done in as_completed(waiting):
-                note(waiting[done], done.result())
+                for done in [future for future in sent if future.done()]:
+                    if not done.cancelled():
+                        note(sent[done], done.result())
+                    del sent[done]
+            nothing_left.set()
+            for done in as_completed(sent):
+                note(sent[done], done.result())
         except BaseException:
+            nothing_left.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.end(at_once=True)
@@ -266,6 +267,21 @@ def _run(
         for process in processes:
             process.end()
     return answers, warnings
+
+
+def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
+    """The tasks that can be sent to another process, and a warning for each reason why others cannot."""
+    packed: dict[str, bytes] = {}
+    kept: dict[str, list[str]] = {}
+    for label, task in tasks.items():
+        try:
+            packed[label] = task.packed()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            kept.setdefault(str(error), []).append(label)
+    return packed, [
+        f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to another ({why})"
+        for why, labels in kept.items()
+    ]
 
 
 def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
