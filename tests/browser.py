@@ -158,7 +158,7 @@ class Browser:
         while not (self.evaluate(condition) if isinstance(condition, str) else condition()):
             if time.monotonic() > end:
                 raise TimeoutError(f"{condition} did not come true within {seconds} s; errors: {self.errors}")
-            time.sleep(0.05)
+            time.sleep(0.01)
             self.evaluate("0")  # takes in what the browser reports
 
     def click(self, selector: str) -> None:

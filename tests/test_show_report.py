@@ -248,6 +248,22 @@ def test_something_is_drawn_and_it_moves(shown, tmp_path):
 
 
 @pytest.mark.browser
+def test_edges_are_smooth_where_a_graphics_card_draws(shown):
+    smooth = "document.querySelector('#view').getContext('webgl2').getContextAttributes().antialias"
+    assert shown.evaluate(smooth) is not shown.evaluate("drawnBySoftware()")
+    known = (
+        ("ANGLE (NVIDIA, NVIDIA GeForce RTX 3060, OpenGL 4.5)", False),
+        ("ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)), SwiftShader driver)", True),
+        ("llvmpipe (LLVM 15.0.6, 128 bits)", True),
+    )
+    for name, software in known:
+        asked = f"""(() => {{ const known = WebGL2RenderingContext.prototype, real = known.getParameter;
+          known.getParameter = () => {json.dumps(name)};
+          try {{ return drawnBySoftware(); }} finally {{ known.getParameter = real; }} }})()"""
+        assert shown.evaluate(asked) is software
+
+
+@pytest.mark.browser
 def test_keys_step_and_play(shown, rec):
     shown.press("ArrowRight")
     shown.wait("footfall.time > 0.01")

@@ -153,15 +153,15 @@
     redraw();
   };
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
-  let widths = "";
-  new ResizeObserver(() => {
-    const now = `${find("plots").clientWidth} ${find("view").clientWidth} ${find("view").clientHeight}`;
-    if (now !== widths) refresh();
-    widths = now;
-  }).observe(document.body);
   const asked = /[#&]t=([\d.]+)/.exec(location.hash);
   if (asked) page.seek(Number(asked[1]));
   refresh();
+  const measure = () => `${find("plots").clientWidth} ${find("view").clientWidth} ${find("view").clientHeight}`;
+  let widths = measure();
+  new ResizeObserver(() => {
+    if (measure() !== widths) refresh();
+    widths = measure();
+  }).observe(document.body);
 
   if (live) {
     page.playing = true;

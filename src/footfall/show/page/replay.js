@@ -150,7 +150,7 @@ class Replay extends Camera {
   // ---- drawing ----
 
   draw() {
-    const gl = this.gl, canvas = this.canvas, ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const gl = this.gl, canvas = this.canvas, ratio = Math.min(window.devicePixelRatio || 1, this.software ? 1 : 2);
     if (gl.isContextLost()) return;
     const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
