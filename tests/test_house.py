@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from functools import cache
 from pathlib import Path
+
+from imports import imports_in
 
 import footfall
 
@@ -44,14 +45,12 @@ def modules() -> dict[str, Path]:
 
 def imports(file: Path, known: dict[str, Path]) -> set[str]:
     """The modules of the package that a file imports anywhere in its text."""
-    used = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            used |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            assert not node.level, f"{file}: imports are absolute"
-            inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            used |= {full if full in known else node.module for full in inner}
+    plain, inner = imports_in(file)
+    used = {alias.name for node in plain for alias in node.names}
+    for node in inner:
+        assert not node.level, f"{file}: imports are absolute"
+        full = {f"{node.module}.{alias.name}" for alias in node.names}
+        used |= {name if name in known else node.module for name in full}
     own = {name for name in used if name.partition(".")[0] == "footfall"}
     assert own <= set(known), f"{file}: there is no {', '.join(sorted(own - set(known)))}"
     return own

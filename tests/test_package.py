@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from imports import imports_in
 
 import footfall
 
@@ -51,6 +51,15 @@ def test_the_sdist_holds_what_the_tests_need(built):
     assert not any("__pycache__" in name or name.startswith((".git/", ".venv")) for name in names)
 
 
+RUN_AND_REPORT = """
+from footfall.cli import main
+assert main(["run", "ball", "--duration", "0.05", "--out", "kept"]) == 0
+assert main(["report", "kept"]) == 0
+import footfall
+print(footfall.__file__)
+"""
+
+
 def test_the_wheel_runs_by_itself(built, tmp_path):
     """Unpacked as pip does it, from a folder that holds nothing else of ours."""
     zipfile.ZipFile(built[0]).extractall(tmp_path / "site")
@@ -58,16 +67,15 @@ def test_the_wheel_runs_by_itself(built, tmp_path):
         "PYTHONPATH": str(tmp_path / "site")
     }
 
-    def run(*args):
-        command = [sys.executable, "-m", "footfall", *args]
+    def run(*command):
+        command = [sys.executable, *command]
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
 
-    done = run("--version")
+    done = run("-m", "footfall", "--version")
     assert done.stdout.strip() == f"footfall {footfall.__version__}", done.stderr
-    done = run("run", "ball", "--duration", "0.05", "--out", "kept")
+    done = run("-c", RUN_AND_REPORT)
     assert done.returncode == 0, done.stderr
-    done = run("report", "kept")
-    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.splitlines()[-1]).is_relative_to(tmp_path / "site")
     assert (tmp_path / "kept" / "report.html").stat().st_size > 1000
 
 
@@ -87,15 +95,13 @@ PROVIDES = {"numba_cuda": "numba.cuda"}
 
 def imports(file):
     """Names of the packages that a file imports, anywhere."""
-    text = file.read_text(encoding="utf-8")
-    nodes = list(ast.walk(ast.parse(text)))
-    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    inner = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    inside = {
-        f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
+    found, found_from = imports_in(file)
+    plain = {alias.name for node in found for alias in node.names}
+    inner = {node.module for node in found_from if node.module}
+    inside = {f"{node.module}.{alias.name}" for node in found_from for alias in node.names}
     named = {name for name in plain | inside if name in PROVIDES.values()}
-    return named | {name.partition(".")[0] for name in plain | inner} | set(re.findall(r'import_module\("(\w+)', text))
+    by_name = set(re.findall(r'import_module\("(\w+)', file.read_text(encoding="utf-8")))
+    return named | {name.partition(".")[0] for name in plain | inner} | by_name
 
 
 def test_every_extra_is_used_by_the_package_and_every_import_is_declared():
