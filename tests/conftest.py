@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+
 import bounds
 import pytest
 from browser import Browser, find_chromium
 
 from footfall.contact import registry
+
+
+def pytest_collection_finish() -> None:
+    """What was imported to find the tests stays to the end, and is searched for garbage no more."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

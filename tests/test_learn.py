@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from real_robots import FILES, FOLDER
@@ -84,14 +87,11 @@ def test_a_linear_policy_is_its_weights_times_its_features():
     np.testing.assert_allclose(rec.ctrl[3], robot.home_ctrl + weights[1] @ features, atol=1e-12)
 
 
-def test_the_example_trains_and_prints_its_table():
-    import subprocess
-    import sys
-    from pathlib import Path
-
+def test_the_example_trains_and_prints_its_table(monkeypatch, capsys):
     example = Path(__file__).parents[1] / "examples" / "train_under_one_law.py"
-    command = [sys.executable, str(example), "--generations", "1", "--population", "2", "--laws", "spring-damper"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("none", "spring-damper"))]
+    options = ["--generations", "1", "--population", "2", "--laws", "spring-damper"]
+    monkeypatch.setattr("sys.argv", [str(example), *options])
+    runpy.run_path(str(example), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.startswith(("none", "spring-damper"))]
     assert len(rows) == 2 and all(0.0 < float(row[1]) <= 1.0 for row in rows)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from commands import HOME, footfall_process, one_line
+from commands import one_line
 
 from footfall.cli import COMMANDS, main
 from footfall.contact import laws
@@ -70,18 +71,17 @@ def test_bash_completes_what_is_typed(typed, offered, tmp_path, completion):
 
 @pytest.fixture(scope="module")
 def completion():
-    done = footfall_process("completion", "bash")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with redirect_stdout(io.StringIO()) as said:
+        assert main(["completion", "bash"]) == 0
+    return said.getvalue()
 
 
-def test_completion_for_fish_names_commands_and_options():
-    done = footfall_process("completion", "fish")
-    assert "-a run -d 'simulate a robot on a ground under a contact law'" in done.stdout
-    assert (
-        "complete -c footfall -n '__fish_seen_subcommand_from run' -l law -x -a 'acceleration-complementarity"
-        in done.stdout
-    )
+def test_completion_for_fish_names_commands_and_options(capsys):
+    assert main(["completion", "fish"]) == 0
+    said = capsys.readouterr().out
+    assert "-a run -d 'simulate a robot on a ground under a contact law'" in said
+    options = "complete -c footfall -n '__fish_seen_subcommand_from run'"
+    assert f"{options} -l law -x -a 'acceleration-complementarity" in said
 
 
 def test_new_files_work_as_they_are(capsys):
@@ -89,15 +89,13 @@ def test_new_files_work_as_they_are(capsys):
 
     assert main(["new", "law", "my-rubber"]) == 0
     args = ["run", "brick", "--import", "my_rubber.py", "--law", "my-rubber", "--law.k", "1e4", "--duration", "0.5"]
-    done = footfall_process(*args, "--out", "run")
-    assert done.returncode == 0, done.stderr
+    assert main([*args, "--out", "run"]) == 0
     stood_or_walked(load_recording("run"))
 
     assert main(["new", "controller", "hold"]) == 0
-    env = os.environ | {"PYTHONPATH": str(HOME)}
-    done = subprocess.run([sys.executable, "hold.py"], capture_output=True, text=True, env=env, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "stands" in done.stdout
+    capsys.readouterr()
+    runpy.run_path("hold.py", run_name="__main__")
+    assert "stands" in capsys.readouterr().out
     assert Path("hold.html").stat().st_size > 1000
 
     assert main(["new", "study", "pushes"]) == 0

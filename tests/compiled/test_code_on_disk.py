@@ -94,8 +94,8 @@ COMPILED, KEPT = ["0", "1"], ["1", "0"]
 
 
 def checkout(folder: Path) -> Path:
-    """A copy of the package, as another checkout has it."""
-    shutil.copytree(SOURCE, folder / "footfall", ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the package, as another checkout has it, with its bytecode."""
+    shutil.copytree(SOURCE, folder / "footfall")
     return folder
 
 

@@ -150,35 +150,56 @@ def test_what_was_there_stays_when_saving_fails(rec, biped, tmp_path, monkeypatc
 
 KILLED = """
 import os, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[3])
+import pyarrow.parquet
 from blank_recordings import blank
 from footfall.robot import load_robot
-left, real = int(sys.argv[2]), os.replace
-def replace(*args):
-    global left
-    if not left:
-        os._exit(9)
-    left -= 1
-    real(*args)
-    if not left and sys.argv[4] == "after":
-        os._exit(9)
-os.replace = replace
-blank(load_robot("ball"), 7).save(sys.argv[1])
+real = os.replace
+def save(where, renames, when):
+    left = int(renames)
+    def replace(*args):
+        nonlocal left
+        if not left:
+            os._exit(9)
+        left -= 1
+        real(*args)
+        if not left and when == "after":
+            os._exit(9)
+    os.replace = replace
+    blank(load_robot("ball"), 7).save(where)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            save(*line.removesuffix("\\n").split("\\t"))
+        finally:
+            os._exit(1)  # it was not killed
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+
+
+@pytest.fixture(scope="module")
+def killed():
+    """Save in a process that is killed at one of its renames; the code that it ended with."""
+    paths = os.pathsep.join([str(Path(footfall.__file__).parents[1]), str(Path(__file__).parents[1])])
+    command, env = [sys.executable, "-c", KILLED], os.environ | {"PYTHONPATH": paths}
+    with subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+
+        def code(*given):
+            process.stdin.write("\t".join(map(str, given)) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield code
 
 
 @pytest.mark.parametrize(("renames", "when", "samples"), [(0, "", 3), (1, "", 3), (2, "", 7), (3, "after", 7)])
 @pytest.mark.parametrize("there", [True, False])
-def test_a_save_that_is_killed_leaves_the_old_recording_or_the_new_one(tmp_path, renames, when, samples, there):
+def test_a_save_that_is_killed_leaves_the_old_recording_or_the_new_one(tmp_path, killed, renames, when, samples, there):
     """Killed before each rename and after the last: whole at every instant, and the next save leaves no litter."""
     where = tmp_path / "walk"
     if there:
         blank(load_robot("ball"), 3).save(where)
-    command = [sys.executable, "-c", KILLED, str(where), str(renames), str(Path(__file__).parents[1]), when]
-    env = os.environ | {"PYTHONPATH": str(Path(footfall.__file__).parents[1])}
-    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
-    assert done.returncode == 9, done.stderr
+    assert killed(where, renames, when) == 9
     if there or samples == 7:
         assert len(load_recording(where)) == samples
     else:
