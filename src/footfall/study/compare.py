@@ -279,7 +279,8 @@ def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             kept.setdefault(str(error), []).append(label)
     return packed, [
-        f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to another ({why})"
+        f"{', '.join(labels)} ran in this process, one after the other: what they need cannot be sent to "
+        f"another ({why})"
         for why, labels in kept.items()
     ]
 
