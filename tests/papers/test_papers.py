@@ -100,10 +100,11 @@ def under_fewer_laws(robot, push, *, laws, **options):
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
+    # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
     monkeypatch.setattr(limits, "WITHIN", 0.95)
     monkeypatch.setattr(limits, "largest_push", under_fewer_laws)
     monkeypatch.setattr(jump, "ROUNDS", 1)
-    result = run_paper(name, [experiment.name], out=tmp_path)
+    result = run_paper(name, [experiment.name], out=tmp_path, captions=False)
     for claim in result.claims:
         print(f"\n    {claim.verdict:15s} {claim.statement}: {' | '.join(claim.values())}", end="")
     failures = [claim.statement for claim in result.failures if not claim.timed]

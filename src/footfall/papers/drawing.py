@@ -12,7 +12,6 @@ from footfall.papers.base import Claim, Experiment, Paper
 
 LINE = 0.155  # inches of a line of the caption
 CHARACTERS = 133  # of a line of the caption
-PAGE_DPI = 90  # of a picture without a caption, for a page
 #: What marks a claim by its verdict, with its colour.
 MARKS = {
     "reproduced": ("✓", "#009E73"),
@@ -39,7 +38,7 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
     below = 0.25 + LINE * len(lines)
     with matplotlib.rc_context(rc):
         if not lines:
-            figure = Figure(figsize=(WIDTH, experiment.height), layout="constrained", dpi=PAGE_DPI)
+            figure = Figure(figsize=(WIDTH, experiment.height), layout="constrained")
             experiment.draw(figure, data)
             return save_plot(figure, out / f"{experiment.name}.png")
         figure = Figure(figsize=(WIDTH, experiment.height + below), layout="constrained")
@@ -54,9 +53,8 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
             mark, color = MARKS[claim.verdict]
             if claim is not before:
                 caption.text(0.012, y, mark, color=color, fontsize=8, va="center", family="DejaVu Sans")
-            caption.text(
-                0.035, y, text, fontsize=6.8, va="center", color="#222222" if claim is not before else "#666666"
-            )
+            shade = "#222222" if claim is not before else "#666666"
+            caption.text(0.035, y, text, fontsize=6.8, va="center", color=shade, parse_math=False)
             before = claim
     return save_plot(figure, out / f"{experiment.name}.png")
 

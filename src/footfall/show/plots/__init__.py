@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.aside import written_aside
 from footfall.record import Record
+from footfall.show.style import RC
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,7 +99,6 @@ def plot(
         raise RecordingError(f"the recording '{empty[0]}' has no samples there, so there is nothing to plot")
     matplotlib = _matplotlib()
     from footfall.show.plots.drawing import draw_panels
-    from footfall.show.style import RC
 
     with matplotlib.rc_context(RC):
         figure = matplotlib.figure.Figure(layout="constrained")
@@ -126,15 +127,30 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")
-    from footfall.show.style import RC
-
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _matplotlib().rc_context(RC), written_aside(target) as part:
+        with _matplotlib().rc_context(RC), written_aside(target) as part, _laid_out(figure, target.suffix.lower()):
             figure.savefig(part)
     except OSError as error:
         raise FootfallError(f"cannot write the plot to '{target}': {error.strerror or error}") from error
     return target
+
+
+@contextmanager
+def _laid_out(figure: Figure, suffix: str) -> Iterator[None]:
+    """Panels in the places that they have in a picture, found once: Matplotlib draws all of it a second time for that."""
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    if suffix != ".png" or engine is None:  # text of the other formats is measured by their own writers
+        yield
+        return
+    try:
+        figure.dpi = _matplotlib().rcParams["savefig.dpi"]
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+        yield
+    finally:
+        figure.dpi = dpi
+        figure.set_layout_engine(engine)
 
 
 def _matplotlib() -> Any:
