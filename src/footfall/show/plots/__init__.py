@@ -138,7 +138,7 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def _laid_out(figure: Figure, suffix: str) -> Iterator[None]:
-    """Panels in the places that they have in a picture, found once: Matplotlib draws all of it a second time for that."""
+    """Panels in the places of a picture, found once: Matplotlib would draw all of it a second time for that."""
     engine, dpi = figure.get_layout_engine(), figure.dpi
     if suffix != ".png" or engine is None:  # text of the other formats is measured by their own writers
         yield
