@@ -10,9 +10,11 @@ import pytest
 import footfall as ff
 from footfall.engine.first_values import FirstValues
 from footfall.record.record import COLUMNS
-from footfall.simulation.workspace import FEW_SAMPLES, prepared
+from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
+#: Height of the trunk of a quadruped that falls on its back at once, m.
+LYING = 0.06
 
 
 def same(a: ff.Recording, b: ff.Recording) -> bool:
@@ -26,10 +28,10 @@ def short_run(sim: ff.Simulation, height: float = 0.005) -> ff.Recording:
     return sim.run(0.03, controller="posture", qpos=qpos, pushes=PUSH)
 
 
-def on_its_back(sim: ff.Simulation) -> ff.Recording:
+def on_its_back(sim: ff.Simulation, height: float = 0.2) -> ff.Recording:
     """A fall in which legs and trunk meet the ground and each other, under a controller written in Python."""
     qpos = sim.robot.home.copy()
-    qpos[2], qpos[3:7] = 0.2, (0.0, 1.0, 0.0, 0.0)
+    qpos[2], qpos[3:7] = height, (0.0, 1.0, 0.0, 0.0)
     phases = np.arange(sim.robot.model.nu)
     return sim.run(0.05, controller=lambda t, state: 5.0 * np.sin(40.0 * t + phases), qpos=qpos)
 
@@ -43,6 +45,18 @@ def test_a_run_is_the_same_whatever_ran_before_it(law):
     assert len(prepared(sim).spare) == 1
     assert same(short_run(sim), first)
     assert len(prepared(sim).spare) == 1
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_room_for_more_bodies_is_laid_out_once_and_found_as_new(law, monkeypatch):
+    robot = ff.load_robot("quadruped")
+    first = on_its_back(ff.Simulation(robot, law=law), LYING)
+    assert first.other_points.size > 0
+    sim = ff.Simulation(robot, law=law)
+    short_run(sim)
+    on_its_back(sim, LYING)
+    monkeypatch.delattr(Workspace, "_lay_out")
+    assert same(on_its_back(sim, LYING), first)
 
 
 def test_runs_in_several_threads_are_independent():

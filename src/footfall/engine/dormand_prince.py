@@ -151,7 +151,10 @@ def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
 
 
 def carry_over(known: Flow, flow: Flow) -> None:
-    """Copy what is known of the points that both have room for, and all that does not belong to points."""
+    """Copy what is known of the points that both have room for, and all that does not belong to points.
+
+    Points that are not known are as new.
+    """
     both = min(len(known.touching), len(flow.touching))
     for name in flow._fields:
         old, new = getattr(known, name), getattr(flow, name)
@@ -160,9 +163,9 @@ def carry_over(known: Flow, flow: Flow) -> None:
         if old.shape == new.shape:
             new[...] = old
         elif name in ("force", "began"):
-            new[:, :both] = old[:, :both]
+            new[:, :both], new[:, both:] = old[:, :both], 0
         else:
-            new[:both] = old[:both]
+            new[:both], new[both:] = old[:both], FAR if name == "before" else 0
 
 
 def painleve_warnings(flow: Flow) -> list[RunWarning]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,16 +17,15 @@ import mujoco
 import numba
 import numpy as np
 
-from footfall.compiled import ByReference, function_pointer
-from footfall.contact.base import CoupledLaw, Law, PointLaw, point_signature
+from footfall.compiled import ByReference
+from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
-from footfall.contact.trial import is_foreign, try_out
 from footfall.engine import events, step
 from footfall.engine.clearance import make_clearance
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
-from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, own_copy, with_tape
+from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, Others, own_copy, with_places, with_tape
 from footfall.engine.shared_rows import most_shared_rows
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
 from footfall.engine.world import (
@@ -44,10 +42,10 @@ from footfall.engine.world import (
     with_slots,
 )
 from footfall.ground import Ground
+from footfall.simulation.compiled_laws import compiled_laws, idle_laws
 from footfall.simulation.controls import no_control
 from footfall.simulation.pushes import no_pushes
 from footfall.simulation.setup import Setup
-from footfall.solve.contacts import coupled_signature
 
 #: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
 STEEP = 2.0
@@ -55,7 +53,7 @@ STEEP = 2.0
 
 #: Samples of runs so short that to copy what they recorded takes less time than to make arrays for it.
 FEW_SAMPLES = 64
-#: What a workspace lays out anew when it makes room for more points.
+#: What a workspace lays out anew when it makes room for more points, the first time that it does.
 LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
 
 
@@ -91,39 +89,10 @@ def prepared(sim: Setup) -> Prepared:
 
 def _prepare(sim: Setup) -> Prepared:
     law, longest = sim.law, None
-    laws = _compiled_laws(sim)
+    laws = compiled_laws(sim)
     if not (law.native or law.event_driven) and sim.integrator == "euler":
         longest = longest_stable_step(law, sim.setting)
     return _prepare_for(sim, laws, longest)
-
-
-def _compiled_laws(sim: Setup) -> step.Laws | events.EventLaws:
-    """What the loop takes of the law."""
-    law, laws = sim.law, idle_laws()
-    if isinstance(law, PointLaw):
-        laws = laws._replace(point=law.pointer())
-    elif isinstance(law, CoupledLaw):
-        laws = laws._replace(coupled=law.pointer())
-    if law.native:
-        return laws
-    resolved = law.resolve(sim.setting)
-    laws = laws._replace(values=_numbers(resolved))
-    if isinstance(law, PointLaw) and is_foreign(law.kernel):
-        try_out(law.kernel, law.name, law.memory_size, resolved)
-    if not isinstance(law, EventLaw):
-        return laws
-    rough = law.in_steps()
-    in_steps = idle_laws()._replace(coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)))
-    return events.EventLaws(laws, law.impact_pointer(), in_steps)
-
-
-def _numbers(resolved: Any) -> np.ndarray:
-    return np.array([float(value) for value in resolved])
-
-
-def idle_laws() -> step.Laws:
-    """A law without forces."""
-    return step.Laws(idle_point_law(), idle_coupled_law(), np.zeros(1), 0)
 
 
 def loop_types(sim: Setup) -> list[Any]:
@@ -200,7 +169,8 @@ class Workspace:
         )
         self.flow: Flow | None = None
         self._lay_out(sim, 0, None, shared.law_signals)
-        self._first_layout = {name: getattr(self, name) for name in LAID_OUT}
+        self._first_layout = self._layout()
+        self._layouts = {0: self._first_layout}
         self._first_values = FirstValues(self._remembered())
         self._first_values.put_back()  # so that it is compiled at the first start, and not for the second run
         self.warned: np.ndarray = self.data.warning.number  # (kinds,) how often MuJoCo warned, live
@@ -258,7 +228,50 @@ class Workspace:
         """Lay out the loop's parts with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record, too."""
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
-        self._lay_out(sim, size, self.scratch, 0)
+        if size in self._layouts:
+            self._take_up(size)
+        else:
+            self._lay_out(sim, size, self.scratch, 0)
+            self._layouts[size] = self._layout()
+
+    def _layout(self) -> dict[str, Any]:
+        """What is laid out now."""
+        return {name: getattr(self, name) for name in LAID_OUT}
+
+    def _set(self, layout: dict[str, Any]) -> None:
+        for name, value in layout.items():
+            setattr(self, name, value)
+
+    def _take_up(self, size: int) -> None:
+        """Go back to the layout of a size that there was before: a fraction of the work of a new one.
+
+        What a step leaves to the next is carried over; the rest is as new, but for what laws compute in.
+        """
+        before, known, run, all_points = self.scratch, self.flow, self.conditions, self._all_points
+        self._set(self._layouts[size])
+        self._all_points = all_points
+        self._set_others(with_places(all_points.others, size))
+        if self.scratch.held is not before.held:  # another size than now
+            for array in _arrays((self.scratch.held, self.scratch.half, self.contacts.mobility)):
+                array[...] = 0
+            feet = [*range(all_points.others.feet), -1]
+            self.scratch.held.peak[feet] = before.held.peak[feet]
+        own: dict[str, Any] = {"signals": before.signals, "back": before.back, "clock": before.clock}
+        self.scratch = self.scratch._replace(**own)
+        self._set_part(3, self.parts[3].replace(**own))
+        self._set_conditions(run)
+        if self.flow is not None and known is not None and known is not self.flow:
+            carry_over(known, self.flow)
+
+    def _set_others(self, others: Others) -> None:
+        self.points = self.points._replace(others=others)
+        self._set_part(1, self.parts[1].replace(others=others))
+
+    def _set_conditions(self, of: step.Conditions) -> None:
+        """Plan, pushes and controller as in other conditions."""
+        own: dict[str, Any] = {"plan": of.plan, "pushes": of.pushes, "control": of.control}
+        self.conditions = self.conditions._replace(**own)
+        self._set_part(4, self.parts[4].replace(**own))
 
     def _remembered(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and scratch space, which is small.
@@ -275,9 +288,16 @@ class Workspace:
         return _arrays((points, places, self._all_contacts, operators, rest))
 
     def let_go(self) -> None:
-        """Keep nothing that a run has brought, such as its controller, nor more room than at first."""
-        for name, value in self._first_layout.items():
-            setattr(self, name, value)
+        """Keep nothing that a run has brought, such as its controller, nor use more room than at first."""
+        bare = self._first_layout["_all_points"].others.tape
+        for size, layout in self._layouts.items():
+            if layout["_all_points"].others.tape is not bare:  # this run was the first to need so much
+                self._set(layout)
+                self._all_points = self._first_layout["_all_points"]
+                self._set_others(self.points.others._replace(tape=bare))
+                self._set_conditions(self._first_layout["conditions"])
+                self._layouts[size] = self._layout()
+        self._set(self._first_layout)
         if self._laid_out and self._laid_out[0].named[: len(self.parts) - 1] != self.parts[:-1]:
             self._laid_out = ()
         if self._tape.named is not self._few:
@@ -350,23 +370,3 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
         return Workspace(sim, shared)
     found.reset()
     return found
-
-
-@cache
-def idle_point_law() -> Any:
-    """A point law for runs that have none."""
-
-    def idle(depth, depth_rate, slip, slip_velocity, memory, static, dynamic, values):
-        return 0.0, 0.0, 0.0, 0
-
-    return function_pointer(point_signature(), idle)
-
-
-@cache
-def idle_coupled_law() -> Any:
-    """A coupled law for runs that have none."""
-
-    def idle(contacts, dt, memory, force, mode, scratch, signals, values):
-        return 0
-
-    return function_pointer(coupled_signature(), idle)

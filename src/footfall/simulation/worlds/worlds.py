@@ -42,9 +42,10 @@ from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import check_memory, multiple, step_count
+from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
 from footfall.simulation.controls import no_control, own_rate
 from footfall.simulation.setup import Setup
-from footfall.simulation.workspace import around, idle_coupled_law, idle_point_law
+from footfall.simulation.workspace import around
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
