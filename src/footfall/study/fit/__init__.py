@@ -156,21 +156,26 @@ def fit(
     with ThreadPoolExecutor(threads) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges has its error
 
+        known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
+
         def errors(shares: np.ndarray, which: np.ndarray) -> np.ndarray:
             nonlocal count
+            place = shares.tobytes()
+            new = [i for i in which if (place, i) not in known]
             try:
                 sim, _ = simulation(shares)
             except FootfallError:
                 if not count:
                     raise
                 return np.full(len(which), FAILED)
-            found = [weighed(one) for one in pool.map(lambda i: metrics(sim, data[i]), which)]
+            for i, found in zip(new, pool.map(lambda i: metrics(sim, data[i]), new), strict=True):
+                known[place, i] = weighed(found)
             if not count and len(refused) == len(which):  # not the parameters: the trials are no such trials
                 raise refused[0]
-            count += len(which)
+            count += len(new)
             if progress is not None:
                 progress(min(count, expected), expected)
-            return np.array(found)
+            return np.array([known[place, i] for i in which])
 
         first = np.array([own.first for own in ranges.values()])
         of_law = np.array([name.startswith("law.") for name in names])
