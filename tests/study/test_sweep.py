@@ -69,14 +69,14 @@ def test_what_makes_no_cases_is_refused_in_a_sentence(options, sentence):
 
 def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads(tmp_path):
     cases = {"samples": Samples(300, {"x": (0.0, 1.0)}), "grid": {"y": [1.0, 2.0]}, "seed": 5}
-    tables = [ff.sweep(sweep_work.squared, out=tmp_path / str(n), workers=n, **cases) for n in (1, 3)]
+    tables = [ff.sweep(sweep_work.squared, out=tmp_path / str(n), workers=n, **cases) for n in (1, 2)]
     assert len(tables[0]) == 600 and same(tables[0], tables[1])
     local = ff.sweep(lambda x, y, seed: sweep_work.squared(x, y, seed), workers=2, **cases)  # cannot travel: threads
     assert same(tables[0], local)
     assert len(set(tables[0].columns["seed"])) == 600  # each case has its own
     assert np.array_equal(tables[0]["square"], tables[0]["x"] ** 2 * tables[0]["y"])
-    read = parquet.read_table(tmp_path / "3" / "table.parquet").to_pydict()
-    assert read["square"] == list(tables[0].columns["square"]) and same(load_table(tmp_path / "3"), tables[0])
+    read = parquet.read_table(tmp_path / "2" / "table.parquet").to_pydict()
+    assert read["square"] == list(tables[0].columns["square"]) and same(load_table(tmp_path / "2"), tables[0])
 
 
 def test_pandas_gets_the_whole_table():

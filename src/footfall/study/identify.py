@@ -243,7 +243,7 @@ def _break(time: np.ndarray, ratio: np.ndarray) -> int:
 
 def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
     """Regression of force on load through the origin."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit  # of Student; scipy.stats takes half a second to load
 
     count = load.size
     value = float(load @ force / (load @ load))
@@ -251,7 +251,7 @@ def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
     spread = np.nan
     if count >= 3:
         error = np.sqrt(residual @ residual / (count - 1) / (load @ load))
-        spread = float(error * student.ppf(0.5 + CONFIDENCE / 2, count - 1))
+        spread = float(error * stdtrit(count - 1, 0.5 + CONFIDENCE / 2))
     r2 = 1.0 - float(residual @ residual / (force @ force))
     return Coefficient(value, value - spread, value + spread, r2, count)
 
