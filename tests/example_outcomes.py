@@ -205,8 +205,7 @@ def impacts(command, capsys):
     head = "angle [rad],rx,ry,vx_pre,vy_pre,omega_pre,vx_post,vy_post,omega_post"
     rows = [f"0,0,-0.025,0,{v:.3f},0,0,{-0.5 * v:.4f},0" for v in np.linspace(-2.0, -1.0, 8)]
     Path("impacts.csv").write_text("\n".join([head, *rows]) + "\n")
-    given = command if "impacts.csv" in command else [*command, "impacts.csv", "--mass", "0.04", "--inertia", "1e-5"]
-    assert main([*given, "--evaluations", "8", "--json"]) == 0
+    assert main([*command, "--evaluations", "8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["newton"]["parameters"]
     assert found["law.restitution"]["value"] == pytest.approx(0.5, abs=0.05)
 
@@ -224,10 +223,7 @@ def pulls(command, capsys):
 
 
 def a_paper(command):
-    # Whole papers are run by their own tests. 1 if a claim that is said to be reproduced does not hold.
-    if "--only" not in command:
-        command = ["paper", "rengifo2009", "--only", "fig7"]
-    assert main(command) == 0
+    assert main(command) == 0  # 1 if a claim that is said to be reproduced does not hold
 
 
 def a_plot(command):
