@@ -1,19 +1,32 @@
 """Report unused code in the paths given, by vulture, with the settings of pyproject.toml.
 
 Vulture itself cannot be told that setting a field of somebody else's object (`spec.option.timestep = dt`) is
-use enough, so attributes are left out here.
+use enough, so attributes are left out here. Nor does it remember: what was found to be clean is not read again
+until a file, the settings, vulture or this program change.
 """
 
+import hashlib
 import sys
 import tomllib
 from pathlib import Path
 
-from vulture import Vulture
+from vulture import Vulture, __version__
+
+CLEAN = Path("build") / "no-dead-code"
 
 settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["vulture"]
+files = sorted(file for path in map(Path, sys.argv[1:]) for file in path.rglob("*.py"))
+digest = hashlib.sha256(repr((sys.argv[1:], sys.version, __version__, settings)).encode())
+for file in [Path(__file__), *files]:
+    digest.update(repr((str(file), file.read_bytes())).encode())
+if CLEAN.exists() and CLEAN.read_text() == digest.hexdigest():
+    sys.exit(0)
 vulture = Vulture(ignore_names=settings["ignore_names"], ignore_decorators=settings["ignore_decorators"])
 vulture.scavenge(sys.argv[1:])
 unused = [item for item in vulture.get_unused_code(settings["min_confidence"]) if item.typ != "attribute"]
 for item in unused:
     print(item.get_report())
-sys.exit(bool(unused) or int(vulture.exit_code))
+if unused or vulture.exit_code:
+    sys.exit(1)
+CLEAN.parent.mkdir(exist_ok=True)
+CLEAN.write_text(digest.hexdigest())
