@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_python import plainly
 
 from footfall.solve import newton_on_cone as cone
 from footfall.solve.dense import low_rank
+from footfall.solve.effort import low_rank_cost, trial_cost
 from footfall.solve.problem import Dense
 
 
@@ -33,21 +35,39 @@ def test_a_singular_matrix_is_factored_up_to_its_rank_or_refused(most):
         np.testing.assert_allclose(factor[:, :7] @ factor[:, :7].T, kept, atol=1e-10 * np.abs(kept).max())
 
 
+def derivative(dense: Dense, newton: cone.Newton, z: np.ndarray) -> np.ndarray:
+    """(n, n) derivative of what the equations of Alart and Curnier miss, by z."""
+    out = np.eye(len(z))
+    for p, mu in enumerate(dense.friction):
+        own, r = slice(3 * p, 3 * p + 3), newton.eager * newton.ease[p]
+        a = z[own] - r * newton.u[own]
+        a[2] += r * dense.target[p] / newton.size
+        by = (1.0 - newton.eager * newton.soft) * np.eye(len(z))[own] - r * dense.matrix[own]
+        by[2] *= a[2] > 0.0
+        length, limit = np.hypot(a[0], a[1]), mu * max(0.0, a[2])
+        if length > limit:
+            t = a[:2] / length
+            by[:2] = limit / length * (by[:2] - np.outer(t, t @ by[:2])) + mu * np.outer(t, by[2])
+        out[own] -= by
+    return out
+
+
+@pytest.mark.parametrize("dofs", [7, 40])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("eager", "soft"), [(1.0, 1e-3), (30.0, 1e-1), (30.0, 1e-4)])
-def test_a_step_in_few_unknowns_solves_newtons_equations(seed, eager, soft):
-    dense = problem(seed)
+def test_a_step_in_few_unknowns_solves_newtons_equations(seed, dofs, eager, soft):
+    dense = problem(seed, dofs=dofs)  # of low rank, and of full
     rng, n = np.random.default_rng(seed), len(dense.matrix)
     ease = 3.0 / np.diag(dense.matrix).reshape(-1, 3).sum(axis=1)
     z, u, phi = rng.normal(size=n), np.zeros(n), np.zeros(n)  # points that are open, stick and slide
     newton = cone.Newton(1.0, eager, soft, ease, np.zeros(n), u, phi)
     cone.values(dense, newton, z)
-    h, step = np.zeros((n, n)), np.zeros(n)
-    cone.derivative(dense, newton, z, h)
-    space = cone.LowRank(np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n))
-    rank = low_rank(dense.matrix, n, cone.NO_RANK, n // 2, space.factor, np.zeros(n))
+    step = np.zeros(n)
+    space = cone.LowRank(np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n), np.zeros(n))
+    rank = low_rank(dense.matrix, n, cone.NO_RANK, n, space.factor, np.zeros(n))
+    assert rank == min(n, dofs)
     assert cone.low_rank_step(dense, newton, z, rank, space, step)
-    wanted = np.linalg.solve(h, -phi)
+    wanted = np.linalg.solve(derivative(dense, newton, z), -phi)
     # The step is softer than asked for by FLOOR, of eager times soft.
     assert np.abs(step - wanted).max() < 10.0 * cone.FLOOR / (eager * soft) * np.abs(wanted).max()
 
@@ -66,3 +86,20 @@ def test_problems_of_more_points_than_motions_are_solved():
         slides = speed > 1e-6
         along = np.einsum("ij,ij->i", u[:, :2], dense.impulse[:, :2])
         np.testing.assert_allclose(along[slides], -(friction * speed)[slides], atol=1e-6 * max(1.0, size))
+
+
+@pytest.mark.parametrize("dofs", [7, 40])
+def test_every_length_of_a_step_that_is_tried_is_counted(dofs, monkeypatch):
+    """A search along a step that leads nowhere took thirty evaluations that nobody counted."""
+    calls, newton = [], plainly(cone.cone_newton)
+    evaluate = newton.__globals__["values"]
+    monkeypatch.setitem(newton.__globals__, "values", lambda *given: calls.append(1) or evaluate(*given))
+    for seed in range(3):
+        dense = problem(seed, dofs=dofs)
+        dense.impulse[:] = np.random.default_rng(seed).normal(size=dense.impulse.shape)
+        calls.clear()
+        _, steps, cost = newton(dense, cone.EAGER, 1e-6, cone.SOFT_STEPS, np.inf)
+        searched = len(calls) - 3  # at the start, at the end, and of the problem that is not softened
+        n = dense.impulse.size
+        assert searched >= steps
+        assert cost >= searched * trial_cost(n) + steps * low_rank_cost(n, min(n, dofs))

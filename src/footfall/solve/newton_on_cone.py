@@ -5,9 +5,9 @@ With ``a = z - r (u - target n)`` and a positive r for each point, impulses z so
     z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
 
 (Alart and Curnier 1991). The points of a few bodies have a Delassus matrix of low rank, and Newton's steps are taken in
-as many unknowns; where it has a high one, they are damped as in :mod:`footfall.solve.newton_on_lcp`, so that a singular
-matrix does no harm. From the impulses of a similar problem they take few steps; from anywhere they may stall,
-above all under a rigid foot, whose points hold each other where rounding lets them not.
+as many unknowns, softened a little, so that a singular derivative does no harm. From the impulses of a similar problem
+they take few steps; from anywhere they may stall, above all under a rigid foot, whose points hold each other where
+rounding lets them not.
 
 What stalls is then softened: ``u`` is given an addition ``soft (z - c) / ease``, with the last impulses for c, which
 fades as they settle (Rockafellar's proximal point method 1976), and a large r. Softened problems lead to a solution,
@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
 from footfall.solve.dense import copy, eliminate, low_rank
-from footfall.solve.effort import affordable, low_rank_cost, newton_cost, pivot_cost
+from footfall.solve.effort import affordable, low_rank_cost, pivot_cost, trial_cost
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
-from footfall.solve.newton_on_lcp import HALVINGS, SHARE, STEPS, damped_step, largest
+from footfall.solve.newton_on_lcp import SHARE, STEPS, largest
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyramid
 
 #: Directions of friction of the pyramids, each tried if the one before was too rough.
@@ -34,6 +34,8 @@ FACETS = (5, 8, 12)
 SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
 #: Number of the softness that impulses which are nearly right begin with.
 WARM = 3
+#: Times that a step is halved: one that must be shorter leads nowhere.
+HALVINGS = 12
 #: Steps in which impulses to begin with must lead to a solution, or they are no good.
 NEAR = 10
 #: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
@@ -50,7 +52,7 @@ def cone_floats(points: int) -> int:
 def newton_floats(points: int) -> int:
     """Floats of scratch space that :func:`cone_newton` and the best impulses need."""
     n = 3 * points
-    return n * (2 * n + 9)
+    return n * (2 * n + 10)
 
 
 def cone_integers(points: int) -> int:
@@ -89,16 +91,17 @@ class ConeScratch(NamedTuple):
     """What :func:`cone_newton` computes in, for n points."""
 
     best: Any  # (3n,) impulses that are kept from one call to the next
-    h: Any  # (3n, 3n) derivative of the miss
+    factor: Any  # (3n, 3n) its first columns are those of C with W = C C^T
     gram: Any  # (3n, 3n)
     z: Any  # (3n,) impulses over their size
     u: Any  # (3n,)
     phi: Any  # (3n,)
-    gradient: Any  # (3n,)
+    about: Any  # (3n,)
     step: Any  # (3n,)
     trial: Any  # (3n,)
     ease: Any  # (3n,), first n
     centre: Any  # (3n,)
+    right: Any  # (3n,)
 
 
 @inlined
@@ -106,7 +109,7 @@ def cone_scratch(dense):
     """The scratch of a dense problem by name."""
     n, rest = 3 * dense.friction.size, dense.rest
     last = n + 2 * n * n
-    vectors = rest[last : last + 8 * n].reshape((8, n))
+    vectors = rest[last : last + 9 * n].reshape((9, n))
     return ConeScratch(
         rest[:n],
         rest[n : n + n * n].reshape((n, n)),
@@ -119,6 +122,7 @@ def cone_scratch(dense):
         vectors[5],
         vectors[6],
         vectors[7],
+        vectors[8],
     )
 
 
@@ -129,6 +133,7 @@ class LowRank(NamedTuple):
     gram: Any  # (3n, 3n)
     about: Any  # (3n,)
     where: Any  # (3n,)
+    right: Any  # (3n,)
 
 
 @kernel
@@ -151,38 +156,6 @@ def values(dense, newton, z):
 
 
 @kernel
-def derivative(dense, newton, z, h):
-    """Write the derivative (3n, 3n) of the miss by z."""
-    w, eager, size = dense.matrix, newton.eager, newton.size
-    n = z.size
-    for p in range(dense.friction.size):
-        r, mu = eager * newton.ease[p], dense.friction[p]
-        own = 1.0 - eager * newton.soft
-        x, y, normal = shifted(p, r, size, dense.target[p], z, newton.u)
-        length = math.sqrt(x * x + y * y)
-        pressed = normal > 0.0
-        limit = mu * normal if pressed else 0.0
-        slides = length > limit
-        tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
-        shrink = limit / length if slides else 1.0
-        for j in range(n):
-            own_x = 1.0 if j == 3 * p else 0.0
-            own_y = 1.0 if j == 3 * p + 1 else 0.0
-            own_z = 1.0 if j == 3 * p + 2 else 0.0
-            by_x, by_y = own * own_x - r * w[3 * p, j], own * own_y - r * w[3 * p + 1, j]
-            by_z = own * own_z - r * w[3 * p + 2, j]
-            if not pressed:
-                by_z = 0.0
-            along = tx * by_x + ty * by_y
-            h[3 * p, j] = own_x - shrink * (by_x - tx * along)
-            h[3 * p + 1, j] = own_y - shrink * (by_y - ty * along)
-            if slides:
-                h[3 * p, j] -= mu * tx * by_z
-                h[3 * p + 1, j] -= mu * ty * by_z
-            h[3 * p + 2, j] = own_z - by_z
-
-
-@kernel
 def low_rank_step(dense, newton, z, rank, space, step):
     """Newton's step in as many unknowns as W = C C^T has columns of C, which are the first of ``space.factor``.
 
@@ -191,7 +164,7 @@ def low_rank_step(dense, newton, z, rank, space, step):
     """
     factor, gram, about, where = space.factor, space.gram, space.about, space.where
     phi, eager, size = newton.phi, newton.eager, newton.size
-    own, row = 1.0 - eager * newton.soft - FLOOR, gram[rank]
+    own, row = 1.0 - eager * newton.soft - FLOOR, space.right
     for i in range(rank):
         row[i] = 0.0
         for j in range(rank):
@@ -251,9 +224,8 @@ def cone_newton(dense, eager, soft, limit, budget):
     """
     w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
     points, scratch = dense.friction.size, cone_scratch(dense)
-    n, h, gram, z, u, phi = 3 * points, scratch.h, scratch.gram, scratch.z, scratch.u, scratch.phi
-    gradient, step, trial, ease = scratch.gradient, scratch.step, scratch.trial, scratch.ease
-    centre = scratch.centre
+    n, z, u, phi, step, trial = 3 * points, scratch.z, scratch.u, scratch.phi, scratch.step, scratch.trial
+    ease, centre = scratch.ease, scratch.centre
     size = 1e-300
     for p in range(points):
         diagonal = w[3 * p, 3 * p] + w[3 * p + 1, 3 * p + 1] + w[3 * p + 2, 3 * p + 2]
@@ -267,26 +239,21 @@ def cone_newton(dense, eager, soft, limit, budget):
     newton = Newton(size, eager, soft, ease, centre, u, phi)
     merit = values(dense, newton, z)
     error, steps = largest(phi), 0
-    space, most, rank, cost = LowRank(h, gram, gradient, trial), n // 2, 0, newton_cost(n)
+    space, rank = LowRank(scratch.factor, scratch.gram, scratch.about, trial, scratch.right), n
     if error > TOLERANCE and limit > 0:
-        rank = low_rank(w, n, NO_RANK, most, h, gradient)
-    if rank <= most:
-        cost = low_rank_cost(n, rank)
+        rank = low_rank(w, n, NO_RANK, n, scratch.factor, scratch.about)
+    cost, trials = low_rank_cost(n, rank), 0
     limit = affordable(budget, cost, limit)
-    while error > TOLERANCE and steps < limit:
-        if rank <= most:
-            if not low_rank_step(dense, newton, z, rank, space, step):
-                break
-            slope = -2.0 * merit
-        else:
-            derivative(dense, newton, z, h)
-            slope = damped_step(h, phi, merit, gram, gradient, step)
+    while error > TOLERANCE and steps < limit and cost * steps + trial_cost(n) * trials < budget:
+        if not low_rank_step(dense, newton, z, rank, space, step):
+            break
         length, new = 1.0, merit
         for _ in range(HALVINGS):
             for i in range(n):
                 trial[i] = z[i] + length * step[i]
             new = values(dense, newton, trial)
-            if new <= merit + SHARE * length * slope:
+            trials += 1
+            if new <= (1.0 - 2.0 * SHARE * length) * merit:
                 break
             length *= 0.5
         if not new < merit:
@@ -303,7 +270,7 @@ def cone_newton(dense, eager, soft, limit, budget):
     if soft > 0.0 or eager != 1.0:
         values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
         error = largest(phi)
-    return error, steps, cost * steps
+    return error, steps, cost * (steps + 1) + trial_cost(n) * trials
 
 
 @kernel
