@@ -41,14 +41,17 @@ def field() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The field's axes along x and y, and its heights (y, x), m: spherical caps strewn at random on a plane."""
     along = START + np.linspace(0.0, LENGTH, round(LENGTH / SPACING) + 1)
     across = np.linspace(-WIDTH / 2, WIDTH / 2, round(WIDTH / SPACING) + 1)
-    x, y = np.meshgrid(along, across)
-    heights = np.zeros_like(x)
+    heights = np.zeros((across.size, along.size))
     random = np.random.default_rng(SEED)
     for _ in range(STONES):
         radius, rise = random.uniform(*RADII), random.uniform(0.3, 1.0) * RISE
         at = random.uniform([START + CLEAR + RADII[1], -WIDTH / 2], [START + LENGTH, WIDTH / 2])
-        inside = np.maximum(0.0, radius**2 - (x - at[0]) ** 2 - (y - at[1]) ** 2)
-        heights = np.maximum(heights, np.sqrt(inside) + rise - radius)
+        columns, rows = (
+            slice(*np.searchsorted(axis, (middle - radius, middle + radius)))
+            for axis, middle in zip((along, across), at, strict=True)
+        )
+        inside = np.maximum(0.0, radius**2 - (along[columns] - at[0]) ** 2 - (across[rows, None] - at[1]) ** 2)
+        heights[rows, columns] = np.maximum(heights[rows, columns], np.sqrt(inside) + rise - radius)
     return along, across, heights
 
 
