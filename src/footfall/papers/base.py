@@ -145,7 +145,7 @@ def near(
         ours=float(ours),
         unit=unit,
         tolerance=f"{size}: {why}",
-        holds=math.isfinite(ours) and abs(ours - paper) <= allowed,
+        holds=bool(math.isfinite(ours) and abs(ours - paper) <= allowed),
         **more,
     )
 
