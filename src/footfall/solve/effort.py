@@ -59,7 +59,7 @@ def low_rank_cost(n, rank):
 @inlined
 def trial_cost(n):
     """What it costs to try a length of such a step."""
-    return 9.0 * n + 0.6 * n * n
+    return 15.0 * n + 0.3 * n * n
 
 
 @inlined
