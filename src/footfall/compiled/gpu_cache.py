@@ -6,10 +6,12 @@ hundred times the size of the machine code.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from footfall.compiled.gpu_loops import rolled
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import kernel_stamp
+from footfall.errors import SimulationError
 
 #: How the package appears in the names of its compiled functions.
 OWN = "8footfall"
@@ -133,28 +136,46 @@ def is_missing(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
     return path is not None and not path[0].exists()
 
 
-def launcher(dispatcher: Any, shape: tuple[int, int], arguments: Any) -> Callable[..., None]:
+def launcher(dispatcher: Any, shape: tuple[Any, ...], arguments: Any) -> Callable[..., None]:
     """A function of a kernel's last arguments that launches it with the ``arguments`` before those, on a grid of this
-    ``shape``: these are taken apart once, which for some hundred arrays takes longer than a short kernel.
+    ``shape``, the stream last if it is not the default: arguments are taken apart once, which for some hundred arrays
+    takes longer than a short kernel, and what differs from call to call is kept.
     """
     if not hasattr(dispatcher, "targetoptions"):
         return lambda *last: dispatcher[shape](*arguments, *last)
-    from cuda.core import LaunchConfig, launch
+    from cuda.bindings import driver  # type: ignore[import-untyped]
 
     (kernel,) = dispatcher.overloads.values()
-    config, stream = LaunchConfig(grid=shape[0], block=shape[1]), dispatcher[shape].stream
-    code = kernel._codelibrary.get_cufunc().kernel
+    stream = dispatcher[shape].stream
+    function = driver.CUfunction(int(kernel._codelibrary.get_cufunc().handle))
+    queue = driver.CUstream(int(stream.handle))
     own: list[Any] = []
     for kind, value in zip(kernel.argument_types, arguments, strict=False):
         kernel._prepare_args(kind, value, stream, [], own)
+    known = [_cell(value) for value in own]
 
-    def go(*last: Any) -> None:
+    @lru_cache(maxsize=64)
+    def parameters(last: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+        """Where the values of all arguments are, and what keeps the last of them alive."""
         more: list[Any] = []
         for kind, value in zip(kernel.argument_types[len(arguments) :], last, strict=True):
             kernel._prepare_args(kind, value, stream, [], more)
-        launch(stream, config, code, *own, *more)
+        cells = [_cell(value) for value in more]
+        places = [ctypes.addressof(cell) for cell in (*known, *cells)]
+        return (ctypes.c_void_p * len(places))(*places), cells
+
+    def go(*last: Any) -> None:
+        places = ctypes.addressof(parameters(last)[0])
+        (error,) = driver.cuLaunchKernel(function, shape[0], 1, 1, shape[1], 1, 1, 0, queue, places, 0)
+        if error != driver.CUresult.CUDA_SUCCESS:
+            raise SimulationError(f"the GPU does not start {dispatcher.py_func.__name__}: {error.name}")
 
     return go
+
+
+def _cell(value: Any) -> Any:
+    """A number of an argument as C has it; whole ones of any size are the first bytes of one of eight."""
+    return value if isinstance(value, ctypes._SimpleCData) else ctypes.c_int64(value)
 
 
 @contextmanager
