@@ -31,13 +31,12 @@ from footfall.engine.worlds.card_kernels import (
     idle_control,
 )
 from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
+from footfall.engine.worlds.groups import NO_TURN, Kernels, empty_queues, make_groups, take_turns
 from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.queues import AFTER, GUESS, NEWTON, NONE, QUEUES, SEARCH, Queues
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
-from footfall.engine.worlds.together import Turn, find_near_forces, guess_forces, search_states
+from footfall.engine.worlds.together import find_near_forces, guess_forces, search_states
 from footfall.errors import SimulationError
-from footfall.solve.together.desk import LANES as LANES_OF_WARP
 from footfall.solve.together.desk import desk_bytes
 from footfall.solve.together.selection_desk import selection_bytes
 
@@ -45,8 +44,6 @@ from footfall.solve.together.selection_desk import selection_bytes
 BLOCK, LANES = 64, 65536
 #: Bytes of memory that the lanes of a block share.
 SHARED = 48 * 1024
-#: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
-SOLUTIONS, MORE_SOLUTIONS = 48, 128
 #: Share of the free memory that worlds may take.
 SHARE = 0.9
 
@@ -275,42 +272,23 @@ class Card:
         step = build_together(law, self.surface, control, self.plot)
         parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
         solvers = [build_solver(part, self.plot, points, feet) for part in parts]
-        shapes = Queues((QUEUES, self.lanes), (QUEUES,), (1,))
-        queues = Queues(*(self.cuda.to_device(np.zeros(shape, dtype=np.int64)) for shape in shapes))
-        solved = arrays.robot, arrays.state, arrays.space, queues
-        given = (*solved, Turn(0, 0, 0, 0))
+        stepped, solved = (arrays, plan), (arrays.robot, arrays.state, arrays.space)
+        kernels = Kernels(build_clearing(), step, solvers, stepped, solved)
+        queues = empty_queues(self.cuda, 1)
+        given = (*solved, queues, NO_TURN)
         wanted = []
         for part, solver in zip(parts, solvers, strict=True):
             if not is_simulated() and is_missing(solver, kinds_of(solver, given)):
                 wanted.append(Wanted(part.__name__, self.plot, points, feet, kinds_of(solver, given)))
         with compiled_aside(wanted):
-            self._prepare(step, (arrays, plan, queues, Span(1, 0, 0), Turn(0, 0, 0, 0)))
+            self._prepare(step, (*stepped, queues, Span(1, 0, 0), NO_TURN))
         for solver in solvers:
             self._prepare(solver, given)
         self._prepare(build_clearing(), (queues,))
-        clear = launcher(build_clearing(), (1, 1), (queues,))
-        step_on = launcher(step, (-(-self.lanes // BLOCK), BLOCK), (arrays, plan, queues))
-        guess, newton, *search = (launcher(solver, (self.lanes, LANES_OF_WARP), solved) for solver in solvers)
-        # After a search few problems are left, and guesses after Newton may wait for the next turn.
-        solved_by = (guess, GUESS), (newton, NEWTON)
-        parts_of_a_turn = ((search[0], SEARCH), *solved_by) if search else (*solved_by, (guess, AFTER))
-
-        def move(span: Span, first: int, start: int) -> None:
-            clear()
-            step_on(span, Turn(first, start, NONE, 0))
-
-        def solve(first: int, most: int) -> None:
-            for part, queue in parts_of_a_turn:
-                part(Turn(first, 0, queue, most))
+        groups = make_groups(self.cuda, kernels, self.lanes, BLOCK)
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
-                for turn in range(span.steps + span.look):
-                    move(span, first, int(turn == 0))
-                    solve(first, SOLUTIONS)
-                move(span, first, 0)
-                while queues.going.copy_to_host()[0]:  # laws were asked again, or took long
-                    solve(first, MORE_SOLUTIONS)
-                    move(span, first, 0)
+                take_turns(groups, span, first)
 
         return launch

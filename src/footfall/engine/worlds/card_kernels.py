@@ -162,7 +162,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
 
     @cuda.jit(**limited(STEP_REGISTERS))
     def entry(arrays, plan, queues, span, turn):
-        lane, chosen = cuda.grid(1), arrays.chosen
+        lane, chosen = turn.lane + cuda.grid(1), arrays.chosen
         w = turn.first + lane
         if w >= chosen.size:
             return

@@ -36,7 +36,8 @@ ASKED_AGAIN, UNSOLVED_AGAIN = 10, 4
 class Turn(NamedTuple):
     """What the lanes do in one launch."""
 
-    first: int  # world of the first lane
+    first: int  # world of lane 0
+    lane: int  # the first that takes part
     start: int  # 1 if this is the first turn of a call
     queue: int  # of those that take part, see :mod:`.queues`
     most: int  # linear problems that a search solves
