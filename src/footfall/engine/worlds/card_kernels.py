@@ -44,6 +44,7 @@ from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.selection.sliding import damper
 from footfall.solve.together import desk as desk_module
+from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import (
     WHOLE,
     Desk,
@@ -53,6 +54,8 @@ from footfall.solve.together.desk import (
     wait,
     wait_for_warp,
 )
+from footfall.solve.together.registers import eliminator, fits, rows_eliminator
+from footfall.solve.together.rows import eliminate_rows
 from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
 from footfall.solve.together.states import kept_damper
 
@@ -194,7 +197,11 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
 def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     """The kernel in which a warp has a world and does a part of finding its contact forces; see :mod:`.together`."""
     simulated = is_simulated()
-    by_lanes = {} if simulated else {wait: wait_for_warp, largest_row: largest_row_by_lanes}
+    by_lanes: dict[Any, Any] = {}
+    if not simulated:
+        by_lanes = {wait: wait_for_warp, largest_row: largest_row_by_lanes}
+        if fits(n := 6 * feet):
+            by_lanes |= {eliminate_together: eliminator(cuda, n), eliminate_rows: rows_eliminator(cuda, n)}
     device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})
     solve, wait_in_line = device.function(part), device.function(line_up)
     if part is search_states:
