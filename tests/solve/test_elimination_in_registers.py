@@ -19,6 +19,7 @@ class Warp:
 
     def __init__(self) -> None:
         self.barrier, self.told, self.own = threading.Barrier(LANES), [None] * LANES, threading.local()
+        setattr(self, "ballot_sync", self.vote)  # noqa: B010 - code that is made from text calls it
 
     def tell(self, value: Any) -> list[Any]:
         self.told[self.own.lane] = value
@@ -33,7 +34,7 @@ class Warp:
     def shfl_xor_sync(self, mask: int, value: Any, distance: int) -> Any:
         return self.tell(value)[self.own.lane ^ distance]
 
-    def ballot_sync(self, mask: int, chosen: bool) -> int:
+    def vote(self, mask: int, chosen: bool) -> int:
         return sum(1 << lane for lane, one in enumerate(self.tell(bool(chosen))) if one)
 
     def ffs(self, bits: int) -> int:
