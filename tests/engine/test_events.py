@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.dormand_prince import METHODS, adams_methods, slow_down
 from footfall.errors import SimulationError
 
 LAW = "acceleration-complementarity"
@@ -158,65 +156,6 @@ def test_a_joint_that_forgets_its_motion_within_a_period_is_one_period_late_at_m
     np.testing.assert_allclose(rec.qvel[20:, 6], speed, rtol=1e-7)
     behind = speed * rec.time[20:] - rec.qpos[20:, 7]
     assert (behind > 0.0).all() and behind.max() < 1.25 * speed * sim.dt
-
-
-def test_a_rod_on_a_ball_joint_is_slowed_down_about_its_own_axis_too(tmp_path):
-    """Its inertia there is a hundredth of that across, and MuJoCo's weight of a ball joint is a mean over the axes."""
-    part = '<joint type="ball" damping="0.01"/><geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.004" mass="0.1"/>'
-    model = on_a_base(tmp_path, part, 1e-9).model
-    data, inertia, dt = mujoco.MjData(model), np.zeros((model.nv, model.nv)), 1e-3
-    mujoco.mj_forward(model, data)
-    mujoco.mj_fullM(model, data, inertia)
-    damping = np.diag(model.dof_damping.reshape(model.nv, -1)[:, 0])
-    assert np.linalg.eigvals(np.linalg.solve(inertia, damping)).real.max() * dt > 2.0
-    slowed = np.linalg.eigvals(np.linalg.solve(inertia + np.diag(slow_down(model, dt)), damping))
-    assert slowed.real.max() * dt == pytest.approx(1.0, rel=1e-2)  # the base gives way a little
-
-
-@pytest.mark.parametrize("method", range(len(METHODS)))
-def test_with_one_evaluation_polynomials_are_exact_and_what_is_damped_within_a_period_dies_out(method):
-    order, more = METHODS[method]
-    back, end, mean = order + len(more), np.zeros(order + len(more)), np.zeros(order + len(more))
-    for k in range(back):  # from differences to the accelerations themselves, the last one first
-        signs = np.poly1d([-1.0, 1.0]) ** k
-        end[: k + 1] += adams_methods()[method, k, 0] * signs.coefficients[::-1]
-        mean[: k + 1] += adams_methods()[method, k, 1] * signs.coefficients[::-1]
-    for power in range(order):
-        past = (-np.arange(back, dtype=float)) ** power
-        rounding = 1e-15 * back * np.abs(past).max()
-        np.testing.assert_allclose(end @ past, 1.0 / (power + 1), atol=rounding)
-        np.testing.assert_allclose(mean @ past, 1.0 / (power + 1) / (power + 2), atol=rounding)
-    for damped in np.linspace(0.05, 1.4 if order < 5 else 1.0, 28):
-        roots = np.roots(np.concatenate([[1.0], -np.eye(back)[0] + damped * end]))
-        assert np.abs(roots).max() < 1.0
-
-
-DAMPED = """
-<mujoco><worldbody><body name="base" pos="0 0 0.05"><freejoint/>
-  <geom type="box" size="0.1 0.1 0.05" mass="1"/>
-  <body name="weight" pos="0 0 0.1"><joint type="slide" axis="0 0 1" stiffness="18" springref="1.09"/>
-    <geom type="box" size="0.01 0.01 0.01" mass="2" contype="0" conaffinity="0"/>
-    <body name="servo" pos="0 0 0.1"><joint name="servo" type="slide" axis="0 0 1"/>
-      <geom type="box" size="0.01 0.01 0.01" mass="0.1" contype="0" conaffinity="0"/></body>
-  </body></body></worldbody>
-  <actuator><position joint="servo" kp="2000" kv="90"/></actuator></mujoco>
-"""
-
-
-def test_what_sways_slowly_on_a_servo_that_is_damped_within_a_period_takes_one_evaluation(tmp_path):
-    """Adams and Bashforth's method of the order that the sway needs would have it grow, to be caught by all stages."""
-    path, ends = tmp_path / "damped.xml", []
-    path.write_text(DAMPED)
-    robot = ff.load_robot(path, feet=["base"])
-    for dt in (1e-3, 1e-4):
-        sim = ff.Simulation(robot, law=LAW, dt=dt)
-        rec = sim.run(1.2, qpos=sim.place() + 1e-2 * np.eye(9)[7])
-        ends.append(np.concatenate([rec.qpos[-1], rec.qvel[-1]]))
-        if dt == 1e-3:
-            assert rec.signals["evaluations"][800:-1].mean() < 1.1
-    assert np.abs(ends[0]).max() > 1e-3
-    # A tenth of the tolerance in each of 1,200 periods, and the tolerance itself in those of all stages before.
-    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
 
 
 def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():

@@ -270,7 +270,7 @@ class AccelerationComplementarity(EventLaw):
     it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
     what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy. Of a
     robot that hardly moves, a period is one step with accelerations that are constant or go on as they changed, as far
-    as ``tolerance`` allows. Signal ``evaluations`` says how often forces were evaluated in a period.
+    as ``tolerance`` allows.
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
     from the state, integrated without events of their own; only equalities take part in impacts. A joint whose damping

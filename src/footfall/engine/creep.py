@@ -1,10 +1,9 @@
 """Periods in which nothing changes but smoothly, which one evaluation is enough for.
 
 All points in contact rest where they belong, no other is about to arrive, and joints are slow and away from their
-limits. Accelerations then go on as they did in the periods before, by their backward differences: a method of Adams, of
-the lowest order that is accurate enough by the first differences that it does not follow. Beside those that make up its
-order it takes of some more, so that a motion that is damped within a period, as by servos, dies out and does not grow.
-Contacts of other bodies that it comes upon so slowly are noticed when the period is over.
+limits. Accelerations then go on as they did in the periods before, by their backward differences: Adams and Bashforth's
+method, of the lowest order that is accurate enough by the first difference that it leaves out. Contacts of other bodies
+that it comes upon so slowly are noticed when the period is over.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.active_set import LIMIT
 from footfall.engine.contact_set import off_course
-from footfall.engine.dormand_prince import BACK, KNOWN
+from footfall.engine.dormand_prince import KNOWN, ORDER
 from footfall.engine.near_bodies import live
 from footfall.engine.period import is_sound, keep_forces
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -23,6 +22,8 @@ from footfall.solve.dense import copy
 #: Velocities of joints up to which a period may have one evaluation, m/s or rad/s; and the gap that no point crosses in
 #: a period, m, beside its own speed.
 CREEPS, ASIDE = 0.2, 1e-5
+#: Error of a method that is not known, m/s.
+UNKNOWN = 1e300
 #: Share of the tolerance that such a step may use: its error is foreseen, not measured.
 FORESEEN = 0.1
 
@@ -37,7 +38,7 @@ def note_beginning(world, points, contacts, flow):
     copy(flow.ctrl, world.ctrl)
     for j in range(world.qvel.size):
         change = world.qacc[j]
-        for k in range(min(known, BACK - 1) + 1):
+        for k in range(min(known, ORDER) + 1):
             last = flow.pace[k, j]
             flow.pace[k, j] = change
             change -= last
@@ -46,11 +47,11 @@ def note_beginning(world, points, contacts, flow):
         p = contacts.points[i]
         for c in range(3):
             change = flow.force[0, p, c]
-            for k in range(min(known, BACK - 1) + 1):
+            for k in range(min(known, ORDER - 1) + 1):
                 last = flow.began[k, p, c]
                 flow.began[k, p, c] = change
                 change -= last
-    flow.tally[KNOWN] = min(known, BACK - 1) + 1
+    flow.tally[KNOWN] = min(known, ORDER) + 1
 
 
 @inlined
@@ -84,47 +85,48 @@ def is_quiet(world, points, contacts, joints, flow, dt):
 
 
 @inlined
-def creeping_method(world, points, contacts, joints, flow, dt):
-    """The first of METHODS that is accurate enough with one evaluation, or -1 if none is.
+def creeping_order(world, points, contacts, joints, flow, dt):
+    """Order of the method that is accurate enough with one evaluation, 1 to ORDER, or 0 if none is.
 
-    By the first difference that it does not follow and the one after that: a single one may pass through zero.
+    By the first difference that it leaves out and the one after that: a single one may pass through zero.
     """
-    known = flow.tally[KNOWN]
-    for method in range(flow.order.size):
-        order, error = flow.order[method], 0.0
-        if known <= order or known < flow.looks_at[method]:
-            continue
-        for k in range(order, min(order + 2, known)):
-            worst = 0.0
-            for j in range(world.qvel.size):
-                worst = max(worst, abs(flow.pace[k, j]))
-            error += dt * flow.left_out[method, k - order] * worst
-        if error <= FORESEEN * flow.tolerance:
-            return method if is_quiet(world, points, contacts, joints, flow, dt) else -1
-    return -1
+    order, known, before = 0, flow.tally[KNOWN], UNKNOWN
+    for k in range(1, known):
+        worst = 0.0
+        for j in range(world.qvel.size):
+            worst = max(worst, abs(flow.pace[k, j]))
+        error = dt * flow.adams[k, 0] * worst
+        if before + error <= FORESEEN * flow.tolerance:
+            order = k - 1
+            break
+        before = error
+    if order == 0 and before <= FORESEEN * flow.tolerance:
+        order = known - 1
+    if order > 0 and is_quiet(world, points, contacts, joints, flow, dt):
+        return order
+    return 0
 
 
 @inlined
-def creep(world, points, contacts, flow, dt, method):
-    """Forces and motion of a period by one of METHODS; False, and nothing moved, if the forces cannot be."""
-    taken, weights = flow.looks_at[method], flow.adams[method]
+def creep(world, points, contacts, flow, dt, order):
+    """Forces and motion of a period by a method of this order; False, and nothing moved, if the forces cannot be."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         flow.worked[p] = STICK if points.force[p, 2] > 0.0 else flow.worked[p]
         for c in range(3):
             value = 0.0
-            for k in range(taken):
-                value += weights[k, 0] * flow.began[k, p, c]
+            for k in range(order):
+                value += flow.adams[k, 0] * flow.began[k, p, c]
             flow.impulse[p, c] = dt * value
-    if taken > 1 and not is_sound(points, contacts, flow):
+    if order > 1 and not is_sound(points, contacts, flow):
         return False
     integrate_activations(world, dt)
     for half in range(2):
         for j in range(world.qvel.size):
             value = 0.0
-            for k in range(taken):
+            for k in range(order):
                 # First to the mean velocity of the period, then from there to the one at its end.
-                value += (weights[k, 1] if half == 0 else weights[k, 0] - weights[k, 1]) * flow.pace[k, j]
+                value += (flow.adams[k, 1] if half == 0 else flow.adams[k, 0] - flow.adams[k, 1]) * flow.pace[k, j]
             world.qvel[j] += dt * value
         if half == 0:
             integrate_positions(world, world.qvel, dt)

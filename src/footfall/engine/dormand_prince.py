@@ -31,38 +31,16 @@ ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 5
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
-EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN, EVALUATIONS = 0, 1, 2, 3, 4, 5, 6, 7
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN = 0, 1, 2, 3, 4, 5, 6
 #: How many counts there are.
-COUNTS = 8
+COUNTS = 7
 #: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
 #: times as long, or short, as the last one it may be.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
-#: What Adams and Bashforth take of each backward difference of an acceleration for the velocity at the end of a period,
-#: and for its mean over the period.
-ADAMS = np.array(
-    [
-        [1, 1 / 2],
-        [1 / 2, 1 / 6],
-        [5 / 12, 1 / 8],
-        [3 / 8, 19 / 180],
-        [251 / 720, 3 / 32],
-        [95 / 288, 863 / 10080],
-        [19087 / 60480, 275 / 3456],
-    ]
-)
-#: Methods of Adams that take one evaluation: the order, and what is taken of the differences from the order on, for the
-#: velocity. Adams and Bashforth take none: motions grow that are damped at more than 1.0, 0.5, 0.3 and 0.2 per period
-#: (orders 2 to 5). With these numbers, found by a search for the least growth, they die out if damped at up to 1.4 per
-#: period, as fast as explicit gains of joints may be, and at order 5 at up to 1.
-METHODS = (
-    (1, ()),
-    (2, (-0.3,)),
-    (3, (-0.7, 0.2)),
-    (4, (-1.19, 0.735, -0.188, 0.018)),
-    (5, (-1.2135, 0.3392, 0.3587, -0.2302, 0.0384)),
-)
-#: Most accelerations that one of them looks at.
-BACK = max(order + len(more) for order, more in METHODS)
+#: Highest order of Adams and Bashforth's method, and what it takes of each backward difference of an acceleration for
+#: the velocity at the end of a period, and for its mean over the period.
+ORDER = 5
+ADAMS = np.array([[1, 1 / 2], [1 / 2, 1 / 6], [5 / 12, 1 / 8], [3 / 8, 19 / 180], [251 / 720, 3 / 32], [95 / 288, 0]])
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16
 
@@ -84,12 +62,9 @@ class Flow(NamedTuple):
     before: np.ndarray  # (P, 5) gap, its rate, slip along its direction then and hold where no event had happened
     # yet, and the hold at the instant before that
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
-    pace: np.ndarray  # (BACK, nv) accelerations at the beginning of the last period, and their differences
-    began: np.ndarray  # (BACK, P, 3) N, world frame, forces then, and their differences
-    adams: np.ndarray  # (METHODS, BACK, 2) what each method takes of each difference, see ADAMS
-    left_out: np.ndarray  # (METHODS, 2) what it misses of the first two differences from its order on
-    order: np.ndarray  # (METHODS,)
-    looks_at: np.ndarray  # (METHODS,) how many accelerations it looks at
+    pace: np.ndarray  # (ORDER + 1, nv) accelerations at the beginning of the last period, and their differences
+    began: np.ndarray  # (ORDER, P, 3) N, world frame, forces then, and their differences
+    adams: np.ndarray
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
@@ -134,12 +109,9 @@ def make_flow(
         depth=np.zeros(points),
         before=np.full((points, 5), FAR),
         after=np.zeros((points, 2)),
-        pace=np.zeros((BACK, model.nv)),
-        began=np.zeros((BACK, points, 3)),
-        adams=adams_methods(),
-        left_out=_left_out(),
-        order=np.array([order for order, _ in METHODS], dtype=np.int64),
-        looks_at=np.array([order + len(more) for order, more in METHODS], dtype=np.int64),
+        pace=np.zeros((ORDER + 1, model.nv)),
+        began=np.zeros((ORDER, points, 3)),
+        adams=ADAMS.copy(),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
@@ -155,21 +127,6 @@ def make_flow(
         flat=int(flat),
         margin=margin,
     )
-
-
-def adams_methods() -> np.ndarray:
-    """(METHODS, BACK, 2) what each method takes of each difference."""
-    methods = np.zeros((len(METHODS), BACK, 2))
-    for method, (order, more) in zip(methods, METHODS, strict=True):
-        method[:order] = ADAMS[:order]
-        method[order : order + len(more), 0] = more
-    return methods
-
-
-def _left_out() -> np.ndarray:
-    """(METHODS, 2) by how much each method misses what the first two differences from its order on add."""
-    taken = [one[order : order + 2, 0] for one, (order, _) in zip(adams_methods(), METHODS, strict=True)]
-    return np.array([np.abs(ADAMS[p : p + 2, 0] - one) for one, (p, _) in zip(taken, METHODS, strict=True)])
 
 
 def _only_root(model: mujoco.MjModel) -> np.ndarray:
@@ -188,13 +145,8 @@ def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
     A joint of little inertia m and much damping forgets its velocity within m/D, and an explicit method would have to
     follow that. With D dt it takes one period: never more than what semi-implicit Euler adds, dt D.
     """
-    damping = model.dof_damping.reshape(model.nv, -1)[:, 0]
-    if not damping.any():
-        return np.zeros(0)
-    data, each = mujoco.MjData(model), np.eye(model.nv)
-    mujoco.mj_forward(model, data)
-    mujoco.mj_solveM(model, data, each, each.copy())  # M^-1; MuJoCo's dof_invweight0 is a mean over a ball joint's axes
-    added = np.maximum(0.0, dt * damping - 1.0 / np.maximum(np.diag(each), 1e-300))
+    inertia = 1.0 / np.maximum(model.dof_invweight0, 1e-300)
+    added = np.maximum(0.0, dt * model.dof_damping.reshape(model.nv, -1)[:, 0] - inertia)
     return added if added.any() else np.zeros(0)
 
 

@@ -40,9 +40,8 @@ from footfall.engine.contact_set import (
     show_touching,
     strike,
 )
-from footfall.engine.creep import creep, creeping_method, note_beginning
+from footfall.engine.creep import creep, creeping_order, note_beginning
 from footfall.engine.dormand_prince import (
-    EVALUATIONS,
     EVENTS,
     IMPACTS,
     KNOWN,
@@ -211,7 +210,7 @@ def take_periods(loop, flow, first, last):
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stayed = False  # points were left in contact by a time step
         stage, left = 0, period_cost(world.qvel.size, dt)
-        flow.tally[SOFT], flow.tally[EVALUATIONS] = 0, 0
+        flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
@@ -234,7 +233,6 @@ def take_periods(loop, flow, first, last):
             world.time[0] = time + gone
             points.others.counters[MAY_GROW] = 1 if fresh else 0
             end = forces_now(loop, flow, step, act, left)
-            flow.tally[EVALUATIONS] += 1
             act = False
             status = outcome[STATUS]
             cost = evaluation_cost(world.qvel.size, constraints.shared.number[0], bodies_near(contacts))
@@ -277,8 +275,8 @@ def take_periods(loop, flow, first, last):
                 adopt_modes(points, contacts, flow)
                 if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0:
                     note_beginning(world, points, contacts, flow)
-                    method = creeping_method(world, points, contacts, constraints.joints, flow, dt)
-                    if method >= 0 and creep(world, points, contacts, flow, dt, method):
+                    order = creeping_order(world, points, contacts, constraints.joints, flow, dt)
+                    if order > 0 and creep(world, points, contacts, flow, dt, order):
                         break
                     start_period(points, flow)
             keep_forces(points, contacts, flow.force[stage])

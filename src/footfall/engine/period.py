@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.dormand_prince import EVALUATIONS, EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -98,18 +98,16 @@ def record_period(world, points, contacts, flow, held, tape, dt, outcome):
     """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
     for p in range(live(points)):
         mode = flow.worked[p]
-        pushed = flow.impulse[p, 0] != 0.0 or flow.impulse[p, 1] != 0.0 or flow.impulse[p, 2] != 0.0
-        if mode == OPEN and (pushed or (flow.touching[p] == 1 and held.mode[p] != OPEN)):
-            mode = STICK  # there, and not loaded, or by no more than what put it back
+        if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
+            mode = STICK  # there, and not loaded
         held.mode[p] = mode
         for k in range(3):
             held.force[p, k] = flow.impulse[p, k] / dt
     add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
     signals = tape.signals[outcome[SAMPLES] - 1]
     if outcome[STEPS] == 1:
-        signals[0], signals[1], signals[2], signals[3], signals[4] = 0.0, 0.0, 0.0, 0.0, 0.0
+        signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
     signals[0] += flow.tally[EVENTS]
     signals[1] += flow.tally[IMPACTS]
     signals[2] += flow.struck[0]
     signals[3] += flow.tally[SOFT]
-    signals[4] += flow.tally[EVALUATIONS]
