@@ -9,7 +9,7 @@ from __future__ import annotations
 from footfall.compiled import inlined
 
 #: What solving may cost in one step.
-EFFORT = 1.8e6
+EFFORT = 2.4e6
 #: Bodies on the ground that this is for. Of more of them it is more by the square, so that a heap is solved at all.
 USUAL_BODIES = 8.0
 #: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
