@@ -167,6 +167,19 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     assert (started.is_set(), len(here) == 4) == (much, not much)  # the first compiles what the laws share
 
 
+def test_a_law_of_a_user_does_not_run_here(monkeypatch):
+    """What it does wrong ends its own process, and no other law's."""
+    module, sent, elsewhere = import_module("footfall.study.compare"), [], Elsewhere.simulate
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(module, "WORTH_A_PROCESS", 3600.0)
+    monkeypatch.setattr(module, "is_foreign", lambda kernel: kernel.__module__.endswith("spring_damper"))
+    monkeypatch.setattr(
+        Elsewhere, "simulate", lambda self, *task: sent.append(task[0].law.name) or elsewhere(self, *task)
+    )
+    comparison = ff.compare("brick", laws=["mujoco", "spring-damper"], duration=0.1)
+    assert {row.outcome for row in comparison.rows} == {"stood"} and sent == ["spring-damper"]
+
+
 def test_laws_of_one_name_are_told_apart_by_their_options():
     soft, hard = ff.law("spring-damper", rest_penetration=2e-3), ff.law("spring-damper")
     comparison = ff.compare("brick", laws=[soft, hard], duration=0.1, workers=1)

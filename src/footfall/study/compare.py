@@ -23,6 +23,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.contact.trial import is_foreign
 from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.ground import Ground
 from footfall.measure import Audit, audit, energy
@@ -177,10 +178,10 @@ def compare(
     """Run the same task under several contact laws, in several processes, each of which takes one law after the other.
 
     ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. As many processes work as there
-    are cores: this one, and others if there is more than a second's work. With ``workers`` all laws run in that many
-    other processes, with 1 in this one. What a controller, a ground or a law needs may not be fit to be sent to
-    another process (a function of a script or a notebook): it runs in this one, and a warning says so. All else is as
-    in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
+    are cores: this one, and others if there is more than a second's work, or a law that is not Footfall's own. With
+    ``workers`` all laws run in that many other processes, with 1 in this one. What a controller, a ground or a law
+    needs may not be fit to be sent to another process (a function of a script or a notebook): it runs in this one, and
+    a warning says so. All else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     ground = Ground.plane() if ground is None else ground
@@ -243,10 +244,11 @@ def _run(
             idle.append(process)
 
     nothing_left = Event()
-    patience = WORTH_A_PROCESS if joins_in else 0.0
+    here = {label for label in packed if joins_in and not _is_foreign(tasks[label].law)}
+    patience = WORTH_A_PROCESS if here else 0.0
     with ThreadPoolExecutor(len(idle), initializer=nothing_left.wait, initargs=(patience,)) as pool:
         sent = {pool.submit(elsewhere, label): label for label in packed}
-        mine = {label: future for future, label in sent.items() if joins_in}
+        mine = {label: future for future, label in sent.items() if label in here}
         try:
             for label in tasks:
                 if label not in packed or (label in mine and mine[label].cancel()):  # no other process has begun it
@@ -267,6 +269,12 @@ def _run(
         for process in processes:
             process.end()
     return answers, warnings
+
+
+def _is_foreign(law: Law) -> bool:
+    """Whether a law is a user's: its compiled code could end a process, and with it all other laws."""
+    kernel = getattr(law, "kernel", None)
+    return not type(law).__module__.startswith("footfall.") or (kernel is not None and is_foreign(kernel))
 
 
 def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
