@@ -110,9 +110,13 @@ def test_the_clock_of_a_step_follows_the_divergent_component():
 
 @pytest.mark.parametrize("name", ["time-stepping", "hunt-crossley"])
 def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
-    """Two steps of 5 cm, as high as feet are lifted: they are met, felt and climbed."""
+    """Two steps of 5 cm, as high as feet are lifted: they are met, felt and climbed.
+
+    How a foot comes down on an edge differs with the last digits of the start; after the worst of a dozen such walks
+    the trunk takes a second and a half to come to rest.
+    """
     stairs = ff.Ground.stairs(rise=0.05, run=0.63, count=2, start=0.42)
-    rec = walked(Walk(speed=0.4, steps=9, stop_time=0.6), name, stairs)
+    rec = walked(Walk(speed=0.4, steps=9, stop_time=2.0), name, stairs)
     assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
     for foot in rec.robot.feet:  # a heel may be over the edge
         own = rec.position[:, rec.foot(foot.name), 2]
