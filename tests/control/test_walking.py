@@ -18,6 +18,7 @@ from footfall.control.senses import senses_of
 from footfall.control.step_timing import SwingClock, clock_rate
 from footfall.control.whole_body import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
+from footfall.simulation.perturbed import perturbed_starts
 from footfall.study.walk_grounds import FRICTION, ICE, walk_grounds
 
 #: Laws that are not asked to walk here: they take minutes.
@@ -112,15 +113,20 @@ def test_the_clock_of_a_step_follows_the_divergent_component():
 def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
     """Two steps of 5 cm, as high as feet are lifted: they are met, felt and climbed.
 
-    How a foot comes down on an edge differs with the last digits of the start; after the worst of a dozen such walks
-    the trunk takes a second and a half to come to rest.
+    How a foot comes down on an edge hangs on the last digits of the start: under time-stepping 3 of 60 such walks tip
+    over, and after some the trunk takes a second and a half to come to rest. So four of six are asked for.
     """
-    stairs = ff.Ground.stairs(rise=0.05, run=0.63, count=2, start=0.42)
-    rec = walked(Walk(speed=0.4, steps=9, stop_time=2.0), name, stairs)
-    assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
-    for foot in rec.robot.feet:  # a heel may be over the edge
-        own = rec.position[:, rec.foot(foot.name), 2]
-        assert own[-1].max() - own[0].max() == pytest.approx(0.1, abs=0.01)  # springs give way by some mm
+    stairs, walk = ff.Ground.stairs(rise=0.05, run=0.63, count=2, start=0.42), Walk(speed=0.4, steps=9, stop_time=2.0)
+    sim, climbed = ff.Simulation("spatial-biped", ground=stairs, law=law(name)), 0
+    for seed in range(6):
+        with perturbed_starts(seed):
+            rec = sim.run(walk.duration, controller=walk).check()
+        assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
+        soles = [rec.position[:, rec.foot(foot.name), 2] for foot in rec.robot.feet]
+        higher = np.array([own[-1].max() - own[0].max() for own in soles])  # a heel may be over the edge
+        stands = not ff.measure.has_fallen(rec) and np.abs(rec.qvel[-1, :6]).max() < 0.1
+        climbed += bool(stands and np.abs(higher - 0.1).max() < 0.01)  # m, springs give way by some mm
+    assert climbed >= 4
 
 
 def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():
