@@ -52,8 +52,8 @@ class Command(UnderControl):
         rec, saved = self.simulated(robot, controller)
         found = follow_outcome(rec)
         if self.json:
-            told = asdict(found) | {"help": found.help._asdict()}
-            print_json(figures(rec) | told | {"recording": None if saved is None else str(saved)})
+            outcome = asdict(found) | {"help": found.help._asdict()}
+            print_json(figures(rec) | outcome | {"recording": None if saved is None else str(saved)})
         else:
             print_facts(
                 {

@@ -36,8 +36,8 @@ def read_trc(path: Path) -> Measured:
     places = table[:, 2:].reshape(len(rows), len(names), 3)
     nowhere = (places == 0.0).all(axis=2)
     places[nowhere] = np.nan
-    time, told = _times(table, header.get("DataRate", ""))
-    done = [told] if told else []
+    time, note = _times(table, header.get("DataRate", ""))
+    done = [note] if note else []
     if nowhere.any():
         done.append(f"{int(nowhere.sum())} places at exactly 0, 0, 0 taken as gaps")
     columns = {

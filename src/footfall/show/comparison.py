@@ -106,17 +106,17 @@ def _card(run: Figures, index: int, found: Sequence[Figures]) -> str:
     verdict = {"stood": "good", "fell": "bad", "failed": "bad"}[run.outcome]
     said = {"stood": "stayed up", "fell": "fell", "failed": "did not finish"}[run.outcome]
     why = f'<p class="why">{escape(run.why)}</p>' if run.why else ""
-    remarks = ", ".join(_remarks(run, found))
-    remark = f'<p class="remark">{escape(remarks)}</p>' if remarks else ""
+    extremes = ", ".join(_extremes(run, found))
+    extreme = f'<p class="extreme">{escape(extremes)}</p>' if extremes else ""
     return (
         f'<article class="card {verdict}" data-run="{index}"><h3><i class="swatch"></i>{escape(run.label)}</h3>'
-        f'<p class="outcome verdict {verdict}">{said}</p>{why}{remark}{_audit(run)}</article>'
+        f'<p class="outcome verdict {verdict}">{said}</p>{why}{extreme}{_audit(run)}</article>'
     )
 
 
-def _remarks(run: Figures, found: Sequence[Figures]) -> list[str]:
+def _extremes(run: Figures, found: Sequence[Figures]) -> list[str]:
     """Where a run stands out from all others: it has the greatest or the least of something, by a tenth or more."""
-    remarks = []
+    extremes = []
     for quantity in QUANTITIES:
         own = quantity.value(run)
         others = [quantity.value(one) for one in found if one is not run]
@@ -125,10 +125,10 @@ def _remarks(run: Figures, found: Sequence[Figures]) -> list[str]:
         if not others or not math.isfinite(own):
             continue
         if quantity.most and own > max(1.1 * max(others), floor):
-            remarks.append(f"{quantity.most} ({number(own, quantity.unit, 3)})")
+            extremes.append(f"{quantity.most} ({number(own, quantity.unit, 3)})")
         elif quantity.least and own < 0.9 * min(others) and min(others) > floor:
-            remarks.append(f"{quantity.least} ({number(own, quantity.unit, 3)})")
-    return remarks
+            extremes.append(f"{quantity.least} ({number(own, quantity.unit, 3)})")
+    return extremes
 
 
 def _audit(run: Figures) -> str:

@@ -20,12 +20,12 @@ def do(folder: Path) -> None:
 
 def main() -> None:
     """Do one task after the other, and say so on what was the standard output, which a controller may write to."""
-    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    reports = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
         do(Path(line.removesuffix("\n")))
-        told.write("done\n")
-        told.flush()
+        reports.write("done\n")
+        reports.flush()
 
 
 if __name__ == "__main__":

@@ -197,8 +197,8 @@ def bisect_together(outcomes: Outcomes, begin: Sequence[tuple[float, float]], wi
     waiting = {i: next(search) for i, search in searches.items()}
     found: dict[int, PushLimit] = {}
     while waiting:
-        told = outcomes(list(waiting.items()))
-        for i, why in zip(list(waiting), told, strict=True):
+        answers = outcomes(list(waiting.items()))
+        for i, why in zip(list(waiting), answers, strict=True):
             try:
                 waiting[i] = searches[i].send(why)
             except StopIteration as end:

@@ -113,7 +113,7 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
         ),
         seen(
             "fig9",
-            f"He walks {way:.1f} m over stones of up to 1 cm without a fall (lowest pelvis)",
+            f"The man walks {way:.1f} m over stones of up to 1 cm without a fall (lowest pelvis)",
             "upright",
             f"{height:.2f} m",
             holds=height > UPRIGHT and way > 4.0,

@@ -212,7 +212,7 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
         ),
         near(
             "section 4.1.2",
-            f"He is held upright by a moment, and no force (rms; at most {plane.help.moment_peak:.0f} N m)",
+            f"The man is held upright by a moment, and no force (rms; at most {plane.help.moment_peak:.0f} N m)",
             0.0,
             plane.help.moment_rms,
             "N m",

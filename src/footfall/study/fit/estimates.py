@@ -40,7 +40,7 @@ class Estimate:
 
 
 class Probes(NamedTuple):
-    """Shares of each parameter's range, the others at the best, that the trials do not tell from the best."""
+    """Shares of each parameter's range, the others at the best, that the trials cannot distinguish from the best."""
 
     low: np.ndarray  # (d,) the lowest, the best itself where there is none below
     high: np.ndarray
@@ -48,7 +48,7 @@ class Probes(NamedTuple):
 
 
 def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) -> Probes:
-    """Try each parameter at its bounds, then at half the way there, until the trials do not tell it from the best.
+    """Try each parameter at its bounds, then at half the way, until the trials cannot distinguish it from the best.
 
     ``at_best`` (trials,) are the errors of the best. Where the loss is smooth, half of the way to where trials become
     worse is the interval by its curvature; that lies between half of what is found here and all of it.
@@ -65,14 +65,14 @@ def probed(errors: Errors, best: np.ndarray, at_best: np.ndarray, scale: float) 
         worse = own - base
         if better(own, base):
             lower.append((float(own.mean()), at))
-        told = worse.mean() > quantile(trials.size) * worse.std(ddof=1) / np.sqrt(trials.size)
-        return bool(told), float(worse.mean() / max(base.mean(), 1e-300))
+        significant = worse.mean() > quantile(trials.size) * worse.std(ddof=1) / np.sqrt(trials.size)
+        return bool(significant), float(worse.mean() / max(base.mean(), 1e-300))
 
     def reaches(i: int, bound: float) -> float:
         share, beyond = bound, bound
         for _ in range(HALVINGS):
-            told, rises = rise(i, share)
-            if not told:
+            significant, rises = rise(i, share)
+            if not significant:
                 break
             share, beyond = 0.5 * (best[i] + share), share
         else:
