@@ -143,7 +143,7 @@ def _grid(polygon: np.ndarray, nx: int, ny: int, *, even: bool = False) -> np.nd
     (x0, y0), (x1, y1) = (low + high) / 2 - reach * (high - low) / 2, (low + high) / 2 + reach * (high - low) / 2
     x = np.linspace(x0, x1, nx) if nx > 1 else [(x0 + x1) / 2]
     y = np.linspace(y0, y1, ny) if ny > 1 else [(y0 + y1) / 2]
-    grid = np.array([(a, b) for a in x for b in y])
+    grid = np.column_stack([np.repeat(x, len(y)), np.tile(y, len(x))])
     inside = _beyond(flat, grid) <= 1e-9 * np.linalg.norm(high - low)
     if not inside.any():
         raise RobotError(f"no point of a {nx} x {ny} grid lies inside the sole; use a finer grid")
