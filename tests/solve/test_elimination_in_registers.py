@@ -1,38 +1,40 @@
-"""Elimination by lanes that tell each other numbers, by 32 threads that do."""
+"""Elimination by lanes that tell each other numbers, by 32 coroutines that do."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from greenlet import getcurrent
+from taking_turns import Lane, take_turns
 
 from footfall.solve.together.desk import LANES
 from footfall.solve.together.registers import eliminator, fits, rows_eliminator
 
 
 class Warp:
-    """Lanes as threads, with the functions of Numba's CUDA by which they tell each other numbers."""
+    """Lanes with the functions of Numba's CUDA by which they tell each other numbers."""
 
     def __init__(self) -> None:
-        self.barrier, self.told, self.own = threading.Barrier(LANES), [None] * LANES, threading.local()
+        self.told: list[Any] = [None] * LANES
         setattr(self, "ballot_sync", self.vote)  # noqa: B010 - code that is made from text calls it
 
     def tell(self, value: Any) -> list[Any]:
-        self.told[self.own.lane] = value
-        self.barrier.wait()
+        self.told[getcurrent().number] = value
+        self.syncwarp()
         heard = list(self.told)
-        self.barrier.wait()
+        self.syncwarp()
         return heard
 
     def shfl_sync(self, mask: int, value: Any, lane: int) -> Any:
         return self.tell(value)[lane]
 
     def shfl_xor_sync(self, mask: int, value: Any, distance: int) -> Any:
-        return self.tell(value)[self.own.lane ^ distance]
+        return self.tell(value)[getcurrent().number ^ distance]
 
     def vote(self, mask: int, chosen: bool) -> int:
         return sum(1 << lane for lane, one in enumerate(self.tell(bool(chosen))) if one)
@@ -41,25 +43,16 @@ class Warp:
         return (bits & -bits).bit_length()
 
     def syncwarp(self) -> None:
-        self.barrier.wait()
+        getcurrent().syncthreads()
 
     def run(self, function: Callable[[int], bool]) -> bool:
         """What all lanes give."""
         found: list[Any] = [None] * LANES
 
-        def lane_of(lane: int) -> None:
-            self.own.lane = lane
-            try:
-                found[lane] = function(lane)
-            except BaseException:
-                self.barrier.abort()
-                raise
+        def run_lane(number: int) -> None:
+            found[number] = function(number)
 
-        threads = [threading.Thread(target=lane_of, args=(lane,)) for lane in range(LANES)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        take_turns([Lane(partial(run_lane, number), number) for number in range(LANES)])
         assert found[0] is not None and len(set(found)) == 1
         return found[0]
 
