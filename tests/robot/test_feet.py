@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import mujoco
 import numpy as np
 import pytest
@@ -164,6 +166,17 @@ def test_a_robot_that_is_held_in_the_world_is_warned_of():
         FootfallWarning, match=r"body 'arm', which robot '.*' hangs on, is held in the world.*<freejoint/>"
     ):
         load_robot(mujoco.MjSpec.from_string(arm))
+
+
+def test_a_default_of_joints_that_drags_the_base_is_warned_of():
+    joints = "<default><joint damping='1' armature='.1'/></default>"
+    body = "<body name='base'><{} name='root'/><geom size='.1'/></body>"
+    model = f"<mujoco>{joints}<worldbody>{body}</worldbody></mujoco>"
+    with pytest.warns(FootfallWarning, match="free joint of robot '.*' has damping and armature.*<freejoint/>"):
+        load_robot(mujoco.MjSpec.from_string(model.format("joint type='free'")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_robot(mujoco.MjSpec.from_string(model.format("freejoint")))
 
 
 def test_a_named_body_without_any_geometry_asks_for_points():

@@ -1,4 +1,4 @@
-"""Newton and Euler on a recording: do the forces of ground, pushes and motors on the root explain the motion?"""
+"""Newton and Euler on a recording: do the forces of ground, pushes and what ties the root down explain the motion?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from footfall.engine.replay import replay_places
+from footfall.measure.audit_outside import outside_wrench, root_joints
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
 
 if TYPE_CHECKING:
     from footfall.record import Record
 
-FREE, HINGE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
+FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 def force_residual(rec: Record) -> np.ndarray:
@@ -55,8 +55,7 @@ def _residual(rec: Record) -> np.ndarray:
     """
     motion = momentum(rec)
     pushed, turned = _pushes(rec, motion.com)
-    if rec.robot.root_motors.any():
-        pushed, turned = (a + b for a, b in zip((pushed, turned), _root_motors(rec, motion.com), strict=True))
+    pushed, turned = (a + b for a, b in zip((pushed, turned), outside_wrench(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
     ground_moment = np.cross(arm, rec.force).sum(axis=1)
     needed = motion.force
@@ -92,35 +91,13 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return force, moment
 
 
-def _root_motors(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Force and moment about the centre of mass of motors between world and root, (T, 3) each."""
-    model, count = rec.robot.model, len(rec)
-    data = mujoco.MjData(model)
-    force, moment = np.zeros((count, 3)), np.zeros((count, 3))
-    for i in np.flatnonzero(rec.robot.root_motors):
-        joint = model.actuator_trnid[i, 0]
-        body = model.jnt_bodyid[joint]
-        at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])
-        wrench = rec.ctrl[:, i, None] * model.actuator_gainprm[i, 0] * model.actuator_gear[i]
-        if model.jnt_type[joint] == FREE:  # pushes along the world's axes, turns about the body's own
-            push, turn = wrench[:, :3], np.einsum("tij,tj->ti", turned.reshape(count, 3, 3), wrench[:, 3:])
-        elif model.jnt_type[joint] == HINGE:
-            push, turn = np.zeros((count, 3)), wrench[:, :1] * axis
-        else:
-            push, turn = wrench[:, :1] * axis, np.zeros((count, 3))
-        force += push
-        moment += np.cross(at - com, push) + turn
-    return force, moment
-
-
 def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     """The part of wrenches (T, 6) about the centre of mass that acts along motions the root's own joints allow."""
     model = rec.robot.model
-    moving = model.body_weldid != 0
-    tops = np.flatnonzero(moving & ~moving[model.body_parentid])
-    joints = [j for j in range(model.njnt) if model.jnt_bodyid[j] in tops]
-    if any(model.jnt_type[j] == FREE for j in joints):
+    joints = root_joints(model)
+    if (model.jnt_type[joints] == FREE).any():
         return wrench
+    tops = np.unique(model.jnt_bodyid[joints])
     data = mujoco.MjData(model)
     allowed = np.zeros((len(rec), 6, model.nv))
     for k in range(len(rec)):

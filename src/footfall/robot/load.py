@@ -18,7 +18,7 @@ from footfall.robot.files import gather_assets, is_path, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, written
 from footfall.robot.overlap import overlapping, part
 from footfall.robot.points import points_on_feet
-from footfall.robot.pose import posed, set_down, standing_pose, warn_of_fixed_root
+from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
 from footfall.robot.robot import Robot
 
 #: The last built-in robots by what they were asked for: to make one takes 5 to 40 ms.
@@ -129,6 +129,7 @@ def load_robot(
     if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
         found = points_on_feet(found, points)
     warn_of_fixed_root(model, found, str(name))
+    warn_of_dragged_root(model, found, str(name))
     numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in resolved.items()}
     robot = Robot(str(name), model, found, set_down(model, home, found), ctrl, mjcf, assets, numbers)
     if key is not None:

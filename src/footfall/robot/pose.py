@@ -131,6 +131,22 @@ def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str)
         )
 
 
+def warn_of_dragged_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
+    """Warn of a free joint with what only joints of a robot have, mostly by a default that was meant for those."""
+    root = int(model.body_rootid[model.body(feet[0].body).id])
+    dofs = np.arange(model.body_dofadr[root], model.body_dofadr[root] + model.body_dofnum[root])
+    free = dofs[model.jnt_type[model.dof_jntid[dofs]] == FREE]
+    given = {"damping": model.dof_damping, "friction": model.dof_frictionloss, "armature": model.dof_armature}
+    has = [what for what, values in given.items() if values[free].any()]
+    if has:
+        warnings.warn(
+            f"the free joint of robot '{name}' has {' and '.join(has)}, and so the world drags at its base: "
+            f"written as <freejoint/> it takes no defaults of other joints",
+            FootfallWarning,
+            stacklevel=3,
+        )
+
+
 def posed(model: mujoco.MjModel, pose: np.ndarray) -> mujoco.MjData:
     """The model in that pose, with its kinematics computed."""
     data = mujoco.MjData(model)

@@ -1,0 +1,117 @@
+"""What acts on a robot from outside beside ground, gravity and pushes: all that its model ties or drags to the world.
+
+Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons
+and equalities that end in the world. What acts between two bodies of the robot has no part in it.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from footfall.engine.replay import ACTUATION, States, replay, replay_places
+from footfall.measure.energy import actuation
+from footfall.measure.motion import generalised_acceleration
+
+if TYPE_CHECKING:
+    from footfall.record import Record
+
+JOINT, ROW = mujoco.mjtJoint, mujoco.mjtConstraint
+HOLDS, SLIPS = int(ROW.mjCNSTR_EQUALITY), (int(ROW.mjCNSTR_FRICTION_DOF), int(ROW.mjCNSTR_FRICTION_TENDON))
+
+
+def root_joints(model: mujoco.MjModel) -> np.ndarray:
+    """Ids of the joints between the world and what moves in it."""
+    moving = model.body_weldid != 0
+    tops = np.flatnonzero(moving & ~moving[model.body_parentid])
+    return np.flatnonzero(np.isin(model.jnt_bodyid, tops))
+
+
+def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Force (N) and moment about the centre of mass (N m) of what ties the root to the world, (T, 3) each."""
+    model, count = rec.robot.model, len(rec)
+    force, moment = np.zeros((count, 3)), np.zeros((count, 3))
+    joints = root_joints(model)
+    if not _anything(model, joints):
+        return force, moment
+    torque = _torque(rec, np.isin(model.dof_jntid, joints))
+    data = mujoco.MjData(model)
+    for joint in joints:
+        body, first = model.jnt_bodyid[joint], model.jnt_dofadr[joint]
+        at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])
+        turned, kind = turned.reshape(count, 3, 3), model.jnt_type[joint]
+        push, turn = np.zeros((count, 3)), np.zeros((count, 3))
+        if kind == JOINT.mjJNT_FREE:  # pushes along the world's axes, turns about the body's own
+            push = torque[:, first : first + 3]
+            turn = np.einsum("tij,tj->ti", turned, torque[:, first + 3 : first + 6])
+        elif kind == JOINT.mjJNT_BALL:
+            turn = np.einsum("tij,tj->ti", turned, torque[:, first : first + 3])
+        elif kind == JOINT.mjJNT_HINGE:
+            turn = torque[:, first, None] * axis
+        else:
+            push = torque[:, first, None] * axis
+        force += push
+        moment += np.cross(at - com, push) + turn
+    return force, moment
+
+
+def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
+    """Whether the model has anything that may act from outside; tendons and equalities within it count as such too."""
+    own = np.isin(model.dof_jntid, joints)
+    at_joint = np.isin(model.actuator_trntype, [int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)])
+    inner = at_joint & ~np.isin(model.actuator_trnid[:, 0], joints)
+    return bool(
+        model.neq
+        or model.ntendon
+        or model.opt.density
+        or model.opt.viscosity
+        or model.body_gravcomp.any()
+        or not inner.all()
+        or any(each[own].any() for each in (model.dof_damping, model.dof_armature, model.dof_frictionloss))
+        or any(each[joints].any() for each in (model.jnt_stiffness, model.jnt_limited))
+    )
+
+
+def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
+    """(T, nv) N or N m, that acts on the root's own degrees of freedom from outside, 0 on all others."""
+    model = rec.robot.model
+    data = mujoco.MjData(model)
+    acceleration = generalised_acceleration(rec)
+    (passive,) = replay(data, ACTUATION, States(rec.qpos, rec.qvel, rec.ctrl), (data.qfrc_passive,))
+    gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]
+    damping = model.dof_damping.reshape(model.nv, -1)[:, 0]
+    # Damping acts on the velocity at the end of a step; rotors take their share of what gives bodies acceleration.
+    torque = passive + actuation(rec).torque - damping * gained - model.dof_armature * acceleration
+    if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
+        torque += _constraints(rec, acceleration, damping * gained)
+    return np.where(own, torque, 0.0)
+
+
+def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> np.ndarray:
+    """(T, nv) N or N m, of friction, limits and equalities: MuJoCo's rows are soft, what moves tells what they bear.
+
+    ``damped`` is what damping gains within a step, which MuJoCo's own solver does not know of.
+    """
+    model = copy.copy(rec.robot.model)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    data = mujoco.MjData(model)
+    torque = np.zeros((len(rec), model.nv))
+    for k in range(len(rec)):
+        data.qpos[:], data.qvel[:] = rec.qpos[k], rec.qvel[k]
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        if not data.nefc:
+            continue
+        seen, along = np.zeros((1, model.nv)), np.zeros(data.nefc)
+        if rec.law.native:
+            mujoco.mj_solveM(model, data, seen, damped[k : k + 1])
+        mujoco.mj_mulJacVec(model, data, along, seen[0] + acceleration[k])
+        bears = (data.efc_aref - along) / data.efc_R
+        slips = np.isin(data.efc_type, SLIPS)
+        bears = np.where(slips, np.clip(bears, -data.efc_frictionloss, data.efc_frictionloss), bears)
+        bears = np.where(slips | (data.efc_type == HOLDS), bears, np.maximum(bears, 0.0))
+        mujoco.mj_mulJacTVec(model, data, torque[k], bears)
+    return torque

@@ -1,0 +1,87 @@
+"""Whatever ties a robot to the world is one of its outer forces: with it they add up to the rate of momentum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+import footfall as ff
+
+WALKER = """
+<mujoco>
+  <option {option}/>
+  <worldbody>
+    <site name="hook" pos="0.3 0.1 1.5"/>
+    <body name="trunk" pos="0 0 0.6" {trunk}>
+      {root}
+      <geom type="box" size="0.2 0.1 0.1" mass="6"/>
+      <site name="eye" pos="0.1 0 0.1"/>
+      <body name="left_leg" pos="0.05 0.1 -0.1">
+        <joint name="left" axis="0 1 0" damping="0.2"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.03" mass="1"/>
+      </body>
+      <body name="right_leg" pos="-0.05 -0.1 -0.1">
+        <joint name="right" axis="0 1 0" damping="0.2"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.03" mass="1"/>
+      </body>
+    </body>
+  </worldbody>
+  {more}
+</mujoco>
+"""
+FREE = '<freejoint name="root"/>'
+TENDON = '<tendon><spatial name="rope" {0}><site site="hook"/><site site="eye"/></spatial></tendon>'
+TIES = {
+    "damping and rotors": {"root": '<joint type="free" damping="3" armature="0.2"/>'},
+    "friction": {"root": '<joint type="free" frictionloss="2" damping="1"/>'},
+    "a thick fluid": {"option": 'density="50" viscosity="0.5" wind="2 1 0"'},
+    "compensated gravity": {"trunk": 'gravcomp="0.5"'},
+    "a spring and damper": {"more": TENDON.format('stiffness="80" damping="5" springlength="0.4"')},
+    "a rope": {"more": TENDON.format('limited="true" range="0 0.86"')},
+    "a hinge in the world": {"more": '<equality><connect body1="trunk" anchor="0.2 0 0"/></equality>'},
+    "thrusters": {
+        "more": '<actuator><motor site="eye" gear="5 1 40 0 0.3 0.2" ctrllimited="true" ctrlrange="0.3 1"/></actuator>'
+    },
+    "rails": {
+        "root": '<joint name="x" type="slide" axis="1 0 0" damping="4"/>'
+        '<joint name="z" type="slide" axis="0 0 1" stiffness="30" armature="0.5"/>'
+        '<joint name="pitch" axis="0 1 0" range="-1 5" frictionloss="0.2"/>'
+    },
+}
+
+
+@pytest.mark.parametrize("law", ff.laws())
+@pytest.mark.parametrize("tie", TIES)
+def test_forces_add_up_with_what_ties_the_root_to_the_world(law, tie, tmp_path):
+    """To what solvers leave, 1e-5 of the weight; a law of events only to the error of differences, which is a note."""
+    path = tmp_path / "walker.xml"
+    path.write_text(WALKER.format(**({"option": "", "trunk": "", "root": FREE, "more": ""} | TIES[tie])))
+    robot = ff.load_robot(path)
+    sim = ff.Simulation(robot, law=law)
+    rec = sim.run(0.25, qvel=np.full(robot.model.nv, 0.4))
+    rows = [ff.audit(rec)[name] for name in ("force balance", "moment balance")]
+    if sim.law.event_driven:
+        assert {row.verdict for row in rows} <= {"pass", "note"}
+        return
+    assert [row.verdict for row in rows] == ["pass", "pass"]
+    missing = replace(rec, robot=replace(robot, model=_untied(robot)))
+    assert "force balance" in ff.audit(missing).failed  # so that the tie bears something
+
+
+def _untied(robot: ff.Robot) -> mujoco.MjModel:
+    """The same model with nothing that ties its root to the world."""
+    spec = mujoco.MjSpec.from_string(robot.mjcf)
+    spec.option.density = spec.option.viscosity = 0.0
+    for body in spec.bodies:
+        body.gravcomp = 0.0
+    model = spec.compile()
+    root = model.body_rootid[model.jnt_bodyid[model.dof_jntid]] == model.jnt_bodyid[model.dof_jntid]
+    for field in (model.dof_damping, model.dof_armature, model.dof_frictionloss):
+        field[root] = 0.0
+    model.jnt_stiffness[:] = model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
+    model.tendon_limited[:] = model.eq_active0[:] = 0
+    model.actuator_gainprm[:] = 0.0
+    return model
