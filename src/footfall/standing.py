@@ -48,42 +48,6 @@ def point_positions(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
 
 
-def other_places(
-    robot: Robot, ground: Ground, qpos: np.ndarray, qvel: np.ndarray, which: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Where points of ``robot.others`` would touch in each of S states (S, nq), (S, nv), world frame.
-
-    "position" (S, C, 3) m, "velocity" of the material points there (S, C, 3) m/s, "normal" (S, C, 3) of the ground, and
-    "gap" (S, C) m, infinite without ground.
-    """
-    others, model, data = robot.others, robot.model, own_data(robot.model)
-    body, radius = others.of_body[which], others.radius[which, None]
-    root = model.body_rootid[body]
-    shape = (len(qpos), len(which))
-    turns, origin = np.empty((*shape, 9)), np.empty((*shape, 3))
-    spin, com = np.empty((*shape, 6)), np.empty((*shape, 3))
-    for s in range(len(qpos)):
-        data.qpos[:], data.qvel[:] = qpos[s], qvel[s]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        turns[s], origin[s], spin[s], com[s] = data.xmat[body], data.xpos[body], data.cvel[body], data.subtree_com[root]
-    turn = turns.reshape(*shape, 3, 3)
-    centre = origin + np.einsum("spij,pj->spi", turn, others.points[which])
-    axes = turn @ others.axes[which]
-    at = centre
-    for _ in range(2 if axes.any() else 1):
-        _, normal = ground.gap(at)
-        along = np.einsum("spji,spj->spi", axes, normal)
-        size = np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-12)
-        at = centre - np.einsum("spij,spj->spi", axes, along) / size
-    gap, normal = ground.gap(at)
-    at = at - radius * normal
-    velocity = spin[..., 3:] + np.cross(spin[..., :3], at - com)
-    gap = np.nan_to_num(gap - radius[:, 0], nan=np.inf)
-    return {"position": at, "velocity": velocity, "normal": normal, "gap": gap}
-
-
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
     """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`."""
     model = robot.model

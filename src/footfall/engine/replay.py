@@ -24,8 +24,9 @@ from footfall.engine.bridge import (
     mj_transmission,
 )
 
-#: What is computed: where bodies are alone, how the whole moves and which forces that takes, or actuators and energies.
-PLACES, MOTION, ACTUATION = 0, 1, 2
+#: What is computed: where bodies are alone, how they move too, how the whole moves and which forces that takes, or
+#: actuators and energies.
+PLACES, SPEEDS, MOTION, ACTUATION = 0, 1, 2, 3
 FIELDS = 4  # that are gathered at most, so that one compiled function serves all
 
 
@@ -89,8 +90,9 @@ def _replay(which, states, own, sources, found, activations, act):
         mj_kinematics(model, data)
         if stage != PLACES:
             mj_com_pos(model, data)
-        if stage == MOTION:
+        if stage in (SPEEDS, MOTION):
             mj_com_vel(model, data)
+        if stage == MOTION:
             mj_subtree_vel(model, data)
             mj_rne_post_constraint(model, data)
         elif stage == ACTUATION:

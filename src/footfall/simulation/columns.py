@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from footfall.engine.other_places import other_places
 from footfall.engine.other_tape import OtherTape
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import other_places
 
 #: Samples whose places are computed together: some megabytes for a robot of a hundred points.
 AT_ONCE = 500

@@ -19,6 +19,7 @@ from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.engine.contact_set import SLOW
+from footfall.engine.other_places import other_places
 from footfall.engine.period import UNSOUND_IN_CURVES
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
@@ -29,7 +30,7 @@ from footfall.record import Record
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run, Task
-from footfall.standing import other_places, own_data, point_gaps
+from footfall.standing import own_data, point_gaps
 
 DT = 1e-3  # s
 #: Steps of a run: enough to land, to bounce and to slide.
