@@ -23,14 +23,21 @@ def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def _chromium():
     """A headless Chromium; what needs it is skipped, and says so, where there is none."""
     pytest.importorskip("websockets", reason="the browser is driven through websockets, which comes with the tests")
     if (executable := find_chromium()) is None:
         pytest.skip("no chromium was found; install it or set CHROMIUM to its path")
     with Browser(executable) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def browser(_chromium: Browser):
+    """The browser, which shows nothing, and so draws nothing, when the tests of a file are over."""
+    yield _chromium
+    _chromium.open("about:blank")
 
 
 @pytest.fixture(autouse=True)
