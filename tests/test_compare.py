@@ -106,12 +106,20 @@ def test_a_controller_that_raises_is_told_in_every_row():
     assert json.dumps(comparison.to_dict(), allow_nan=False)
 
 
-def test_what_cannot_travel_runs_here_with_a_warning(monkeypatch):
+@pytest.fixture
+def sent(monkeypatch):
+    """Laws that are sent to another process, and are simulated in this one: what another computes is asked above."""
+    laws = []
+    monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: laws.append(task.law.name) or simulate(task))
+    return laws
+
+
+def test_what_cannot_travel_runs_here_with_a_warning(monkeypatch, sent):
     monkeypatch.setattr(registry, "_registered", {})  # no other test shall meet it
     ff.point_law("walking-on-air", k=1.0)(walking_on_air)
     comparison = ff.compare("brick", laws=["walking-on-air", "spring-damper"], duration=0.2, workers=2)
     assert comparison["walking-on-air"].outcome == "fell"
-    assert comparison["spring-damper"].outcome == "stood"
+    assert comparison["spring-damper"].outcome == "stood" and sent == ["spring-damper"]
     (warning,) = comparison.warnings
     assert warning.startswith("walking-on-air ran in this process")
 
@@ -144,7 +152,7 @@ def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(monkeypatc
 @pytest.mark.parametrize("much", [False, True], ids=["a second's work", "more"])
 def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     """This process works on alone until then, and beside the others from then on."""
-    start, started, here = Elsewhere._start, Event(), []
+    started, here = Event(), []
 
     def simulated_here(task):
         here.append(task.law.name)
@@ -156,7 +164,7 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     module = import_module("footfall.study.compare")
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 0.0 if much else 3600.0)
     monkeypatch.setattr(module, "simulate", simulated_here)
-    monkeypatch.setattr(Elsewhere, "_start", lambda self: started.set() or start(self))
+    monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: started.set() or simulate(task))
     told = []
     laws = [*LAWS, "hunt-crossley"]
     comparison = ff.compare("brick", laws=laws, duration=0.1, progress=lambda *done: told.append(done))
@@ -167,15 +175,12 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     assert (started.is_set(), len(here) == 4) == (much, not much)  # the first compiles what the laws share
 
 
-def test_a_law_of_a_user_does_not_run_here(monkeypatch):
+def test_a_law_of_a_user_does_not_run_here(monkeypatch, sent):
     """What it does wrong ends its own process, and no other law's."""
-    module, sent, elsewhere = import_module("footfall.study.compare"), [], Elsewhere.simulate
+    module = import_module("footfall.study.compare")
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 3600.0)
     monkeypatch.setattr(module, "is_foreign", lambda kernel: kernel.__module__.endswith("spring_damper"))
-    monkeypatch.setattr(
-        Elsewhere, "simulate", lambda self, *task: sent.append(task[0].law.name) or elsewhere(self, *task)
-    )
     comparison = ff.compare("brick", laws=["mujoco", "spring-damper"], duration=0.1)
     assert {row.outcome for row in comparison.rows} == {"stood"} and sent == ["spring-damper"]
 

@@ -288,37 +288,35 @@ def test_studies_of_many_cases_choose_worlds_and_the_command_says_so(tmp_path, c
 
 
 def test_a_dask_cluster_gives_the_same_table_though_a_worker_is_killed(tmp_path):
+    """Two workers in processes of their own, of which one goes on; the scheduler works in this process."""
     distributed = pytest.importorskip("distributed")
     path = os.pathsep.join([str(Path(sweep_work.__file__).parent), *[p for p in sys.path if p]])
     environment = {**os.environ, "PYTHONPATH": path}
     quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
-    scheduler = subprocess.Popen([*command, "--scheduler-file", str(file)], **quiet)
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1"]
-    worker += ["--no-nanny", "--no-dashboard"]
-    workers: list[subprocess.Popen[bytes]] = []
-    try:
-        while not file.exists():
-            time.sleep(0.05)
-        address = json.loads(file.read_text())["address"]
-        workers += [subprocess.Popen(worker, **quiet) for _ in range(2)]
-        with distributed.Client(address) as client:
-            client.wait_for_workers(2)
+    alone = {"n_workers": 0, "processes": False, "protocol": "tcp://", "dashboard_address": None}
+    with distributed.LocalCluster(**alone) as cluster:
+        address = cluster.scheduler_address
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+        command += ["--no-nanny", "--no-dashboard"]
+        workers = [subprocess.Popen(command, **quiet) for _ in range(2)]
+        killed = []
 
         def killing(done, total):
-            if 0 < done < total and len(workers) == 2:
+            if 0 < done < total and not killed:
                 workers[0].kill()
-                workers.append(subprocess.Popen(worker, **quiet))
+                killed.append(done)
 
-        cases = {"samples": Samples(2000, {"x": (0.0, 1.0)})}
-        far = ff.sweep(sweep_work.squared, out=tmp_path / "far", scheduler=address, progress=killing, **cases)
-        near = ff.sweep(sweep_work.squared, workers=1, **cases)
-        assert len(workers) == 3 and same(far, near) and len(far) == 2000 and far.failed == 0
-    finally:
-        for process in (*workers, scheduler):
-            process.kill()
-            process.wait()
+        try:
+            with distributed.Client(address) as client:
+                client.wait_for_workers(2)
+            cases = {"samples": Samples(2000, {"x": (0.0, 1.0)})}
+            far = ff.sweep(sweep_work.squared, out=tmp_path / "far", scheduler=address, progress=killing, **cases)
+            near = ff.sweep(sweep_work.squared, workers=1, **cases)
+            assert killed and same(far, near) and len(far) == 2000 and far.failed == 0
+        finally:
+            for process in workers:
+                process.kill()
+                process.wait()
 
 
 def test_a_cluster_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
