@@ -10,7 +10,9 @@ import pytest
 import footfall as ff
 from footfall.engine.first_values import FirstValues
 from footfall.record.record import COLUMNS
-from footfall.simulation.workspace import FEW_SAMPLES, Workspace, prepared
+from footfall.simulation.prepared import prepared
+from footfall.simulation.scene import composed
+from footfall.simulation.workspace import FEW_SAMPLES, Workspace
 
 PUSH = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.005, duration=0.01)
 #: Height of the trunk of a quadruped that falls on its back at once, m.
@@ -38,6 +40,7 @@ def on_its_back(sim: ff.Simulation, height: float = 0.2) -> ff.Recording:
 
 @pytest.mark.parametrize("law", ff.laws())
 def test_a_run_is_the_same_whatever_ran_before_it(law):
+    composed.cache_clear()  # so that nothing ran before
     robot = ff.load_robot("quadruped")
     first = short_run(ff.Simulation(robot, law=law))
     sim = ff.Simulation(robot, law=law)
@@ -48,7 +51,46 @@ def test_a_run_is_the_same_whatever_ran_before_it(law):
 
 
 @pytest.mark.parametrize("law", ff.laws())
+def test_simulations_of_one_robot_that_share_what_they_compute_in_have_a_ground_of_their_own(law):
+    grounds = ff.Ground.plane(friction=0.9), ff.Ground.plane(friction=(0.3, 0.2)), ff.Ground.slope(0.1, friction=0.6)
+    composed.cache_clear()
+    robot = ff.load_robot("quadruped")
+    sims = [ff.Simulation(robot, ground=ground, law=law, dt=1e-3) for ground in grounds]
+    assert prepared(sims[0]).spare is prepared(sims[1]).spare
+    together = [(short_run(sim), on_its_back(sim, LYING)) for sim in sims]
+    for ground, found in zip(grounds, together, strict=True):
+        composed.cache_clear()  # the next one shares nothing
+        alone = ff.Simulation(robot, ground=ground, law=law, dt=1e-3)
+        assert same(found[0], short_run(alone))
+        assert same(found[1], on_its_back(alone, LYING))
+
+
+@pytest.mark.parametrize(
+    ("law", "options"),
+    [
+        ("spring-damper", [{"k": 2e4}, {"k": 8e4, "c": 50.0}]),
+        (
+            "time-stepping",
+            [{"correction": 0.5}, {"cone": "polyhedral", "facets": 8}, {"cone": "polyhedral", "facets": 4}],
+        ),
+        ("linearizing-penalty", [{"kp": 500.0}, {"kp": 100.0}]),
+        ("acceleration-complementarity", [{"tolerance": 1e-5}, {"tolerance": 1e-8}]),
+        ("mujoco", [{"impratio": 1.0}, {"impratio": 5.0}]),
+    ],
+)
+def test_simulations_of_one_robot_that_share_what_they_compute_in_have_a_law_of_their_own(law, options):
+    composed.cache_clear()
+    robot = ff.load_robot("quadruped")
+    together = [short_run(ff.Simulation(robot, law=ff.law(law, **own))) for own in options]
+    assert not any(same(together[0], other) for other in together[1:])
+    for own, found in zip(options, together, strict=True):
+        composed.cache_clear()
+        assert same(found, short_run(ff.Simulation(robot, law=ff.law(law, **own))))
+
+
+@pytest.mark.parametrize("law", ff.laws())
 def test_room_for_more_bodies_is_laid_out_once_and_found_as_new(law, monkeypatch):
+    composed.cache_clear()  # so that nothing ran before
     robot = ff.load_robot("quadruped")
     first = on_its_back(ff.Simulation(robot, law=law), LYING)
     assert first.other_points.size > 0

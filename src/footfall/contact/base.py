@@ -153,8 +153,9 @@ class CoupledLaw(Law):
         """The arrays that the kernel computes in, for so many points and contact bodies: a ``NamedTuple`` of arrays, of
         floats (float64) and integers (int64), and of other such tuples. A law that needs none leaves this out.
 
-        Nothing in them outlasts a step. Their number, types and dimensions are the same for all options of a law; sizes
-        may differ. ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card` replaces the solvers that take most.
+        Nothing in them outlasts a step. Their number, types and dimensions are the same for all options of a law, and
+        what they hold at first; sizes may differ. ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card`
+        replaces the solvers that take most.
         """
         return None
 

@@ -39,10 +39,11 @@ from footfall.simulation.endings import conclude, interrupted, overflowed, warni
 from footfall.simulation.first_start import share_work, start_helper
 from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.perturbed import perturb
+from footfall.simulation.prepared import prepared
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state
-from footfall.simulation.workspace import loop_types, prepared, take_workspace
+from footfall.simulation.workspace import loop_types, take_workspace
 from footfall.version import __version__
 
 #: Of what a recording depends on.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -17,31 +18,41 @@ from footfall.errors import SimulationError
 from footfall.robot.model import compiled
 
 if TYPE_CHECKING:
-    from footfall.contact.base import Law
-    from footfall.ground import Ground
+    from footfall.contact.base import Law, NativeContact
     from footfall.robot import Robot
 
 
 SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
 
 
-class RunModel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RunModel:
+    """What runs of equal robots in equal steps are computed with, whatever the ground and the law; never changed."""
+
     model: mujoco.MjModel
     native: Native
     joints: JointRows  # constraints of single joints, which MuJoCo does not make in this model
     widened: Widened  # by which runs know how far apart bodies are
 
 
-def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
-    """Compile the robot for a run.
+def compose(robot: Robot, law: Law, dt: float, *, body_contacts: bool) -> RunModel:
+    """The model of a robot for runs in steps of ``dt`` (s).
 
     The ground is no part of MuJoCo's model: all contacts with it are the law's. Contacts between bodies are MuJoCo's,
     as the robot's model has them, unless ``body_contacts`` is false.
     """
+    make = composed.__wrapped__ if robot.mjcf is None else composed  # a model of MuJoCo's may have been changed since
+    return make(robot, law.native_contact(), dt, body_contacts)
+
+
+@lru_cache(maxsize=8)
+def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: bool) -> RunModel:
+    """The same, kept for the last of them; ``own`` is what MuJoCo's contacts are set to where they are the law."""
+    native = own is not None
     feet = {foot.body for foot in robot.feet}
     if robot.mjcf is None:
         model = copy.copy(robot.model)
-    elif law.native:
+    elif native:
         model = copy.copy(_with_geoms(robot.mjcf, tuple(robot.assets.items()), tuple(sorted(feet))))
     else:
         model = compiled(robot.mjcf, robot.assets, robot.name)
@@ -51,8 +62,8 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     model.opt.timestep = dt
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # which formulas MuJoCo's stages use; the step is ours
     widened = widen(model)
-    joints = make_joint_rows(model, native=law.native)
-    if not law.native:
+    joints = make_joint_rows(model, native=native)
+    if not native:
         leave_to_joint_rows(model)
         # What the elimination of constraints reads: sparse rows, each with bounds of its own.
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
@@ -60,7 +71,6 @@ def compose(robot: Robot, ground: Ground, law: Law, dt: float, *, body_contacts:
     _give_room(model, robot.point_count + len(robot.others))
     contact = np.zeros(1, dtype=bridge.CONTACT)
     ground_geom = -1
-    own = law.native_contact()
     if own is not None:
         model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
         model.opt.impratio = own.impratio

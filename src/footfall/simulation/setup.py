@@ -64,7 +64,7 @@ class Setup:
             )
         self.integrator = integrator
         self.body_contacts = body_contacts
-        self.scene: RunModel = compose(self.robot, self.ground, self.law, self.dt, body_contacts=body_contacts)
+        self.scene: RunModel = compose(self.robot, self.law, self.dt, body_contacts=body_contacts)
         self._check_model()
         for feature, count in (("plugins", self.scene.model.nplugin), ("delayed actuators", self.scene.model.nhistory)):
             if count:

@@ -1,17 +1,14 @@
 """What a run computes in: MuJoCo's data and the engine's arrays, laid out for compiled code.
 
-To make all this takes longer than some hundred steps. So what depends on the simulation alone is made once
-(:class:`Prepared`), and a workspace that a run has done with is put back to its first state and serves the next one.
+To make all this takes longer than some hundred steps. So a workspace that a run has done with is put back to its first
+state and serves the next one, of the same simulation or another like it (see :mod:`footfall.simulation.prepared`).
 A workspace belongs to one run at a time, so that runs in several threads stay independent.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
+from typing import Any
 
 import mujoco
 import numba
@@ -20,131 +17,32 @@ import numpy as np
 from footfall.compiled import ByReference
 from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
-from footfall.contact.stable_step import longest_stable_step
 from footfall.engine import events, step
 from footfall.engine.clearance import make_clearance
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
-from footfall.engine.others import CHANGING, SIZES, AllPoints, Around, Others, own_copy, with_places, with_tape
-from footfall.engine.shared_rows import most_shared_rows
-from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape, sample_bytes
+from footfall.engine.others import CHANGING, SIZES, Others, own_copy, with_places, with_tape
+from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape
 from footfall.engine.world import (
-    Guard,
     Pushes,
     Scratch,
     make_constraints,
     make_contacts,
-    make_guard,
-    make_points,
     make_scratch,
     make_world,
     with_size,
     with_slots,
 )
-from footfall.ground import Ground
-from footfall.simulation.compiled_laws import compiled_laws, idle_laws
+from footfall.simulation.compiled_laws import idle_laws
 from footfall.simulation.controls import no_control
+from footfall.simulation.prepared import Prepared, in_steps_too, prepared_with
 from footfall.simulation.pushes import no_pushes
 from footfall.simulation.setup import Setup
-
-#: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
-STEEP = 2.0
-
 
 #: Samples of runs so short that to copy what they recorded takes less time than to make arrays for it.
 FEW_SAMPLES = 64
 #: What a workspace lays out anew when it makes room for more points, the first time that it does.
 LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
-
-
-class Prepared(NamedTuple):
-    """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
-
-    points: AllPoints  # as at the beginning, to be copied
-    guard: Guard
-    plan: step.Plan  # its numbers of steps are those of no run
-    ground: step.Surface
-    laws: step.Laws | events.EventLaws
-    longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
-    law_signals: int
-    sample_bytes: int  # that a sample without signals takes
-    shared_rows: int  # room for constraints of several dofs
-    spare: deque[Workspace]
-
-
-_prepared: WeakKeyDictionary[Setup, Prepared] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def prepared(sim: Setup) -> Prepared:
-    """What the runs of a simulation share; made by the first."""
-    with _lock:
-        found = _prepared.get(sim)
-    if found is None:
-        made = _prepare(sim)
-        with _lock:
-            found = _prepared.setdefault(sim, made)
-    return found
-
-
-def _prepare(sim: Setup) -> Prepared:
-    law, longest = sim.law, None
-    laws = compiled_laws(sim)
-    if not (law.native or law.event_driven) and sim.integrator == "euler":
-        longest = longest_stable_step(law, sim.setting)
-    return _prepare_for(sim, laws, longest)
-
-
-def loop_types(sim: Setup) -> list[Any]:
-    """The types of the parts of a loop: they are known before the law is compiled."""
-    idle = idle_laws()
-    laws = events.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
-    return [numba.typeof(part) for part in Workspace(sim, _prepare_for(sim, laws, None)).parts if part is not None]
-
-
-def _prepare_for(sim: Setup, laws: step.Laws | events.EventLaws, longest: float | None) -> Prepared:
-    robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
-    euler = sim.integrator == "euler" and not law.event_driven
-    rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
-    plan = step.Plan(
-        dt=sim.dt,
-        margin=float(law.margin),
-        coupled=int(law.coupled),
-        operator=int(isinstance(law, CoupledLaw) and law.operator),
-        native=int(law.native),
-        rich=int(rich),
-        damped=int(euler and bool((model.dof_damping > 0).any())),
-        stages=1 if euler else 4,
-        total=0,
-        control=0,
-        control_every=1,
-        record_every=1,
-    )
-    return Prepared(
-        points=make_points(model, robot, law.memory_size, around(sim, [ground])),
-        guard=make_guard(model),
-        plan=plan,
-        ground=step.Surface(*ground.compiled(), ground.compiled_friction),
-        laws=laws,
-        longest=longest,
-        law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
-        sample_bytes=sample_bytes(model, robot.point_count),
-        shared_rows=most_shared_rows(model, contacts=not sim.scene.widened.never),
-        spare=deque(),
-    )
-
-
-def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
-    """What points of other bodies than feet need to know of runs on these grounds."""
-    flat = all(ground.flat for ground in grounds)
-    return Around(
-        dt=sim.dt,
-        flat=flat,
-        lipschitz=1.0 if flat else STEEP,
-        highest=max(ground.highest for ground in grounds),
-        patient=sim.law.event_driven,
-        wanted=sim.body_contacts,
-    )
 
 
 class Workspace:
@@ -209,9 +107,11 @@ class Workspace:
 
     def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | events.EventLaws:
         """The law with arrays to compute in, which this workspace keeps."""
-        asked = [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
-        made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in asked]
+        made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in in_steps_too(law)]
         self.of_law = [None if one is None else ByReference(one) for one in made]
+        return self._computing_in_scratch()
+
+    def _computing_in_scratch(self) -> step.Laws | events.EventLaws:
         own, *in_steps = [0 if one is None else one.address for one in self.of_law]
         laws = self._laws
         if isinstance(laws, step.Laws):
@@ -219,6 +119,21 @@ class Workspace:
         return laws._replace(
             between=laws.between._replace(scratch=own), in_steps=laws.in_steps._replace(scratch=in_steps[0])
         )
+
+    def serve(self, sim: Setup, shared: Prepared) -> None:
+        """Be as new, after it was let go, for a simulation whose ``shared.spare`` it was among."""
+        if self._laws is not shared.laws:  # another simulation
+            self._laws = shared.laws
+            self.conditions = self.conditions._replace(ground=shared.ground)
+            self._set_part(4, self.parts[4].replace(ground=shared.ground))
+            self._set_part(5, ByReference(self._computing_in_scratch()))
+            self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
+            self._layouts = {0: self._first_layout}  # larger ones have another ground and law
+        mujoco.mj_resetData(self.model, self.data)
+        self._first_values.put_back()
+        self._all_contacts.static_friction[:] = sim.ground.static_friction
+        self._all_contacts.dynamic_friction[:] = sim.ground.dynamic_friction
+        self.outcome[:] = 0
 
     def sizes(self) -> list[int]:
         """How many places for points beside the feet there are in each size."""
@@ -285,7 +200,8 @@ class Workspace:
         operators = (self.points.shared, self.contacts.mobility)
         of_law = tuple(one.named for one in self.of_law if one is not None)
         rest = (self.scratch, of_law, few, self.conditions.native, self.flow or ())
-        return _arrays((points, places, self._all_contacts, operators, rest))
+        contacts = tuple(value for name, value in self._all_contacts._asdict().items() if "friction" not in name)
+        return _arrays((points, places, contacts, operators, rest))
 
     def let_go(self) -> None:
         """Keep nothing that a run has brought, such as its controller, nor use more room than at first."""
@@ -302,12 +218,6 @@ class Workspace:
             self._laid_out = ()
         if self._tape.named is not self._few:
             self._tape, self._laid_out = ByReference(self._few), ()
-
-    def reset(self) -> None:
-        """As new, after it was let go."""
-        mujoco.mj_resetData(self.model, self.data)
-        self._first_values.put_back()
-        self.outcome[:] = 0
 
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
         """Lay out the parts of the loop for a run with this plan and so many signals.
@@ -368,5 +278,12 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
         found = shared.spare.pop()
     except IndexError:
         return Workspace(sim, shared)
-    found.reset()
+    found.serve(sim, shared)
     return found
+
+
+def loop_types(sim: Setup) -> list[Any]:
+    """The types of the parts of a loop: they are known before the law is compiled."""
+    idle = idle_laws()
+    laws = events.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
+    return [numba.typeof(part) for part in Workspace(sim, prepared_with(sim, laws, None)).parts if part is not None]

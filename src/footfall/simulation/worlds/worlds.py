@@ -44,8 +44,8 @@ from footfall.recording import Recording
 from footfall.simulation.checks import check_memory, multiple, step_count
 from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
 from footfall.simulation.controls import no_control, own_rate
+from footfall.simulation.prepared import around
 from footfall.simulation.setup import Setup
-from footfall.simulation.workspace import around
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,

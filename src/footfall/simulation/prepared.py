@@ -1,0 +1,159 @@
+"""What is made once for all runs of a simulation, and for all simulations of a robot that differ in little.
+
+To lay out what a run computes in takes as long as some hundred steps. Studies make thousands of simulations of one
+robot that differ in friction, the ground's shape or a law's options: they share all that does not depend on these, and
+the workspaces that no run is using.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import mujoco
+import numpy as np
+
+from footfall.contact.base import CoupledLaw, Law
+from footfall.contact.event_law import EventLaw
+from footfall.contact.stable_step import longest_stable_step
+from footfall.engine import events, step
+from footfall.engine.others import AllPoints, Around
+from footfall.engine.shared_rows import most_shared_rows
+from footfall.engine.tape import sample_bytes
+from footfall.engine.world import Guard, make_guard, make_points
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.simulation.compiled_laws import compiled_laws
+from footfall.simulation.scene import RunModel
+from footfall.simulation.setup import Setup
+
+#: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
+STEEP = 2.0
+#: Of how many models points are kept, of how many kinds of simulations workspaces, and how many of each kind.
+MODELS, KINDS, IDLE = 8, 8, 16
+
+
+class Prepared(NamedTuple):
+    """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
+
+    points: AllPoints  # as at the beginning, to be copied
+    guard: Guard
+    plan: step.Plan  # its numbers of steps are those of no run
+    ground: step.Surface
+    laws: step.Laws | events.EventLaws
+    longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
+    law_signals: int
+    sample_bytes: int  # that a sample without signals takes
+    shared_rows: int  # room for constraints of several dofs
+    spare: deque[Any]  # each a :class:`footfall.simulation.workspace.Workspace`
+
+
+_prepared: WeakKeyDictionary[Setup, Prepared] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def prepared(sim: Setup) -> Prepared:
+    """What the runs of a simulation share; made by the first."""
+    with _lock:
+        found = _prepared.get(sim)
+    if found is None:
+        made = _prepare(sim)
+        with _lock:
+            found = _prepared.setdefault(sim, made)
+    return found
+
+
+def _prepare(sim: Setup) -> Prepared:
+    law, longest = sim.law, None
+    laws = compiled_laws(sim)
+    if not (law.native or law.event_driven) and sim.integrator == "euler":
+        longest = longest_stable_step(law, sim.setting)
+    return prepared_with(sim, laws, longest)
+
+
+def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float | None) -> Prepared:
+    """What runs share if the loop takes these laws."""
+    robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
+    euler = sim.integrator == "euler" and not law.event_driven
+    rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
+    plan = step.Plan(
+        dt=sim.dt,
+        margin=float(law.margin),
+        coupled=int(law.coupled),
+        operator=int(isinstance(law, CoupledLaw) and law.operator),
+        native=int(law.native),
+        rich=int(rich),
+        damped=int(euler and bool((model.dof_damping > 0).any())),
+        stages=1 if euler else 4,
+        total=0,
+        control=0,
+        control_every=1,
+        record_every=1,
+    )
+    kind = (law.memory_size, around(sim, [ground]))
+    shared_rows, guard = _of_model(sim.scene)
+    room = _room(law, robot.point_count, len(robot.feet))
+    return Prepared(
+        points=_points(sim.scene, robot, *kind),
+        guard=guard,
+        plan=plan,
+        ground=step.Surface(*ground.compiled(), ground.compiled_friction),
+        laws=laws,
+        longest=longest,
+        law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
+        sample_bytes=sample_bytes(model, robot.point_count),
+        shared_rows=shared_rows,
+        spare=_spare(sim.scene, (*kind, type(law), room)),
+    )
+
+
+@lru_cache(maxsize=MODELS)
+def _of_model(scene: RunModel) -> tuple[int, Guard]:
+    return most_shared_rows(scene.model, contacts=not scene.widened.never), make_guard(scene.model)
+
+
+@lru_cache(maxsize=MODELS)
+def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Around) -> AllPoints:
+    return make_points(scene.model, robot, memory_size, surroundings)
+
+
+@lru_cache(maxsize=KINDS)
+def _spare(scene: RunModel, kind: Any) -> deque[Any]:
+    """Where runs of such simulations put their workspaces, as long as one of them lives or it is among the last."""
+    return deque(maxlen=IDLE)
+
+
+def _room(law: Law, points: int, bodies: int) -> Any:
+    """What the arrays of a workspace depend on, of a law's options."""
+    asked = in_steps_too(law)
+    made = [_sizes(one.scratch(points, bodies)) if isinstance(one, CoupledLaw) else None for one in asked]
+    return (*made, law.tolerance, asked[1].margin) if isinstance(law, EventLaw) else tuple(made)
+
+
+def in_steps_too(law: Law) -> list[Law]:
+    """A law, and that which one from event to event falls back on."""
+    return [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
+
+
+def _sizes(value: Any) -> Any:
+    """Sizes and types of the arrays in a tuple of tuples, and its numbers."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str
+    return tuple(map(_sizes, value)) if isinstance(value, tuple) else value
+
+
+def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
+    """What points of other bodies than feet need to know of runs on these grounds."""
+    flat = all(ground.flat for ground in grounds)
+    return Around(
+        dt=sim.dt,
+        flat=flat,
+        lipschitz=1.0 if flat else STEEP,
+        highest=max(ground.highest for ground in grounds),
+        patient=sim.law.event_driven,
+        wanted=sim.body_contacts,
+    )
