@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import types
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
 
+import footfall
 from footfall.compiled import (
     ByReference,
     Reference,
@@ -22,6 +25,8 @@ from footfall.compiled import (
     separate,
     separate_kernels,
 )
+
+PACKAGE = Path(footfall.__file__).parent
 
 
 def test_a_kernel_is_compiled_and_still_plain_python():
@@ -109,6 +114,20 @@ def test_the_stamp_knows_how_a_kernel_is_compiled():
         return 2.0 * x
 
     assert kernel_stamp(outer(kernel(inner), 1.0)) != kernel_stamp(outer(inlined(inner), 1.0))
+
+
+def test_every_kernel_of_the_package_has_a_stamp_and_so_is_kept_on_disk():
+    """A field that is called as a function of the module is, for one, read as that function."""
+    unknown, count = [], 0
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if "from footfall.compiled import" not in file.read_text(encoding="utf-8") or file.name.startswith("gpu"):
+            continue
+        module = ".".join(("footfall", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+        for name, value in vars(importlib.import_module(module)).items():
+            if hasattr(value, "py_func") and value.py_func.__module__ == module:
+                count += 1
+                unknown += [] if kernel_stamp(value.py_func) else [f"{module}.{name}"]
+    assert count > 500 and not unknown
 
 
 def pointer_signature():

@@ -23,7 +23,7 @@ from footfall.control.follow_steps import KINDS, UNSOLVED, follow_tick
 from footfall.control.inside import Inside, signals_in
 from footfall.control.motion_reference import COM_HEIGHT, MotionReference
 from footfall.control.senses import no_senses
-from footfall.control.whole_body_points import COM, POINTS, TURN, point_body
+from footfall.control.whole_body_points import COM, POINTS, TURN, body_on_points
 from footfall.errors import ControllerError
 from footfall.files.joint_motion import JointMotion, load_joint_motion
 from footfall.ground import Ground
@@ -131,7 +131,7 @@ class Following(Inside):
         self._reference = options.reference(robot)  # whose data the table refers to
         friction = FRICTION_USED * ground.dynamic_friction if options.friction is None else options.friction
         driving = drives(robot, "follow")
-        body = point_body(robot, driving, friction, "follow")
+        body = body_on_points(robot, driving, friction, "follow")
         places = ContactPlaces(robot, ground, ())
         sizes = self._sizes(robot, ground)
         helping = np.array([1.0, 1.0, 1.0, *[HELP_ARM**-2 / sizes.size**2] * 3])

@@ -70,7 +70,7 @@ class PointBody(NamedTuple):
     help: Any  # (6,) N and N m, of the motors on the root, found
 
 
-def point_body(robot: Robot, driving: Drives, friction: float, purpose: str) -> PointBody:
+def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str) -> PointBody:
     """Room for the problem of a robot, whose motors are ``driving``; ``friction`` is the coefficient to keep to."""
     model = robot.model
     own = np.flatnonzero(~robot.root_motors)
