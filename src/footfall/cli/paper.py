@@ -27,7 +27,7 @@ LEGEND = (
 class Command:
     """Run the experiments of a paper: draw each figure beside the paper's statement, print claimed against measured.
 
-    footfall paper rengifo2009 --only fig4,fig7
+    footfall paper rengifo2009 --only fig7,stability
 
     Without a name, the papers are listed; "all" runs all five and prints one table. Only claims that a paper prints
     count as reproduced. Exits with 1 where a claim of which we say that it holds does not, or where a verdict changes
@@ -39,7 +39,7 @@ class Command:
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="(default: runs/PAPER)")] = None
     """where the figures go"""
     only: Annotated[str | None, tyro.conf.arg(metavar="FIGURES", help_behavior_hint="")] = None
-    """run only these figures or experiments, as in fig4,fig7"""
+    """run only these figures or experiments, as in fig7,stability"""
     docs: Annotated[Path | None, tyro.conf.arg(metavar="PAGE.md", help_behavior_hint="")] = None
     """with "all": write one Markdown page with every figure and claim, the pictures beside it in images/papers"""
     perturb: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
@@ -124,7 +124,7 @@ def _list(*, json: bool) -> None:
         for one in found
     ]
     print_table(("paper", "source", "what is run"), rows)
-    print("footfall paper NAME runs one; --only fig4,fig7 a part of it.")
+    print("footfall paper NAME runs one; --only fig7,stability a part of it.")
 
 
 def _show(result: PaperResult) -> None:
