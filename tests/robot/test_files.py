@@ -16,6 +16,9 @@ from robot_models import HOPPER, lowest_contact, tetrahedron_stl, write_urdf
 from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import Robot, load_robot
 
+#: Fixes link 'mark' to the pelvis of a URDF.
+MARK = "<joint name='mark' type='fixed'><parent link='pelvis'/><child link='mark'/></joint>"
+
 
 def test_a_urdf_with_meshes_floats_and_gets_motors_and_finds_its_feet(tmp_path):
     robot = load_robot(write_urdf(tmp_path))
@@ -276,6 +279,47 @@ def test_a_missing_mesh_is_named(tmp_path):
     )
     with pytest.raises(RobotError, match=r"gone\.stl"):
         load_robot(tmp_path / "a.xml")
+
+
+def test_a_robot_in_a_file_called_model_or_robot_has_its_models_name(tmp_path):
+    assert load_robot(write_urdf(tmp_path)).name == "two_legs"  # of robot.urdf
+
+
+def test_shapes_of_a_urdf_that_have_no_size_are_left_out_with_a_warning(tmp_path):
+    nothing = "<visual><geometry><sphere radius='0.0'/></geometry></visual>"
+    nothing += "<collision><geometry><box size='0 0 0'/></geometry></collision>"
+    path = Path(write_urdf(tmp_path, extra=f"<link name='mark'>{nothing}</link>" + MARK))
+    with pytest.warns(FootfallWarning, match=r"1 link \(mark\) without shapes whose size is 0"):
+        robot = load_robot(path)
+    assert robot.model.ngeom == load_robot(write_urdf(tmp_path / "plain")).model.ngeom
+
+
+def test_terrain_and_scenery_may_be_missing_but_what_touches_may_not(tmp_path):
+    path = tmp_path / "hopper.xml"
+    assets = "<asset><hfield name='hills' file='hills.png' size='1 1 1 1'/><mesh name='goal' file='goal.stl'/>"
+    terrain = "<worldbody><geom name='hills' type='hfield' hfield='hills'/><geom type='mesh' mesh='goal'/>"
+    sensor = "<sensor><contact name='felt' geom1='hills' body2='trunk'/></sensor></mujoco>"
+    scene = HOPPER.replace("<asset>", assets, 1).replace("<worldbody>", terrain, 1).replace("</mujoco>", sensor)
+    path.write_text(scene)
+    with pytest.warns(FootfallWarning, match=r"2 files missing that only show in pictures: goal.stl, hills.png"):
+        robot = load_robot(path)
+    assert [foot.body for foot in robot.feet] == ["spring_leg"]
+    path.write_text(scene.replace("<freejoint", "<geom type='mesh' mesh='goal'/><freejoint"))
+    with pytest.raises(RobotError, match=r"asset 'goal' of robot 'hopper'.*body 'trunk' needs it"):
+        load_robot(path)
+
+
+def test_a_pair_with_a_floor_that_only_the_scene_has_is_one_with_the_ground(tmp_path):
+    path = tmp_path / "walker.xml"
+    body = "<body name='shank'><freejoint/><geom name='sole' size='.1' contype='0' conaffinity='0'/></body>"
+    path.write_text(
+        f"<mujoco><worldbody>{body}</worldbody><contact><pair geom1='lawn' geom2='sole'/></contact></mujoco>"
+    )
+    with pytest.warns(
+        FootfallWarning, match="robot 'walker': a <pair> names lawn, no geom of it: taken for the ground"
+    ):
+        robot = load_robot(path)
+    assert [foot.body for foot in robot.feet] == ["shank"]
 
 
 def test_bodies_of_a_urdf_that_overlap_where_it_stands_no_longer_collide(tmp_path):

@@ -41,8 +41,10 @@ def read_model(path: Path) -> mujoco.MjSpec:
 
 
 def name_of(path: Path, spec: mujoco.MjSpec) -> str:
-    """What to call the robot of a file: the file's name, but that of the model where the file is a scene around it."""
-    if not path.stem.lower().startswith("scene"):
+    """What to call the robot of a file: the file's name, but that of the model where the file is called "model", or
+    "robot", or is a scene around it.
+    """
+    if path.stem.lower() not in ("model", "robot") and not path.stem.lower().startswith("scene"):
         return path.stem
     model = re.sub(r"[\s_-]*scene$", "", spec.modelname, flags=re.IGNORECASE)
     if model and spec.modelname != UNNAMED:
@@ -51,10 +53,11 @@ def name_of(path: Path, spec: mujoco.MjSpec) -> str:
     return Path(included[1]).stem if included else path.stem
 
 
-def gather_assets(spec: mujoco.MjSpec, folder: Path, path: Path | None) -> dict[str, bytes]:
+def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | None) -> dict[str, bytes]:
     """Take all files the spec needs into memory, and let the spec refer to them by plain names.
 
-    Missing meshes and textures that only show in pictures are left out, with one warning for all of them.
+    Missing meshes, height fields and textures that only show in pictures, as all of a scene does, are left out, with
+    one warning for all of them.
     """
     assets: dict[str, bytes] = {}
     # Models attached to the model have folders of their own, which only MuJoCo knows.
@@ -64,14 +67,14 @@ def gather_assets(spec: mujoco.MjSpec, folder: Path, path: Path | None) -> dict[
     for element, file, directory in list(_asset_files(spec)):
         content = _content(spec, element, file, directory, folder, sorted(folders))
         if content is None:
-            _leave_out(spec, element, file, folder / directory)
-            missing.append(file)
+            _leave_out(spec, element, file, f"robot '{name}'; looked in '{folder / directory}'")
+            missing.append(PurePosixPath(file).name)
             continue
         if not element.name:  # MuJoCo names an asset after its file
             element.name = PurePosixPath(file).stem
         kept = file
         if isinstance(element, mujoco.MjsMesh) and not is_readable(Path(file), content):
-            where = f"mesh '{element.name}' of robot '{spec.modelname}'"
+            where = f"mesh '{element.name}' of robot '{name}'"
             content, kept = as_stl(Path(file), content, where), f"{PurePosixPath(file).stem}.stl"
             element.content_type = ""
         stored = add_asset(assets, kept, content)
@@ -86,7 +89,7 @@ def gather_assets(spec: mujoco.MjSpec, folder: Path, path: Path | None) -> dict[
     if missing:
         names = ", ".join(missing[:4]) + (", ..." if len(missing) > 4 else "")
         count = f"{len(missing)} file{'s' if len(missing) > 1 else ''}"
-        message = f"robot '{spec.modelname}': {count} missing that only show in pictures: {names}"
+        message = f"robot '{name}': {count} missing that only show in pictures: {names}"
         warnings.warn(message, FootfallWarning, stacklevel=4)
     return assets
 
@@ -103,26 +106,37 @@ def _content(
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
-def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, folder: Path) -> None:
+def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str) -> None:
     """Remove an asset whose file is missing, and what shows it, if nothing but pictures needs it."""
     name = element.name or PurePosixPath(file).stem
-    lost = f"cannot find '{file}', the file of asset '{name}' of robot '{spec.modelname}'; looked in '{folder}'"
+    lost = f"cannot find '{file}', the file of asset '{name}' of {where}"
     if isinstance(element, mujoco.MjsTexture):
         for material in spec.materials:
             material.textures = ["" if texture == name else texture for texture in material.textures]
-    elif isinstance(element, mujoco.MjsMesh):
+    elif isinstance(element, mujoco.MjsMesh | mujoco.MjsHField):
         paired = {geom for pair in spec.pairs for geom in (pair.geomname1, pair.geomname2)}
-        users = [geom for geom in spec.geoms if geom.meshname == name]
+        users = [geom for geom in spec.geoms if name in (geom.meshname, geom.hfieldname)]
         for geom in users:
             touches = geom.contype or geom.conaffinity or (geom.name and geom.name in paired)
             weighs = geom.mass != 0 and geom.density != 0 and not geom.parent.explicitinertial
+            weighs = weighs and _moves(geom.parent)
             if touches or weighs:
                 raise RobotError(f"{lost}; geom '{geom.name}' of body '{geom.parent.name}' needs it")
         for geom in users:
-            spec.delete(geom)
+            if isinstance(element, mujoco.MjsMesh):
+                spec.delete(geom)
+            else:  # terrain, which sensors may name
+                geom.type, geom.hfieldname, geom.size = mujoco.mjtGeom.mjGEOM_PLANE, "", [1.0, 1.0, 0.1]
     elif not isinstance(element, mujoco.MjsSkin):
         raise RobotError(lost)
     spec.delete(element)
+
+
+def _moves(body: Any) -> bool:
+    """Whether a joint lies between a body and the world."""
+    while body is not None and not body.joints:
+        body = body.parent
+    return body is not None
 
 
 def _asset_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, str]]:

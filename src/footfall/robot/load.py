@@ -108,8 +108,8 @@ def load_robot(
         name = name or model_name(model)
     else:
         name = str(name or spec.modelname)
-        assets = gather_assets(spec, folder, path)
-        prepare(spec)
+        prepare(spec, name)
+        assets = gather_assets(spec, name, folder, path)
         if actuators == "motor":
             servos_to_motors(spec)
         mjcf = written(spec, name)

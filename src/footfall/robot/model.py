@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import RobotError
+from footfall.errors import FootfallWarning, RobotError
 
 # As integers: a NumPy integer from the model is not found in a tuple of enums.
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -21,19 +22,29 @@ MEETS_GROUND = 1 << 30
 OUT_OF_REACH = -1e6  # m, margin of a pair that shall never be found
 
 
-def prepare(spec: mujoco.MjSpec) -> None:
-    """Name the nameless bodies, make the scene intangible, and save the spec as written, with all digits."""
+def prepare(spec: mujoco.MjSpec, name: str) -> None:
+    """Name the nameless bodies, make the scene intangible, and save the spec as written, with all digits.
+
+    A pair with a geom that the model has not, as in a robot that is meant for a scene, is one with the scene.
+    """
     for i, body in enumerate(spec.bodies):
         body.name = body.name or f"body{i}"
     scene = list(_scenery(spec.worldbody))
     scene_names = {geom.name for geom in scene if geom.name}
     for geom in scene:
         geom.contype = geom.conaffinity = 0
+    known = {geom.name for geom in spec.geoms}
+    foreign = {geom for pair in spec.pairs for geom in (pair.geomname1, pair.geomname2) if geom not in known}
+    if foreign:
+        message = f"robot '{name}': a <pair> names {', '.join(sorted(foreign))}, no geom of it: taken for the ground"
+        warnings.warn(message, FootfallWarning, stacklevel=3)
+        scene_names |= foreign
     for pair in list(spec.pairs):
         for one, other in ((pair.geomname1, pair.geomname2), (pair.geomname2, pair.geomname1)):
-            geom = spec.geom(one)
-            if other in scene_names and one not in scene_names and not (geom.contype or geom.conaffinity):
-                geom.contype = MEETS_GROUND
+            if other in scene_names and one not in scene_names:
+                geom = spec.geom(one)
+                if not (geom.contype or geom.conaffinity):
+                    geom.contype = MEETS_GROUND
         if pair.geomname1 in scene_names or pair.geomname2 in scene_names:
             spec.delete(pair)
     spec.compiler.savecompiled = spec.compiler.savecanonical = False

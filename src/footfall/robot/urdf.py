@@ -38,6 +38,8 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     from_geoms = compiler.get("inertiafromgeom") == "true"
     _free_dummy_root(robot)
     notes = [] if from_geoms else _mend_inertias(robot, path)
+    if nothing := _take_out_nothing(robot):
+        notes.append(f"{_listed(nothing, 'link')} without shapes whose size is 0")
     assets, left_out = _take_meshes(robot, path, compiler)
     _name_once(robot)
     # Links stay apart (a sole is often a link of its own) and meshes are found by us.
@@ -104,6 +106,31 @@ def _take_meshes(
             content, file = as_stl(found, content, where), f"{PurePosixPath(file).stem}.stl"
         mesh.set("filename", add_asset(assets, file, content))
     return assets, left_out
+
+
+def _take_out_nothing(robot: ElementTree.Element) -> list[str]:
+    """Remove spheres, boxes and cylinders of no size, which mark places and MuJoCo refuses; the links they were on."""
+    found = []
+    for link in robot.iter("link"):
+        for shape in (*link.findall("visual"), *link.findall("collision")):
+            sizes = [
+                one.get(key, "").split()
+                for one in shape.findall("geometry/*")
+                for key in ("size", "radius", "length")
+                if one.get(key)
+            ]
+            if any(_is_zero(number) for size in sizes for number in size):
+                link.remove(shape)
+                found.append(link.get("name", ""))
+    return list(dict.fromkeys(found))
+
+
+def _is_zero(number: str) -> bool:
+    """Whether a text is a number, and that is 0; MuJoCo complains of one that is no number."""
+    try:
+        return float(number) == 0.0
+    except ValueError:
+        return False
 
 
 def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:

@@ -258,12 +258,23 @@ def begun(
     return Run(sim, (steps + 1) * DT, task)
 
 
-def interleaved(steppers: Mapping[Key, Stepper], rounds: int, steps: int) -> dict[Key, float]:
-    """Seconds per step of each, best of several rounds in which all take turns."""
+def interleaved(
+    steppers: Mapping[Key, Stepper], rounds: int, steps: int, ended: dict[Key, str] | None = None
+) -> dict[Key, float]:
+    """Seconds per step of each, best of several rounds in which all take turns.
+
+    One that cannot go on ends the whole, unless there is ``ended`` to say so in: then it is left out.
+    """
     best = dict.fromkeys(steppers, float("inf"))
     for _ in range(rounds):
-        for name, stepper in steppers.items():
-            best[name] = min(best[name], _seconds(stepper, steps))
+        for name in list(best):
+            try:
+                best[name] = min(best[name], _seconds(steppers[name], steps))
+            except SimulationError as error:
+                if ended is None:
+                    raise
+                ended[name] = str(error)
+                del best[name]
     return best
 
 

@@ -88,13 +88,14 @@ def robot_table(
         say(f"bench: the time of a step of {robot.name}")
         # A robot that it lets fall is timed as it stands: from home again in each round.
         steppers[MUJOCO] = mujoco_stepper(model, data, None if holds else robot.home)
-        best = interleaved(steppers, effort.rounds, effort.steps)
+        ended: dict[str, str] = {}
+        best = interleaved(steppers, effort.rounds, effort.steps, ended)
         note = f"{data.ncon} contacts" if holds else f"{data.ncon} contacts, each round from home"
         rows[MUJOCO] = RobotLaw(robot.name, MUJOCO, holds, stands=holds, note=note)
         for law, row in rows.items():
             seconds = best.get(law)
             if seconds is None:
-                yield row
+                yield replace(row, note=row.note or ended.get(law, ""))
             else:
                 yield replace(row, us_per_step=1e6 * seconds, ratio_to_mujoco=best[MUJOCO] / seconds)
 
