@@ -77,6 +77,23 @@ def test_joint_limits_and_joint_friction_are_those_of_the_single_run(law):
     assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
 
 
+@pytest.mark.parametrize("law", ["spring-damper", "time-stepping"])
+def test_servos_that_damp_within_a_step_are_those_of_the_single_run(law):
+    spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    for actuator in spec.actuators:
+        actuator.set_to_position(kp=400.0, kv=40.0)
+        actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
+        actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, [-30.0, 30.0]
+    sim = ff.Simulation(ff.load_robot(spec), law=law)
+    ctrl = sim.robot.home_ctrl + 0.1  # which takes them to the limits of their force at first
+    single = sim.run(0.2, controller=lambda t, state: ctrl)
+    worlds = ff.Worlds(sim, 2, fall=0.0)
+    worlds.step(ctrl, n=0)
+    found = worlds.run(0.2, record=[0])[0]
+    assert np.abs(found.qpos - single.qpos).max() < 0.8 * SAME
+
+
 @pytest.mark.parametrize("law", OFFERED)
 def test_what_is_no_foot_meets_the_ground_as_in_a_single_run(law):
     sim = ff.Simulation("brick", law=law)

@@ -18,6 +18,7 @@ from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
 from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
 from footfall.engine.joint_rows import make_joint_rows
+from footfall.engine.servos import damping_servos
 from footfall.solve.effort import EFFORT, round_cost
 
 on_real_robots = pytest.mark.parametrize("name", FILES)
@@ -101,6 +102,12 @@ def solved_by_mujoco(sim: ff.Simulation, run: reference.Run, applied: np.ndarray
     if applied is not None:
         data.qfrc_applied[:] = applied
     mujoco.mj_forward(model, data)
+    servos = damping_servos(model)
+    for actuator, dof, damping, (low, high, least, most) in zip(*servos, strict=True):
+        if low < data.actuator_force[actuator] < high and least < data.qfrc_actuator[dof] < most:
+            model.dof_armature[dof] += sim.dt * damping
+    if servos.dof.size:
+        mujoco.mj_forward(model, data)
     return data
 
 
@@ -247,7 +254,8 @@ def step_on_points(run: reference.Run, data: mujoco.MjData) -> None:
     mujoco.mj_fwdActuation(model, data)
     mujoco.mj_fwdAcceleration(model, data)
     mujoco.mj_fwdConstraint(model, data)
-    mujoco.mj_Euler(model, data)
+    euler = model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER
+    (mujoco.mj_Euler if euler else mujoco.mj_implicit)(model, data)
 
 
 @on_real_robots

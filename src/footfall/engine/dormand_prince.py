@@ -9,6 +9,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.others import FAR
+from footfall.engine.servos import damping_servos
 from footfall.record import RunWarning
 from footfall.solve.dense import copy
 from footfall.solve.minimum_norm import LeastScratch, least_scratch
@@ -146,7 +147,9 @@ def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
     follow that. With D dt it takes one period: never more than what semi-implicit Euler adds, dt D.
     """
     inertia = 1.0 / np.maximum(model.dof_invweight0, 1e-300)
-    added = np.maximum(0.0, dt * model.dof_damping.reshape(model.nv, -1)[:, 0] - inertia)
+    damping, servos = model.dof_damping.reshape(model.nv, -1)[:, 0].copy(), damping_servos(model)
+    np.add.at(damping, servos.dof, servos.damping)
+    added = np.maximum(0.0, dt * damping - inertia)
     return added if added.any() else np.zeros(0)
 
 

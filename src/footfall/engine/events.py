@@ -83,7 +83,7 @@ from footfall.engine.period import (
 )
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.sample_of_all import begin_sample_of_all
-from footfall.engine.stages import add_damping, add_inertia, factor_inertia
+from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.dense import copy
@@ -128,6 +128,7 @@ def forces_now(loop, flow, step, act, left):
         show_near(points, contacts, flow.margin)
         left = EFFORT
         add_damping(world, conditions.plan.dt)
+        add_servo_damping(world, conditions.plan.dt)
         factor_inertia(world, conditions.constraints.joints)
     else:
         show_touching(points, contacts, flow.touching)

@@ -37,7 +37,7 @@ from footfall.engine.shared_rows import (
     set_shared_states,
     shared_slope,
 )
-from footfall.engine.stages import add_damping, factor_inertia, solve
+from footfall.engine.stages import add_damping, add_servo_damping, factor_inertia, solve
 from footfall.solve.dense import copy
 from footfall.solve.effort import EFFORT, IN_TURN, for_bodies, round_cost
 
@@ -239,6 +239,7 @@ def native_step(world, points, contacts, scratch, conditions, constrained):
             world.qfrc_constraint[j] = 0.0
     if conditions.plan.damped:
         add_damping(world, conditions.plan.dt)
+        add_servo_damping(world, conditions.plan.dt)
         factor_inertia(world, joints)
         for j in range(world.qacc.size):
             world.qacc[j] = world.qfrc_smooth[j] + world.qfrc_constraint[j]

@@ -22,6 +22,7 @@ from footfall.engine.bridge import (
     pointer_to,
 )
 from footfall.engine.mobility import finish_solve, half_solve
+from footfall.engine.servos import damps
 from footfall.solve.dense import copy
 
 
@@ -53,6 +54,16 @@ def add_damping(world, dt):
     """M + dt D: joint damping acts on the velocity at the end of the step."""
     for j in range(world.damping.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
+
+
+@inlined
+def add_servo_damping(world, dt):
+    """The same with the damping of servos that want it so, as they are after actuation."""
+    servos = world.servos
+    for i in range(servos.dof.size):
+        a, j = servos.actuator[i], servos.dof[i]
+        if damps(servos.limit[i], world.actuator_force[a], world.qfrc_actuator[j]):
+            world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * servos.damping[i]
 
 
 @inlined

@@ -30,6 +30,7 @@ from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
 from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
     add_damping,
+    add_servo_damping,
     factor_inertia,
     integrate_activations,
     integrate_positions,
@@ -137,11 +138,10 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
     joints, shared = conditions.constraints.joints, conditions.constraints.shared
     position_stage(world, plan.rich)
-    if plan.damped and not plan.native:
+    if plan.native:  # whose solver needs it
+        factor_inertia(world, joints)
+    elif plan.damped:
         add_damping(world, plan.dt)
-    evaluate_joint_rows(world, joints)
-    fold_joint_rows(joints)
-    factor_inertia(world, joints)
     bad = locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad < 0 and ground.friction.varies:
         bad = find_friction(points, contacts, ground.friction.friction, ground.friction.corner, ground.friction.table)
@@ -180,6 +180,12 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
             return STOPPED, constrained
     mj_fwd_actuation(world.model, world.data)
     smooth_force(world, conditions.pushes, step)
+    if not plan.native:
+        if plan.damped:
+            add_servo_damping(world, plan.dt)
+        evaluate_joint_rows(world, joints)
+        fold_joint_rows(joints)
+        factor_inertia(world, joints)
     return DONE, constrained
 
 

@@ -12,6 +12,7 @@ from footfall.engine.clock import Clock, make_clock
 from footfall.engine.joint_rows import JointRows
 from footfall.engine.others import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
+from footfall.engine.servos import Servos, damping_servos
 from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
@@ -70,6 +71,8 @@ class World(NamedTuple):
     xmat: np.ndarray
     xipos: np.ndarray
     damping: np.ndarray  # (nv,) N s/m or N m s/rad, of joints
+    actuator_force: np.ndarray
+    servos: Servos
 
 
 class Guard(NamedTuple):
@@ -144,6 +147,7 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
         "act_range": np.repeat(limits, activations, axis=0),
         "act_filter": np.repeat(np.where(exact, model.actuator_dynprm[:, 0], 0.0), activations),
         "damping": model.dof_damping.copy(),
+        "servos": damping_servos(model),
     }
     views = {}
     for name in World._fields:

@@ -36,6 +36,10 @@ def mesh(grid: Grid) -> tuple[Array, NDArray[np.int64]]:
     return np.stack([x, y, z], axis=-1).reshape(-1, 3), faces.reshape(-1, 3)
 
 
+#: Collision bits of the ground: it meets whatever collides at all, as under Footfall's own laws.
+EVERYTHING = 2**31 - 1
+
+
 class Geoms:
     """Adds static geoms with the ground's friction and look to the world body of a model."""
 
@@ -47,8 +51,8 @@ class Geoms:
             name=f"footfall_ground{suffix}",
             type=kind,
             size=size,
-            contype=2,
-            conaffinity=1,
+            contype=EVERYTHING,
+            conaffinity=EVERYTHING,
             priority=1,
             friction=[self.friction, 0.005, 0.0001],  # torsion and rolling: MuJoCo's defaults
             material=self.material,

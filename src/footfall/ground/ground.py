@@ -183,7 +183,7 @@ class Ground:
     def add_to(self, spec: mujoco.MjSpec, extent: float = EXTENT) -> list[mujoco.MjsGeom]:
         """Add this surface to the world body of ``spec`` as static geoms named ``footfall_ground...``.
 
-        They collide with geoms of MuJoCo's default contype and conaffinity (1). Their priority is 1, so that
+        They collide with every geom that has a contype or conaffinity. Their priority is 1, so that
         the dynamic friction of the ground, and not the larger of the two, holds (where friction varies, its
         largest coefficient: MuJoCo's geoms have one). Planes are endless; stairs
         are boxes that reach ``extent`` (m) before and after and half of it to the sides; a height field ends

@@ -22,6 +22,7 @@ from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
 from footfall.engine import events, step
 from footfall.engine.others import AllPoints, Around
+from footfall.engine.servos import damping_servos
 from footfall.engine.shared_rows import most_shared_rows
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import Guard, make_guard, make_points
@@ -87,7 +88,7 @@ def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
         rich=int(rich),
-        damped=int(euler and bool((model.dof_damping > 0).any())),
+        damped=int(euler and bool((model.dof_damping > 0).any() or damping_servos(model).dof.size)),
         stages=1 if euler else 4,
         total=0,
         control=0,

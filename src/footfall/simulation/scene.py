@@ -13,6 +13,7 @@ import numpy as np
 from footfall.engine import bridge
 from footfall.engine.clearance import Widened, widen
 from footfall.engine.joint_rows import JointRows, leave_to_joint_rows, make_joint_rows
+from footfall.engine.servos import IMPLICIT
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
 from footfall.robot.model import compiled
@@ -60,7 +61,8 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
         model.geom_contype[:] = 0
         model.geom_conaffinity[:] = 0
     model.opt.timestep = dt
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # which formulas MuJoCo's stages use; the step is ours
+    if int(model.opt.integrator) not in IMPLICIT:  # which tells how servos damp; the step is ours
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     widened = widen(model)
     joints = make_joint_rows(model, native=native)
     if not native:

@@ -4,7 +4,33 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.rotation import normalised, rotation_vector
+from footfall.engine.servos import damps
 from footfall.robot.model import BALL, FREE
+
+
+@inlined
+def actuator_force(tree, bodies, i):
+    """N or N m, of actuator ``i``, before its gear."""
+    d, gear, limits = tree.actuator_dof[i], tree.actuator_gear[i], tree.actuator_range[i]
+    length, speed = gear * bodies.qpos[tree.actuator_qpos[i]], gear * bodies.qvel[d]
+    gain, offset = tree.actuator_gain[i], tree.actuator_bias[i]
+    control = min(max(bodies.ctrl[i], limits[0]), limits[1])
+    force = (gain[0] + gain[1] * length + gain[2] * speed) * control
+    force += offset[0] + offset[1] * length + offset[2] * speed
+    return min(max(force, limits[2]), limits[3])
+
+
+@inlined
+def damp_servos(tree, bodies, dt):
+    """Add the damping of servos in a step to the inertia, dt D, where they are within their limits."""
+    for s in range(tree.servo.size):
+        own = tree.servo[s]
+        d, at_joint = tree.actuator_dof[own], 0.0
+        for i in range(tree.actuator_dof.size):
+            if tree.actuator_dof[i] == d:
+                at_joint += tree.actuator_gear[i] * actuator_force(tree, bodies, i)
+        if damps(tree.servo_limit[s], actuator_force(tree, bodies, own), at_joint):
+            bodies.qLD[tree.M_rowadr[d] + tree.M_rownnz[d] - 1] += dt * tree.servo_damping[s]
 
 
 @inlined
@@ -14,13 +40,8 @@ def joint_forces(tree, bodies):
     for d in range(out.size):
         out[d] = 0.0
     for i in range(tree.actuator_dof.size):
-        d, gear, limits = tree.actuator_dof[i], tree.actuator_gear[i], tree.actuator_range[i]
-        length, speed = gear * qpos[tree.actuator_qpos[i]], gear * qvel[d]
-        gain, offset = tree.actuator_gain[i], tree.actuator_bias[i]
-        control = min(max(bodies.ctrl[i], limits[0]), limits[1])
-        force = (gain[0] + gain[1] * length + gain[2] * speed) * control
-        force += offset[0] + offset[1] * length + offset[2] * speed
-        out[d] += gear * min(max(force, limits[2]), limits[3])
+        d, gear = tree.actuator_dof[i], tree.actuator_gear[i]
+        out[d] += gear * actuator_force(tree, bodies, i)
     for d in range(out.size):
         out[d] = min(max(out[d], tree.dof_force[d, 0]), tree.dof_force[d, 1]) - tree.dof_damping[d] * qvel[d]
     for j in range(tree.jnt_type.size):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.engine.servos import damping_servos
 from footfall.errors import SimulationError
 from footfall.robot.model import AT_JOINT, BALL, HINGE, SLIDE
 
@@ -44,6 +45,9 @@ class Tree(NamedTuple):
     actuator_gain: np.ndarray  # (nu, 3) force per control: constant, per length, per velocity
     actuator_bias: np.ndarray  # (nu, 3) force without control: constant, per length, per velocity
     actuator_range: np.ndarray  # (nu, 4) least and most control, least and most force
+    servo: np.ndarray  # (S,) actuators whose damping acts on the velocity at the end of a step
+    servo_damping: np.ndarray  # (S,) N s/m or N m s/rad, at the joint
+    servo_limit: np.ndarray  # (S, 4), see :class:`footfall.engine.servos.Servos`
 
 
 class Bodies(NamedTuple):
@@ -121,6 +125,8 @@ def make_tree(model: mujoco.MjModel) -> Tree:
     for row, quaternion in zip(principal, model.body_iquat, strict=True):
         mujoco.mju_quat2Mat(row, quaternion)
 
+    servos = damping_servos(model)
+
     def integers(array: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(array, dtype=np.int64)
 
@@ -155,6 +161,9 @@ def make_tree(model: mujoco.MjModel) -> Tree:
         actuator_gain=gain,
         actuator_bias=bias,
         actuator_range=np.concatenate([controls, forces], axis=1),
+        servo=servos.actuator,
+        servo_damping=servos.damping,
+        servo_limit=servos.limit,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from footfall.compiled import inlined, kernel
 from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
 from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
+from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -23,6 +24,7 @@ from footfall.solve.dense import copy
 def factor_with_rows(one, dt):
     """Fold the constraints that hold into the inertia, and factor it."""
     joint_inertia(one.tree, one.bodies, dt)
+    damp_servos(one.tree, one.bodies, dt)
     if one.near[0] > 0:
         fold_joint_rows(one.joints)
         add_to_diagonal(one.tree, one.bodies, one.joints.added)
