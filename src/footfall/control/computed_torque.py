@@ -75,7 +75,8 @@ class Follower:
         self.scale = motor_scale(robot, "computed torque")
         self.limits = torque_limits(robot)
         self.dynamics = ConstrainedDynamics(robot)
-        self.position, self.rate = actuated_coordinates(robot)
+        self.position, self.rate = map(_view, map(np.asarray, actuated_coordinates(robot)))
+        self._points_of = [np.flatnonzero(robot.point_foot == foot) for foot in range(len(robot.feet))]
         self.phase, self.begun = 0, 0.0
         nu = robot.model.nu
         self.signals = {
@@ -95,9 +96,9 @@ class Follower:
         position, rate = state.qpos[self.position], self.dynamics.data.qvel[self.rate]
         wanted = target.qdd + self.options.kv * (target.qd - rate) + self.options.kp * (target.q - position)  # (38)
         torque = self.dynamics.torques(wanted)
-        self._warning(t, torque)
-        limited: np.ndarray = np.minimum(np.maximum(torque, -self.limits), self.limits) / self.scale
-        return limited
+        limited: np.ndarray = np.minimum(np.maximum(torque, -self.limits), self.limits)
+        self._warning(t, torque, limited)
+        return limited / self.scale
 
     def _advance(self, t: float, state: State) -> None:
         """Go on to the next phase if this one has ended."""
@@ -110,18 +111,20 @@ class Follower:
             return
         if passed > EARLIEST * duration and (
             passed >= (1.0 + options.patience) * duration
-            or (state.mode[self.robot.point_foot == landing] != OPEN).any()
+            or np.count_nonzero(state.mode[self._points_of[landing]] != OPEN)
         ):
             self.phase, self.begun = self.phase + 1, t
 
     def _tell(self, target: Target) -> None:
-        for name, value in (("q_reference", target.q), ("qd_reference", target.qd), ("load", target.load)):
-            self.signals[name].values[:] = value
-        self.signals["phase"].values[0] = self.phase
+        told = self.signals
+        told["q_reference"].values[:] = target.q
+        told["qd_reference"].values[:] = target.qd
+        told["load"].values[:] = target.load
+        told["phase"].values[0] = self.phase
 
-    def _warning(self, t: float, torque: np.ndarray) -> None:
-        over = np.abs(torque) > self.limits
-        some = bool(over.any())
+    def _warning(self, t: float, torque: np.ndarray, limited: np.ndarray) -> None:
+        over = torque != limited
+        some = bool(np.count_nonzero(over))
         if some and not self._saturated:
             worst = int(over.argmax())
             name, limit = self.robot.actuated[worst], self.limits[worst]
