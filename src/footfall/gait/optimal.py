@@ -107,7 +107,9 @@ class _Problem:
         self._swing(heights, place[:, -1])
         self._touch_down(rate[:, -1], qpos[:, -1], qvel[:, -1])
         options = {"print_level": 0, "sb": "yes", "max_iter": ITERATIONS}
-        opti.solver("ipopt", {"print_time": False, "expand": True}, options)
+        # Expanded into scalars, expressions take seconds to derive, and iterations a third of their time.
+        several = constraints.step_length is None
+        opti.solver("ipopt", {"print_time": False, "expand": several}, options)
 
     def _joints(self, q: Any, torque: Any) -> None:
         """Joints and motors within their limits."""
