@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from footfall.compiled.gpu_loops import HIDDEN, counted, hidden, rolled
+from footfall.compiled.gpu_loops import BELOW, HIDDEN, below, counted, hidden, rolled
 
 STRIDE = 3
 
@@ -31,7 +31,7 @@ def many_loops(n, skipped):
 
 def known_to(function):
     """The globals of a function for a GPU."""
-    return function.__globals__ | {HIDDEN: hidden(simulated=True)}
+    return function.__globals__ | {HIDDEN: hidden(simulated=True), BELOW: below(simulated=True)}
 
 
 def test_a_function_whose_loops_count_does_the_same():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from footfall.compiled.gpu_loops import HIDDEN, counted, hidden
+from footfall.compiled.gpu_loops import BELOW, HIDDEN, below, counted, hidden
 from footfall.errors import SimulationError
 
 
@@ -40,7 +40,7 @@ class Device:
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
         known["__builtins__"] = own.__globals__["__builtins__"]
-        known[HIDDEN] = hidden(simulated=is_simulated())
+        known[HIDDEN], known[BELOW] = hidden(simulated=is_simulated()), below(simulated=is_simulated())
         made = FunctionType(self.code(counted(own)), known, own.__name__, own.__defaults__, cells or None)
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__
         return made

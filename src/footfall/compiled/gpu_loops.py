@@ -2,8 +2,9 @@
 
 Numba's iterator of a range carries two counters and a look at their sign, which its CPU compiler takes out and the
 GPU's does not: five instructions in every turn. So functions for a GPU are compiled from a source in which ``for i in
-range(...)`` counts in a ``while``. And loops are not unrolled, unless their ends are numbers: code that is long does
-not fit the cache for instructions, takes more registers and longer to compile.
+range(...)`` counts in a ``while``, up to what fits 32 bits: a GPU compares numbers of 64 bits in two instructions. And
+loops are not unrolled, unless their ends are numbers: code that is long does not fit the cache for instructions, takes
+more registers and longer to compile.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any
 
-#: What a function calls with each new value of a counter.
-HIDDEN = "hidden_from_the_compiler"
+#: What a function calls with each new value of a counter, and to compare it with its end.
+HIDDEN, BELOW = "hidden_from_the_compiler", "is_below"
 
 
 @cache
@@ -42,11 +43,32 @@ def hidden(*, simulated: bool) -> Any:
     return made
 
 
+@cache
+def below(*, simulated: bool) -> Any:
+    """A function of the device that compares two whole numbers of 32 bits."""
+    if simulated:
+        return lambda one, other: one < other
+    from llvmlite import ir
+    from numba.cuda import types
+    from numba.cuda.extending import intrinsic
+
+    def typed(_: Any, one: Any, other: Any) -> Any:
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            short = ir.IntType(32)
+            return builder.icmp_signed("<", *(builder.trunc(number, short) for number in arguments))
+
+        return types.boolean(types.int64, types.int64), lower
+
+    made = intrinsic(typed)
+    made.linkage = lambda: BELOW  # for :mod:`.stamp`
+    return made
+
+
 def counted(function: FunctionType) -> CodeType:
     """The code of a function whose loops over ranges count; its own where its source is not at hand.
 
     The compiler does not see what loops whose ends are no numbers count, so that it does not unroll them; the function
-    must know ``HIDDEN``.
+    must know ``HIDDEN`` and ``BELOW``.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -106,9 +128,10 @@ class _Counting(ast.NodeTransformer):
             return node
         self.number += 1
         at, end = f"at_{self.number}", f"end_{self.number}"
-        sign = "<" if step > 0 else ">"
-        head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {at} {sign} {end}:\n    pass").body
         fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
+        low, high = (at, end) if step > 0 else (end, at)
+        test = f"{low} < {high}" if fixed else f"{BELOW}({low}, {high})"
+        head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {test}:\n    pass").body
         following = f"{HIDDEN}({at} + {step})" if not fixed else f"{at} + {step}"
         body = ast.parse(f"{node.target.id} = {at}\n{at} = {following}").body
         first, last, loop = head
