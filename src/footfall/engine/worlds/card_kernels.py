@@ -51,11 +51,14 @@ from footfall.solve.together.desk import (
     desk_shapes,
     largest_row,
     largest_row_by_lanes,
+    told_any_lane,
+    told_lowest_of_lanes,
     wait,
     wait_for_warp,
 )
 from footfall.solve.together.registers import eliminator, fits, rows_eliminator
 from footfall.solve.together.rows import eliminate_rows
+from footfall.solve.together.selection import any_lane, lowest_of_lanes
 from footfall.solve.together.selection_desk import SELECTION_WHOLE, SelectionDesk, selection_shapes
 from footfall.solve.together.states import kept_damper
 
@@ -200,6 +203,7 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     by_lanes: dict[Any, Any] = {}
     if not simulated:
         by_lanes = {wait: wait_for_warp, largest_row: largest_row_by_lanes}
+        by_lanes |= {lowest_of_lanes: told_lowest_of_lanes, any_lane: told_any_lane}
         if fits(n := 6 * feet):
             by_lanes |= {eliminate_together: eliminator(cuda, n), eliminate_rows: rows_eliminator(cuda, n)}
     device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})

@@ -127,6 +127,24 @@ def largest_row_by_lanes(lane, n, column, used):
 
 
 @inlined
+def told_lowest_of_lanes(lane, desk, count, place, rank):
+    """Stands for :func:`footfall.solve.together.selection.lowest_of_lanes`, by lanes that tell each other."""
+    for distance in (16, 8, 4, 2, 1):
+        q, lower = cuda.shfl_xor_sync(-1, place, distance), cuda.shfl_xor_sync(-1, rank, distance)
+        if q >= 0 and (place < 0 or lower < rank or (lower == rank and q < place)):
+            place, rank = q, lower
+    cuda.syncwarp()
+    return place
+
+
+@inlined
+def told_any_lane(lane, desk, count, known):
+    """Stands for :func:`footfall.solve.together.selection.any_lane`, the same way."""
+    cuda.syncwarp()
+    return cuda.any_sync(-1, known == 1)
+
+
+@inlined
 def fetch(lane, problem, step, desk):
     """Bring a problem to the desk: how many points and feet it has."""
     contacts, count, feet = problem.contacts, problem.contacts.number[0], 0

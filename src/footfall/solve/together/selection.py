@@ -128,13 +128,9 @@ def recall_together(lane, desk, own, place, feet):
 
 
 @inlined
-def next_untried_together(lane, desk, own, count):
-    """The untried state whose parent ranks best, the oldest of equals; -1 if there is none."""
-    best, lowest = -1, 0
-    for q in range(lane, count, LANES):
-        if own.tried[q] == 0 and (best < 0 or own.rank[q] < lowest):
-            best, lowest = q, own.rank[q]
-    desk.first[lane], desk.second[lane] = best, lowest
+def lowest_of_lanes(lane, desk, count, place, rank):
+    """The place of the lowest rank that a lane has, the first of equals; places below zero are none."""
+    desk.first[lane], desk.second[lane] = place, rank
     wait()
     best, lowest = -1, 0
     for o in range(min(LANES, count)):
@@ -143,6 +139,28 @@ def next_untried_together(lane, desk, own, count):
             best, lowest = q, desk.second[o]
     wait()
     return best
+
+
+@inlined
+def any_lane(lane, desk, count, known):
+    """Whether it is 1 for any lane."""
+    desk.first[lane] = known
+    wait()
+    found = 0
+    for o in range(min(LANES, count)):
+        found |= desk.first[o]
+    wait()
+    return found == 1
+
+
+@inlined
+def next_untried_together(lane, desk, own, count):
+    """The untried state whose parent ranks best, the oldest of equals; -1 if there is none."""
+    best, lowest = -1, 0
+    for q in range(lane, count, LANES):
+        if own.tried[q] == 0 and (best < 0 or own.rank[q] < lowest):
+            best, lowest = q, own.rank[q]
+    return lowest_of_lanes(lane, desk, count, best, lowest)
 
 
 @inlined
@@ -158,13 +176,7 @@ def add_together(lane, desk, own, feet, rank, count):
             if own.queue[q * feet + b] != own.queue[count * feet + b]:
                 same = 0
         known |= same
-    desk.first[lane] = known
-    wait()
-    known = 0
-    for o in range(min(LANES, count)):
-        known |= desk.first[o]
-    if known == 1:
-        wait()
+    if any_lane(lane, desk, count, known):
         return count
     if lane == 0:
         own.rank[count], own.tried[count] = rank, 0
