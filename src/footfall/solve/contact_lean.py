@@ -7,6 +7,7 @@ A law is asked by each lane for its own world. What follows is done by the lanes
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.solve.contact_guess import MISSES
 from footfall.solve.problem import begin_problem
 
 #: Status of a law whose problem is laid out and not solved yet; that guesses did not solve; that Newton solved, so that
@@ -17,12 +18,17 @@ SEARCHING = 6
 # Where the step, the motion that is none and by how much Newton's best forces miss stand in the first row of ``local``
 # while a problem waits.
 STEP, STILL, LOWEST = 0, 1, 2
+#: Steps that begin with Newton after one in which guesses missed: as friction turns on, they would mostly miss again.
+WITHOUT_GUESSES = 3
 
 
 @inlined
 def defer(problem):
     """Stands for :func:`footfall.solve.contact_problem.solve_from_guess`."""
     problem.local[0, STEP], problem.local[0, STILL] = problem.step, problem.still
+    contacts = problem.contacts
+    if contacts.number[0] > 0 and problem.memory[contacts.points[0], MISSES] > 0.0:
+        return HARD, 1
     return DEFERRED, 1
 
 

@@ -11,7 +11,8 @@ import math
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.solve.contact_guess import DIRECTION, MODE, SIZE
+from footfall.solve.contact_guess import DIRECTION, MISSES, MODE, SIZE
+from footfall.solve.contact_lean import WITHOUT_GUESSES
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 
 #: Lanes that work together: a warp; and how they share a matrix.
@@ -234,11 +235,16 @@ def copy_together(lane, count, target, source):
 
 
 @inlined
-def bring_back(lane, count, problem, still, desk):
+def bring_back(lane, count, problem, still, near, desk):
     """The forces to their owner, clipped to the cone, and what each point did, as ``conclude`` of
-    :mod:`footfall.solve.contact_problem` does.
+    :mod:`footfall.solve.contact_problem` does; and, if they are ``near``, from Newton, how many steps will begin so.
     """
     contacts, memory = problem.contacts, problem.memory
+    without = 0.0
+    if near:
+        missed = memory[contacts.points[0], MISSES]
+        without = missed - 1.0 if missed > 0.0 else float(WITHOUT_GUESSES)
+    wait()
     for i in range(lane, count, LANES):
         p, frame = contacts.points[i], contacts.frame[contacts.points[i]]
         x, y, normal = desk.force[3 * i], desk.force[3 * i + 1], max(0.0, desk.force[3 * i + 2])
@@ -249,7 +255,7 @@ def bring_back(lane, count, problem, still, desk):
         problem.force[p, 0], problem.force[p, 1], problem.force[p, 2] = x, y, normal
         mode = OPEN if normal == 0.0 else SLIDE if slides else STICK
         problem.mode[p] = mode
-        memory[p, MODE] = mode
+        memory[p, MODE], memory[p, MISSES] = mode, without
         if mode == SLIDE:
             size = math.sqrt(x * x + y * y)
             memory[p, SIZE] = size

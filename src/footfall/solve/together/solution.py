@@ -50,7 +50,7 @@ def solve_by_guesses(lane, problem, near, desk):
         copy_together(lane, count, desk.force, desk.kept)
         end_motions(lane, count, feet, desk)
     if near or found:
-        bring_back(lane, count, problem, still, desk)
+        bring_back(lane, count, problem, still, near, desk)
     return found
 
 
