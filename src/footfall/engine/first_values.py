@@ -16,22 +16,41 @@ class FirstValues:
     """What arrays hold now, to be put back later."""
 
     def __init__(self, arrays: Iterable[np.ndarray]) -> None:
-        known = list(arrays)
-        whole = [array for array in known if array.size and array.nbytes % WORD == 0 and array.flags.c_contiguous]
-        taken = {id(array) for array in whole}
-        self._arrays = whole  # whose memory is written to
-        self._rest = [(array, array.copy()) for array in known if id(array) not in taken]
-        blocks = [np.frombuffer(array, dtype=np.int64) for array in whole]
-        self._places = np.array([array.__array_interface__["data"][0] for array in whole], dtype=np.int64)
-        self._words = np.array([block.size for block in blocks], dtype=np.int64)
-        self._zero = np.array([not block.any() for block in blocks], dtype=np.int64)
-        self._values = np.concatenate([np.zeros(0, dtype=np.int64), *(block for block in blocks if block.any())])
+        self._arrays: list[np.ndarray] = []  # whose memory is written to
+        self._rest: list[tuple[np.ndarray, np.ndarray]] = []
+        for array in arrays:
+            if array.size and array.nbytes % WORD == 0 and array.flags.c_contiguous:
+                self._arrays.append(array)
+            else:
+                self._rest.append((array, array.copy()))
+        self._places = np.array([array.ctypes.data for array in self._arrays], dtype=np.int64)
+        self._words = np.array([array.nbytes // WORD for array in self._arrays], dtype=np.int64)
+        self._zero = np.zeros_like(self._words)
+        values = np.empty(self._words.sum(), dtype=np.int64)
+        self._values = values[: read_blocks(self._places, self._words, self._zero, values)].copy()
 
     def put_back(self) -> None:
         """Write all values again."""
         write_blocks(self._places, self._words, self._zero, self._values)
         for array, value in self._rest:
             array[...] = value
+
+
+@kernel
+def read_blocks(places, words, zero, values):
+    """Note which blocks are zeros, and write the others to ``values``, one after the other; gives their words."""
+    first = 0
+    for b in range(words.size):
+        block = words_at(places[b], words[b])
+        k = 0
+        while k < words[b] and block[k] == 0:
+            k += 1
+        zero[b] = k == words[b]
+        if not zero[b]:
+            for k in range(words[b]):
+                values[first + k] = block[k]
+            first += words[b]
+    return first
 
 
 @kernel
