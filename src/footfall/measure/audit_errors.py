@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import SPEEDS, States, replay
 from footfall.measure.common import (
     contact_bodies,
     feet,
@@ -26,6 +27,7 @@ from footfall.measure.common import (
 from footfall.measure.pressure import cop, overall_cop
 from footfall.measure.support import margins
 from footfall.solve.contacts import OPEN, SLIDE
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -44,7 +46,7 @@ class Scales(NamedTuple):
 def scales(rec: Record) -> Scales:
     """Weight, size, energy and speed of the robot; 1 N where there is no gravity."""
     model = rec.robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     data.qpos[:] = rec.robot.home
     mujoco.mj_kinematics(model, data)
     moving = np.flatnonzero((model.body_weldid[model.geom_bodyid] != 0) & (model.geom_rbound > 0))
@@ -194,14 +196,10 @@ def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
     body = robot.point_body
     if rec.other_points.size:
         body = np.concatenate([body, robot.others.of_body[rec.other_points]])
-    root = model.body_rootid[body]
-    data, spin, com = mujoco.MjData(model), np.zeros((len(rows), len(body), 6)), np.zeros((len(rows), len(body), 3))
-    for k, row in enumerate(rows):
-        data.qpos[:], data.qvel[:] = rec.qpos[row], rec.qvel[row + 1]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        spin[k], com[k] = data.cvel[body], data.subtree_com[root]
+    data, states = own_data(model), States(rec.qpos[rows], rec.qvel[rows + 1], np.zeros((len(rows), model.nu)))
+    spin, com = replay(data, SPEEDS, states, (data.cvel, data.subtree_com))
+    spin = spin.reshape(len(rows), model.nbody, 6)[:, body]
+    com = com.reshape(len(rows), model.nbody, 3)[:, model.body_rootid[body]]
     return np.asarray(spin[..., 3:] + np.cross(spin[..., :3], rec.position[rows] - com))
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from footfall.engine.replay import replay_places
 from footfall.measure.audit_outside import outside_wrench, root_joints
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -74,7 +76,7 @@ def _residual(rec: Record) -> np.ndarray:
 def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the centre of mass of all pushes, (T, 3) each."""
     model = rec.robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     force, moment = np.zeros((len(rec), 3)), np.zeros((len(rec), 3))
     steps = np.rint(rec.time / rec.dt)
     count = np.diff(steps, append=steps[-1:] + 1)  # steps until the next sample
@@ -82,12 +84,11 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         body = model.body(push.body).id
         start, stop = push.steps(rec.dt)
         part = (np.minimum(stop, steps + count) - np.maximum(start, steps)) / count  # of the interval
-        for k in np.flatnonzero(part > 0.0):
-            data.qpos[:] = rec.qpos[k]
-            mujoco.mj_kinematics(model, data)
-            given = part[k] * np.asarray(push.force, dtype=float)
-            force[k] += given
-            moment[k] += np.cross(data.xipos[body] - com[k], given) + part[k] * np.asarray(push.torque)
+        rows = np.flatnonzero(part > 0.0)
+        (places,) = replay_places(data, rec.qpos[rows], [data.xipos[body]])
+        given = part[rows, None] * np.asarray(push.force, dtype=float)
+        force[rows] += given
+        moment[rows] += np.cross(places - com[rows], given) + part[rows, None] * np.asarray(push.torque)
     return force, moment
 
 
@@ -98,7 +99,7 @@ def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndar
     if (model.jnt_type[joints] == FREE).any():
         return wrench
     tops = np.unique(model.jnt_bodyid[joints])
-    data = mujoco.MjData(model)
+    data = own_data(model)
     allowed = np.zeros((len(rec), 6, model.nv))
     for k in range(len(rec)):
         data.qpos[:] = rec.qpos[k]

@@ -15,6 +15,7 @@ import numpy as np
 from footfall.engine.replay import ACTUATION, States, replay, replay_places
 from footfall.measure.energy import actuation
 from footfall.measure.motion import generalised_acceleration
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -38,7 +39,7 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if not _anything(model, joints):
         return force, moment
     torque = _torque(rec, np.isin(model.dof_jntid, joints))
-    data = mujoco.MjData(model)
+    data = own_data(model)
     for joint in joints:
         body, first = model.jnt_bodyid[joint], model.jnt_dofadr[joint]
         at, turned, axis = replay_places(data, rec.qpos, [data.xpos[body], data.xmat[body], data.xaxis[joint]])
@@ -78,7 +79,7 @@ def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
 def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
     """(T, nv) N or N m, that acts on the root's own degrees of freedom from outside, 0 on all others."""
     model = rec.robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     acceleration = generalised_acceleration(rec)
     (passive,) = replay(data, ACTUATION, States(rec.qpos, rec.qvel, rec.ctrl), (data.qfrc_passive,))
     gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]

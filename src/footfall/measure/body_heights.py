@@ -10,6 +10,7 @@ import numpy as np
 from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.robot.sole import SOLID, corners
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -80,7 +81,7 @@ def first_body_down(rec: Record) -> BodyDown | None:
 @once
 def _track(rec: Record) -> _Track:
     robot = rec.robot
-    model, data, base = robot.model, mujoco.MjData(robot.model), _base(robot)
+    model, data, base = robot.model, own_data(robot.model), _base(robot)
     geoms = _watched_ids(robot)
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))

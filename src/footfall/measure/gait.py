@@ -11,6 +11,7 @@ import numpy as np
 
 from footfall.measure.common import feet, runs
 from footfall.solve.contacts import OPEN
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -87,7 +88,7 @@ def heel_and_toe(rec: Record) -> list[tuple[np.ndarray, np.ndarray]]:
     length of its rear and front end there. All points are both on a foot without length.
     """
     model = rec.robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     data.qpos[:] = rec.robot.home
     mujoco.mj_kinematics(model, data)
     found = []

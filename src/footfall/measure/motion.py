@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from footfall.engine.replay import MOTION, States, replay
 from footfall.measure.common import once
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -49,7 +49,7 @@ def momentum(rec: Record) -> Motion:
     (those of a planar robot hold it in its plane).
     """
     model, count = rec.robot.model, len(rec)
-    data = mujoco.MjData(model)
+    data = own_data(model)
     moving = model.body_weldid != 0
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     roots = model.body_rootid[tops]

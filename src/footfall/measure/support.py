@@ -14,6 +14,7 @@ from footfall.measure.motion import com_height, momentum
 from footfall.measure.pressure import overall_cop
 from footfall.measure.zmp import zmp
 from footfall.solve.contacts import OPEN
+from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -90,7 +91,7 @@ def support_margin(rec: Record, of: str = "cop") -> np.ndarray:
 def _line_of_motion(robot: Robot) -> np.ndarray | None:
     """(2,) the horizontal direction all contact points move in, if there is only one."""
     model = robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     data.qpos[:] = robot.home
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
