@@ -11,7 +11,7 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import lowest_places, point_jacobian, point_positions
+from footfall.standing import lowest_places, own_data, point_jacobian, point_positions
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
@@ -59,7 +59,7 @@ class _Home(NamedTuple):
 
 @lru_cache(maxsize=16)  # a study makes many simulations of one robot
 def _at_home(robot: Robot) -> _Home:
-    data = mujoco.MjData(robot.model)
+    data = own_data(robot.model)
     data.qpos[:] = robot.home
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
         getattr(mujoco, f"mj_{stage}")(robot.model, data)

@@ -10,6 +10,7 @@ import numpy as np
 from footfall.control.biped import Biped, Sole
 from footfall.control.linkage import follow_motors
 from footfall.control.rotations import rotation_vector
+from footfall.standing import own_data
 
 ITERATIONS = 80
 #: Damping of the least-squares steps, and the longest of them, rad or m.
@@ -51,7 +52,7 @@ def standing_pose(
     Feet stand on the edge at their toes, the heel lifted by ``pitch`` (rad), or at their heel where that is negative.
     """
     robot = biped.robot
-    model, data = robot.model, mujoco.MjData(robot.model)
+    model, data = robot.model, own_data(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
     move = np.zeros((2, 3)) if shift is None else shift

@@ -107,12 +107,14 @@ def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) ->
         vertical = abs(model.jnt_axis[joint, 2]) > 1 - 1e-9 and abs(model.body_quat[root, 0]) > 1 - 1e-9
         if kind == FREE or (kind == SLIDE and vertical):
             index, sign = (address + 2, 1.0) if kind == FREE else (address, np.sign(model.jnt_axis[joint, 2]))
+            data = posed(model, pose)
+            bodies = [(foot, data.body(foot.body)) for foot in feet]
             for _ in range(2):  # twice, to the last digit
-                data = posed(model, pose)
-                bodies = [(foot, data.body(foot.body)) for foot in feet]
                 pose[index] -= sign * min(
                     float(np.min(foot.lowest(body.xmat.reshape(3, 3)))) + body.xpos[2] for foot, body in bodies
                 )
+                data.qpos[:] = pose
+                mujoco.mj_kinematics(model, data)
             break
     return pose
 
