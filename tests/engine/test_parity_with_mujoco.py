@@ -192,3 +192,13 @@ def test_every_step_of_a_fall_is_solved(law, push):
     rec = ff.Simulation("spatial-biped", law=law).run(1.5, qvel=[*push, *np.zeros(18)])
     assert rec.failure is None
     assert np.mean(rec.status != 0) <= expected(law).unsolved_in_falls
+
+
+def test_law_mujoco_solves_its_contacts_however_few_iterations_the_model_allows():
+    quadruped = ff.load_robot("quadruped")
+    spec = mujoco.MjSpec.from_string(quadruped.mjcf)
+    spec.option.iterations, spec.option.ls_iterations = 1, 4  # as models for MJX have it
+    hasty = ff.load_robot(spec, pose=quadruped.home)
+    qpos = quadruped.home + 0.05 * (np.arange(quadruped.model.nq) == 2)
+    runs = [ff.Simulation(robot, law="mujoco").run(0.4, qpos=qpos) for robot in (quadruped, hasty)]  # a heap in the end
+    np.testing.assert_array_equal(runs[1].qpos, runs[0].qpos)

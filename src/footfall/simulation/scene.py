@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
+#: MuJoCo's own limits of its solver's iterations and of the trials in each. Models made for GPUs stop after one, which
+#: suffices for the contacts they were tuned to and leaves others unsolved.
+ITERATIONS, SEARCHES = 100, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,8 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     if own is not None:
         model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
         model.opt.impratio = own.impratio
+        model.opt.iterations = max(model.opt.iterations, ITERATIONS)
+        model.opt.ls_iterations = max(model.opt.ls_iterations, SEARCHES)
         contact["dim"] = 3
         contact["friction"] = [0, 0, 0.005, 0.0001, 0.0001]
         contact["solref"], contact["solimp"] = own.solref, own.solimp
