@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from dataclasses import replace
 
 import mujoco
@@ -12,6 +13,7 @@ import pytest
 from footfall.cli import main
 from footfall.contact import laws
 from footfall.control.servos import with_servos
+from footfall.errors import FootfallWarning, SimulationError
 from footfall.robot import load_robot, robots
 from footfall.simulation import Simulation
 from footfall.study import bench
@@ -104,6 +106,17 @@ def test_servos_in_the_place_of_motors_hold_the_same_pose():
     assert with_servos(servos) is servos
 
 
+def test_a_run_that_ends_early_leaves_the_others_their_times():
+    def breaks(steps):
+        raise SimulationError("it ended early")
+
+    ended: dict[str, str] = {}
+    best = bench.interleaved({"a": breaks, "b": lambda n: None}, 2, 10, ended)
+    assert list(best) == ["b"] and ended == {"a": "it ended early"}
+    with pytest.raises(SimulationError, match="ended early"):
+        bench.interleaved({"a": breaks}, 2, 10)
+
+
 def test_steps_are_counted_best_of_all_rounds():
     taken = []
     best = bench.interleaved({"a": lambda n: taken.append("a"), "b": lambda n: taken.append("b")}, 3, 10)
@@ -155,3 +168,43 @@ def test_worlds_of_any_robot_are_measured(capsys):
     (told,) = map(json.loads, capsys.readouterr().out.splitlines())  # law mujoco is left out with a sentence
     assert (told["robot"], told["law"], told["worlds"]) == ("humanoid", "spring-damper", 2)
     assert min(told["standing"], told["restless"], told["mujoco_rollout"]) > 0.0 and told["unsolved"] == 0.0
+
+
+TABLE = """
+<mujoco model="table">
+  <worldbody>
+    <body name="table" pos="0 0 .3">
+      <freejoint/><geom type="box" size=".3 .3 .02" mass="5" contype="0" conaffinity="0"/>
+      <body name="left" pos="0 .2 -.15">
+        <joint name="left" axis="0 1 0"/>
+        <geom name="left" type="box" size=".25 .05 .13" mass="1" {bits}/>
+      </body>
+      <body name="right" pos="0 -.2 -.15">
+        <joint name="right" axis="0 1 0"/>
+        <geom name="right" type="box" size=".25 .05 .13" mass="1" {bits}/>
+      </body>
+    </body>
+  </worldbody>
+  {more}
+</mujoco>
+"""
+PAIRS = '<contact><pair geom1="lawn" geom2="left"/><pair geom1="lawn" geom2="right"/></contact>'
+MOTORS = '<actuator><motor joint="left"/><motor joint="right"/></actuator>'
+TENDON = '<tendon><fixed name="t"><joint joint="left" coef="1"/><joint joint="right" coef="1"/></fixed></tendon>'
+TABLES = {
+    "collision bits of its own": dict(bits='contype="8" conaffinity="4"', more=MOTORS),
+    "feet that meet the ground by a pair": dict(bits='contype="0" conaffinity="0"', more=PAIRS + MOTORS),
+    "a tendon for a motor": dict(bits="", more=TENDON + '<actuator><motor tendon="t"/></actuator>'),
+}
+
+
+@pytest.mark.parametrize("feature", TABLES)
+def test_a_robot_with_such_features_stands_in_the_table_and_under_mujocos_own_step(feature, tmp_path):
+    (tmp_path / "table.xml").write_text(TABLE.format(**TABLES[feature]))
+    effort = Effort(rounds=1, steps=5, settle=5, grids=(), processes=1, cold_start=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        robot = load_robot(tmp_path / "table.xml")
+    rows = list(robot_table([robot], effort, laws=["time-stepping", "mujoco"]))
+    assert [(row.mujoco_stands, row.stands) for row in rows] == [(True, True)] * 3
+    assert rows[0].audit == "pass" and rows[0].ratio_to_mujoco is not None

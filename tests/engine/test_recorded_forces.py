@@ -135,3 +135,11 @@ def test_an_empty_recording_does_not_pass():
     assert not audit.passed and audit.verdict == "not known" and len(audit.unknown) == len(audit.rows)
     with pytest.raises(ff.FootfallError, match="the recording is empty"):
         audit.check()
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_a_point_on_record_as_open_bears_nothing(law):
+    """Where eight points could carry a robot in many ways, some bear a force in the midst of a period alone."""
+    sim = ff.Simulation("hanavan", law=law)
+    rec = sim.run(0.1, qpos=sim.place() + 0.02 * (np.arange(sim.robot.model.nq) == 2), controller="posture")
+    assert (rec.mode > 0).any() and not rec.force[rec.mode == 0].any()

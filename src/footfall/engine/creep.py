@@ -55,6 +55,25 @@ def note_beginning(world, points, contacts, flow):
 
 
 @inlined
+def may_arrive(world, points, contacts, flow, slot, p, dt):
+    """Whether an open point of a foot may reach the ground within a period, as its body moves and is accelerated now.
+
+    Points of a sole that stands on others hover over the ground by less than anything else could tell.
+    """
+    at, n, com = points.position[p], contacts.frame[p, 2], world.subtree_com[points.root[slot]]
+    rx, ry, rz = at[0] - com[0], at[1] - com[1], at[2] - com[2]
+    tx, ty, tz = ry * n[2] - rz * n[1], rz * n[0] - rx * n[2], rx * n[1] - ry * n[0]
+    along, speed = 0.0, 0.0
+    for i in range(points.chain_length[slot]):
+        j = points.chain[slot, i]
+        s = world.cdof[j]
+        along += world.qacc[j] * (s[0] * tx + s[1] * ty + s[2] * tz + s[3] * n[0] + s[4] * n[1] + s[5] * n[2])
+        speed += abs(world.qvel[j])
+    acceleration = abs(along) + max(1.0, flow.reach) * speed * speed
+    return contacts.gap[p] < 2.0 * dt * abs(contacts.velocity[p, 2]) + dt * dt * acceleration
+
+
+@inlined
 def is_quiet(world, points, contacts, joints, flow, dt):
     """Whether no contact and no joint limit is about to begin or to end."""
     first, allowed = engine_columns(points.memory), FORESEEN * flow.tolerance
@@ -76,9 +95,13 @@ def is_quiet(world, points, contacts, joints, flow, dt):
     for i in range(world.act.size):
         if dt * abs(world.act_dot[i]) > allowed:
             return False
+    slot = 0
     for p in range(live(points)):
+        while slot < points.others.feet and p >= points.begin[slot + 1]:
+            slot += 1
         if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
-            return False
+            if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
+                return False
         if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
             return False
     return off_course(points, contacts, flow) <= allowed

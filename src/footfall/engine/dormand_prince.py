@@ -79,6 +79,7 @@ class Flow(NamedTuple):
     error: np.ndarray
     tolerance: float
     flat: int  # the ground is a plane
+    reach: float  # m, at most from a joint to a point
     margin: float  # m, within which points are shown to the law of time steps
 
 
@@ -126,6 +127,7 @@ def make_flow(
         error=ERROR.copy(),
         tolerance=tolerance,
         flat=int(flat),
+        reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
 

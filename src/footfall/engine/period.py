@@ -97,12 +97,14 @@ def start_period(points, flow):
 def record_period(world, points, contacts, flow, held, tape, dt, outcome):
     """Add what happened in a period to the sample that is under way; ``held`` has the modes it began with."""
     for p in range(live(points)):
-        mode = flow.worked[p]
-        if mode == OPEN and flow.touching[p] == 1 and held.mode[p] != OPEN:
-            mode = STICK  # there, and not loaded
-        held.mode[p] = mode
+        mode, bears = flow.worked[p], False
         for k in range(3):
             held.force[p, k] = flow.impulse[p, k] / dt
+            bears = bears or flow.impulse[p, k] != 0.0
+        # There and not loaded, or in the midst of a step alone: where the ground could hold a robot in many ways.
+        if mode == OPEN and (bears or (flow.touching[p] == 1 and held.mode[p] != OPEN)):
+            mode = STICK
+        held.mode[p] = mode
     add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
     signals = tape.signals[outcome[SAMPLES] - 1]
     if outcome[STEPS] == 1:

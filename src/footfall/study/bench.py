@@ -232,15 +232,20 @@ def thread_ratios(robot: Robot, effort: Effort, law: Law | str = "linearizing-pe
 
 
 def settled(
-    robot: Robot, law: Law | str, effort: Effort, controller: Controller | None = None, length: int | None = None
+    robot: Robot,
+    law: Law | str,
+    effort: Effort,
+    controller: Controller | None = None,
+    length: int | None = None,
+    dt: float = DT,
 ) -> Stepper:
     """A run that stands still and is ready to take ``length`` more steps, all that ``interleaved`` asks for."""
     steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
-    run = begun(Simulation(robot, law=law, dt=DT), steps, controller=controller)
+    run = begun(Simulation(robot, law=law, dt=dt), steps, controller=controller)
 
     def take(steps: int) -> None:
         if not run.advance(steps):
-            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome[1] * DT:g} s")
+            raise SimulationError(f"bench: the run under {law} ended early, at t = {run.outcome[1] * dt:g} s")
 
     take(effort.settle)
     return take
@@ -254,8 +259,8 @@ def begun(
     controller: Controller | None = None,
 ) -> Run:
     """A run that is ready to take so many steps."""
-    task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=DT, record_dt=1.0)
-    return Run(sim, (steps + 1) * DT, task)
+    task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=sim.dt, record_dt=1.0)
+    return Run(sim, (steps + 1) * sim.dt, task)
 
 
 def interleaved(
