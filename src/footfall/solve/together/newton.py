@@ -14,7 +14,7 @@ from footfall.compiled import inlined
 from footfall.solve.contact_search import ENOUGH
 from footfall.solve.contacts import coulomb
 from footfall.solve.delassus import ANY
-from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, SOFT_STEPS, TOLERANCE, WARM
+from footfall.solve.newton_on_cone import ACCEPTED, EAGER, FLOOR, NEAR, SOFT, SOFT_STEPS, WARM
 from footfall.solve.newton_on_lcp import SHARE
 from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
@@ -172,7 +172,7 @@ def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
             elif enough or new < merit:
                 merit, error, steps, length, halvings = new, miss, steps + 1, 1.0, 0
                 copy_together(lane, count, desk.z, desk.trial)
-                if error > TOLERANCE and steps < limit:
+                if error > ACCEPTED and steps < limit:  # guesses do the rest
                     goes_on = newton_step(lane, count, feet, eager, soft, size, desk)
             else:
                 stalled = True  # the motions are not those at z
