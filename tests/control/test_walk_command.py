@@ -44,7 +44,9 @@ def test_what_cannot_walk_is_refused_in_one_sentence(args, message, capsys):
 
 
 @pytest.mark.slow
-def test_a_survey_of_grounds_is_a_second_table(tmp_path):
+def test_a_survey_of_grounds_is_a_second_table(tmp_path, monkeypatch):
+    """The largest push, of the first table, is searched for by the example of the command."""
+    monkeypatch.setattr("footfall.study.walk_outcome._largest", lambda sim: 0.05)
     file = tmp_path / "robots.md"
     options = ["--laws", "time-stepping", "--steps", "4", "--grounds", "--out", str(file)]
     assert main(["survey", "quadruped", "spatial-biped", *options]) == 0
@@ -54,14 +56,6 @@ def test_a_survey_of_grounds_is_a_second_table(tmp_path):
     assert {ground for _, ground in table} == grounds and len(table) == 12
     for robot in ("quadruped", "spatial-biped"):
         assert all(table[robot, ground] == "walks" for ground in ("flat", "5 deg up", "5 deg down"))
-
-
-@pytest.mark.slow
-def test_a_survey_is_one_table(tmp_path, capsys):
-    file = tmp_path / "robots.md"
-    assert main(["survey", "quadruped", "--laws", "time-stepping", "--steps", "6", "--out", str(file)]) == 0
-    rows = [line for line in file.read_text().splitlines() if line.startswith("| quadruped")]
-    assert len(rows) == 1 and rows[0].count("| yes |") == 2
 
 
 def test_a_robot_in_a_plane_takes_any_push_to_the_side():
