@@ -181,8 +181,7 @@ def test_start_transient_and_falls_are_left_out_of_the_axes_until_asked_for(show
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)], ids=["dark phone", "light screen"])
 def test_nothing_overlaps_and_nothing_is_cut(browser, page, width, dark):
     browser.open(page.as_uri(), width=width, height=844, dark=dark, phone=width < 500)
     browser.wait("window.footfall !== undefined")

@@ -196,7 +196,7 @@
       return { position: move, quaternion: turn };
     },
     values: () => plots.map((plot) => plot.panel.curves.map((curve) => [curve.name, plot.value(curve, page.time)])),
-    seek: (time) => { page.toggle(false); page.time = clamp(time, ...span); show(); },
+    seek: (time) => { if (page.playing) page.toggle(false); page.time = clamp(time, ...span); show(); },
     play: () => page.toggle(true),
     pause: () => page.toggle(false),
     zoom: page.zoom,
