@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from footfall.errors import FootfallError
+from footfall.measure.common import once
 from footfall.recording import Recording, load_recording
 from footfall.show.style import BLUE, GREY, RC, VERMILION, WIDTH
 from footfall.study.pull_data import Pull, pull_of_recording, pulls_of, read_pulls
@@ -197,6 +198,7 @@ class Rise(NamedTuple):
     rate: float
 
 
+@once
 def rise_of(pull: Pull) -> Rise:
     """The line through the ratio of tangential to normal force before a pull breaks away; it begins at zero."""
     loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import StudyError, check_seed
+from footfall.measure.common import once
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -81,8 +82,7 @@ def follow(sim: Simulation, toss: Toss) -> dict[str, float]:
 
 def _path(error: np.ndarray, toss: Toss) -> float:
     """Geometric mean of mean errors (T,) over a whole toss and over ever longer parts of it."""
-    flight = flight_of(toss.qpos, toss.rate)
-    touch, part = 0 if flight is None else len(flight.time), max(2, round(SHORTEST * toss.rate))
+    touch, part = _first_touch(toss), max(2, round(SHORTEST * toss.rate))
     means = []
     while touch + part < len(error):
         means.append(error[touch : touch + part].mean())
@@ -90,6 +90,13 @@ def _path(error: np.ndarray, toss: Toss) -> float:
     whole = np.log(error.mean() + RESOLVED)
     parts = np.log(np.array(means) + RESOLVED).mean() if means else whole
     return float(np.exp(0.5 * (whole + parts))) - RESOLVED
+
+
+@once
+def _first_touch(toss: Toss) -> int:
+    """The frame in which a toss has touched the ground, 0 where that cannot be told; a fit asks thousands of times."""
+    flight = flight_of(toss.qpos, toss.rate)
+    return 0 if flight is None else len(flight.time)
 
 
 def load_tosses(
