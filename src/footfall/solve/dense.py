@@ -75,11 +75,15 @@ def pivoted_cholesky(a, n, tolerance, factor):
         if best < 0:
             break
         scale = 1.0 / math.sqrt(pivot)
+        row = a[best]
         for i in range(n):
-            factor[i, column] = a[i, best] * scale
+            row[i] *= scale
+            factor[i, column] = row[i]
         for i in range(n):
-            for j in range(n):
-                a[i, j] -= factor[i, column] * factor[j, column]
+            if i != best:
+                line, share = a[i], row[i]
+                for j in range(n):
+                    line[j] -= share * row[j]
         # What cancels to rounding must not come back as a pivot.
         for i in range(n):
             a[i, best] = 0.0
@@ -131,15 +135,14 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
         return n
     rank = pivoted_cholesky(a, n, tolerance, factor)
     for i in range(rank):
-        value = 0.0
-        for k in range(n):
-            value += factor[k, i] * x[k]
-        half[i] = value
+        half[i] = 0.0
         for j in range(rank):
-            value = 0.0
-            for k in range(n):
-                value += factor[k, i] * factor[k, j]
-            gram[i, j] = value
+            gram[i, j] = 0.0
+    for k in range(n):  # row by row of C, as it lies in memory
+        for i in range(rank):
+            half[i] += factor[k, i] * x[k]
+            for j in range(rank):
+                gram[i, j] += factor[k, i] * factor[k, j]
     cholesky(gram, rank, 0.0, a)
     cholesky_solve(a, rank, half)
     cholesky_solve(a, rank, half)

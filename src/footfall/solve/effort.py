@@ -7,16 +7,15 @@ and round takes its cost off ``contacts.effort[0]``, and what is not solved when
 from __future__ import annotations
 
 from footfall.compiled import inlined
+from footfall.solve.contacts import SLIDE
 
 #: What solving may cost in one step.
-EFFORT = 2.4e6
+EFFORT = 1.6e6
 #: Bodies on the ground that this is for. Of more of them it is more by the square, so that a heap is solved at all.
 USUAL_BODIES = 8.0
 #: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
 #: millisecond, of which it has one at least, and of large robots so many evaluations.
 PERIOD, EVALUATIONS = 2.2e6, 50.0
-#: Share of it that a law may have once more, where it and constraint rows were not solved together.
-IN_TURN = 0.2
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
@@ -38,10 +37,14 @@ def for_bodies(contacts):
 
 
 @inlined
-def guess_cost(contacts):
-    """What a guess costs of what every near point does."""
+def guess_cost(problem):
+    """What a guess costs of what every near point does, and more where some are braked by friction."""
+    contacts, braked = problem.contacts, False
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        braked = braked or (problem.kind[p] == SLIDE and contacts.dynamic_friction[p] > 0.0)
     n = 6.0 * bodies_near(contacts)
-    return 300.0 * contacts.number[0] + 150.0 * n + 12.0 * n * n + 0.5 * n * n * n
+    return 120.0 * contacts.number[0] + 100.0 * n + 6.0 * n * n + (0.6 if braked else 0.2) * n * n * n
 
 
 @inlined
@@ -58,14 +61,26 @@ def low_rank_cost(n, rank):
 
 @inlined
 def trial_cost(n):
-    """What it costs to try a length of such a step."""
+    """What it costs to try such a step."""
     return 15.0 * n + 0.3 * n * n
+
+
+@inlined
+def short_trial_cost(n):
+    """What it costs to try a shorter one."""
+    return 15.0 * n
 
 
 @inlined
 def pivot_cost(n):
     """What a pivot of Lemke with n unknowns costs."""
     return 0.7 * n * n
+
+
+@inlined
+def state_cost(slides, agreed):
+    """What it costs to try a state of the feet: more where some slide, and most where their friction is not found."""
+    return (15e3 if agreed else 6e4) if slides else 6e3
 
 
 @inlined

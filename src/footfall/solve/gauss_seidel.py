@@ -12,8 +12,8 @@ import math
 
 from footfall.compiled import kernel
 
-#: Halvings of the interval in which the sliding speed of one point is sought.
-HALVINGS = 60
+#: Trials of the sliding speed of one point, and the miss of the cone, of the friction, that is rounding.
+TRIALS, ON_CONE = 60, 1e-15
 
 
 @kernel
@@ -46,27 +46,35 @@ def solve_point(a, x, y, z, friction):
         return fx, fy, fz
     if friction == 0.0:
         return 0.0, 0.0, -z / a[2, 2]
-    # Sliding: u_t = -s f_t with s > 0 such that the force lies on the cone; friction falls as s grows.
+    # Sliding: u_t = -s f_t with s > 0 such that the force lies on the cone; friction falls as s grows. It is sought
+    # between s with too much friction and s with too little, by secants, of whose ends one that stays counts half.
     tx, ty = a[0, 0], a[1, 1]
-    low, high = 0.0, a[0, 0] + a[1, 1]
-    for _ in range(HALVINGS):
-        a[0, 0], a[1, 1] = tx + high, ty + high
-        fx, fy, fz = solve_3x3(a, -x, -y, -z)
-        if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
-            break
-        low, high = high, 4.0 * high
-    for _ in range(HALVINGS):
-        s = 0.5 * (low + high)
+    low, over = 0.0, math.sqrt(fx * fx + fy * fy) - friction * fz
+    high, under, side = a[0, 0] + a[1, 1], 0.0, 0
+    best_x, best_y, best_z = 0.0, 0.0, -z / a[2, 2]
+    for _ in range(TRIALS):
+        s = high if under == 0.0 else (low * under - high * over) / (under - over)
+        if under < 0.0 and not low < s < high:
+            s = 0.5 * (low + high)
         a[0, 0], a[1, 1] = tx + s, ty + s
         fx, fy, fz = solve_3x3(a, -x, -y, -z)
-        if fz >= 0.0 and fx * fx + fy * fy <= (friction * fz) ** 2:
-            high = s
+        size = math.sqrt(fx * fx + fy * fy)
+        miss = size - friction * fz
+        if miss <= 0.0:
+            best_x, best_y, best_z = fx, fy, fz
+            if miss >= -ON_CONE * size:
+                break
+            over *= 0.5 if side < 0 else 1.0
+            high, under, side = s, miss, -1
+        elif under == 0.0:
+            low, over, high = s, miss, 4.0 * s
         else:
-            low = s
-    a[0, 0], a[1, 1] = tx + high, ty + high
-    fx, fy, fz = solve_3x3(a, -x, -y, -z)
+            under *= 0.5 if side > 0 else 1.0
+            low, over, side = s, miss, 1
+        if under < 0.0 and high - low <= ON_CONE * high:
+            break
     a[0, 0], a[1, 1] = tx, ty
-    return fx, fy, fz
+    return best_x, best_y, best_z
 
 
 @kernel
@@ -82,11 +90,14 @@ def wrench_row(contacts, p, k, row):
 @kernel
 def push_foot(contacts, b, row, size, moved):
     """Add to the feet's accelerations what a force of a size does that acts on foot b by a row."""
-    for c in range(moved.size):
-        value = 0.0
-        for j in range(6):
-            value += contacts.mobility[c, 6 * b + j] * row[j]
-        moved[c] += size * value
+    near = contacts.near
+    for k in range(near.size - 1):
+        if near[k + 1] > near[k]:
+            for c in range(6 * k, 6 * k + 6):
+                value = 0.0
+                for j in range(6):
+                    value += contacts.mobility[c, 6 * b + j] * row[j]
+                moved[c] += size * value
 
 
 @kernel

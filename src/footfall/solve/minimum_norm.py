@@ -351,20 +351,19 @@ def solve_braked(contacts, scratch):
     write_reduced(contacts, felt, acting, start, w, reduced)
     for i in range(columns):
         for k in range(rank):
-            value = 0.0
-            for j in range(columns):
-                value += reduced[i, j] * factor[j, k]
-            spare[i, k] = value
+            spare[i, k] = 0.0
+        for j in range(columns):
+            for k in range(rank):
+                spare[i, k] += reduced[i, j] * factor[j, k]
     for k in range(rank):
-        value = 0.0
-        for i in range(columns):
-            value += factor[i, k] * x[i]
-        half[k] = value
+        half[k] = 0.0
         for m in range(rank):
-            value = 0.0
-            for i in range(columns):
-                value += factor[i, k] * spare[i, m]
-            reduced[k, m] = value
+            reduced[k, m] = 0.0
+    for i in range(columns):
+        for k in range(rank):
+            half[k] += factor[i, k] * x[i]
+            for m in range(rank):
+                reduced[k, m] += factor[i, k] * spare[i, m]
     if not eliminate(reduced, rank, TOLERANCE, half):
         return False
     for i in range(columns):

@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
 from footfall.solve.dense import copy, eliminate, low_rank
-from footfall.solve.effort import affordable, low_rank_cost, pivot_cost, trial_cost
+from footfall.solve.effort import affordable, low_rank_cost, pivot_cost, short_trial_cost, trial_cost
 from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
 from footfall.solve.newton_on_lcp import SHARE, STEPS, largest
+from footfall.solve.problem import Dense
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyramid
 
 #: Directions of friction of the pyramids, each tried if the one before was too rough.
@@ -34,6 +35,11 @@ FACETS = (5, 8, 12)
 SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
 #: Number of the softness that impulses which are nearly right begin with.
 WARM = 3
+#: Miss of a softened problem, of its softness, that leads on as well as none.
+ROUGH = 1e-4
+#: Softened problems in a row that may miss more than those before, and by what factor one must lower the miss to count:
+#: the next one often leads on from where one has stalled, and else the one that led nearest does, again and again.
+STALLS, LOWER, LOWER_AGAIN = 3, 0.5, 0.95
 #: Times that a step is halved: one that must be shorter leads nowhere.
 HALVINGS = 12
 #: Steps in which impulses to begin with must lead to a solution, or they are no good.
@@ -45,7 +51,7 @@ NO_RANK, FLOOR = 1e-13, 1e-8
 
 
 def cone_floats(points: int) -> int:
-    """Floats of scratch space that :func:`solve_cone` needs."""
+    """Floats of scratch space that :func:`solve_cone` needs: the best impulses stay while Lemke pivots."""
     return 3 * points + max(newton_floats(points), pyramid_floats(points, FACETS[-1]))
 
 
@@ -139,14 +145,21 @@ class LowRank(NamedTuple):
 @kernel
 def values(dense, newton, z):
     """Write the motions and the miss of the equations at z (3n,); gives half its square."""
-    size, soft, ease, u, phi = newton.size, newton.soft, newton.ease, newton.u, newton.phi
+    size, soft, ease, u = newton.size, newton.soft, newton.ease, newton.u
     n = z.size
-    merit = 0.0
     for i in range(n):
         value = dense.free[i // 3, i % 3] / size + soft / ease[i // 3] * (z[i] - newton.centre[i])
         for j in range(n):
             value += dense.matrix[i, j] * z[j]
         u[i] = value
+    return misses(dense, newton, z)
+
+
+@kernel
+def misses(dense, newton, z):
+    """The same where the motions are known."""
+    size, ease, u, phi = newton.size, newton.ease, newton.u, newton.phi
+    merit = 0.0
     for p in range(dense.friction.size):
         x, y, normal = projected(p, newton.eager * ease[p], dense.friction[p], size, dense.target[p], z, u)
         phi[3 * p], phi[3 * p + 1], phi[3 * p + 2] = z[3 * p] - x, z[3 * p + 1] - y, z[3 * p + 2] - normal
@@ -242,21 +255,28 @@ def cone_newton(dense, eager, soft, limit, budget):
     space, rank = LowRank(scratch.factor, scratch.gram, scratch.about, trial, scratch.right), n
     if error > TOLERANCE and limit > 0:
         rank = low_rank(w, n, NO_RANK, n, scratch.factor, scratch.about)
-    cost, trials = low_rank_cost(n, rank), 0
+    cost, trials = low_rank_cost(n, rank) + trial_cost(n), 0
     limit = affordable(budget, cost, limit)
-    while error > TOLERANCE and steps < limit and cost * steps + trial_cost(n) * trials < budget:
+    began, after, tolerance = scratch.about, scratch.right, max(TOLERANCE, ROUGH * soft)
+    while error > tolerance and steps < limit and cost * steps + short_trial_cost(n) * trials < budget:
         if not low_rank_step(dense, newton, z, rank, space, step):
             break
-        length, new = 1.0, merit
+        copy(began, u)
+        length = 1.0
+        for i in range(n):
+            trial[i] = z[i] + step[i]
+        new = values(dense, newton, trial)
+        copy(after, u)
         for _ in range(HALVINGS):
-            for i in range(n):
-                trial[i] = z[i] + length * step[i]
-            new = values(dense, newton, trial)
-            trials += 1
             if new <= (1.0 - 2.0 * SHARE * length) * merit:
                 break
             length *= 0.5
-        if not new < merit:
+            for i in range(n):  # motions are linear in the impulses
+                trial[i] = z[i] + length * step[i]
+                u[i] = began[i] + length * (after[i] - began[i])
+            new = misses(dense, newton, trial)
+            trials += 1
+        if not new < (1.0 - SHARE * length) * merit:
             break
         copy(z, trial)
         merit, error = new, largest(phi)
@@ -270,33 +290,48 @@ def cone_newton(dense, eager, soft, limit, budget):
     if soft > 0.0 or eager != 1.0:
         values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
         error = largest(phi)
-    return error, steps, cost * (steps + 1) + trial_cost(n) * trials
+    return error, steps, cost * (steps + 1) + short_trial_cost(n) * trials
 
 
 @kernel
-def soften(dense, enough, budget, first):
+def soften(dense, enough, budget, first, missed):
     """Newton on one softened problem after the other from number ``first`` on, in place: by how much the best of the
     impulses miss the equations of the problem itself, the steps taken, and what is left of the budget. Impulses that
-    miss by less than ``enough`` are improved while that is easy.
+    miss by less than ``enough`` are improved while that is easy. If those to begin with miss by ``missed``, and not by
+    any, the first problem must lead nearer and none may stall, or they are no good.
     """
     impulse, n, best = dense.impulse, 3 * dense.friction.size, cone_scratch(dense).best
     lowest, steps, left = math.inf, 0, budget
-    for k in range(first, len(SOFT)):
-        if left <= 0.0:
-            break
+    k, nearest, hardest, stalls, again = first, first, len(SOFT) - 1, 0, False
+    while left > 0.0:
         error, more, cost = cone_newton(dense, EAGER, SOFT[k], SOFT_STEPS, left)
         steps += more
         left -= cost
-        easy = error < 0.1 * lowest
+        easy, lower = error < 0.1 * lowest, error < (LOWER_AGAIN if again else LOWER) * lowest
         if error < lowest:
-            lowest = error
+            lowest, nearest = error, k
             for i in range(n):
                 best[i] = impulse[i // 3, i % 3]
-        if lowest <= ACCEPTED or (lowest <= enough and not easy):
+        if lowest <= ACCEPTED or (lowest <= enough and not easy) or lowest >= missed:
             break
-    for i in range(n):
-        impulse[i // 3, i % 3] = best[i] if lowest < math.inf else impulse[i // 3, i % 3]
+        stalls = 0 if lower else stalls + (1 if missed == math.inf else STALLS)
+        if stalls < STALLS and k < hardest:
+            k += 1
+        elif not again and nearest < hardest and missed == math.inf:
+            put_back(dense, best)
+            k, hardest, stalls, again = nearest, nearest, 0, True
+        elif not again or stalls == STALLS:
+            break
+    if lowest < math.inf:
+        put_back(dense, best)
     return lowest, steps, left
+
+
+@inlined
+def put_back(dense, best):
+    """Let the impulses be the best ones (3n,)."""
+    for i in range(best.size):
+        dense.impulse[i // 3, i % 3] = best[i]
 
 
 @kernel
@@ -311,26 +346,29 @@ def solve_cone(dense, warm, enough, budget):
     error, iterations, cost = cone_newton(dense, 1.0, 0.0, NEAR, left)
     left -= cost
     if error > ACCEPTED and warm:
-        error, steps, left = soften(dense, enough, left, WARM)
+        error, steps, left = soften(dense, enough, left, WARM, error)
         iterations += steps
     if error > max(enough if warm else 0.0, ACCEPTED):
         for i in range(n):
             dense.impulse[i // 3, i % 3] = 0.0
-        error, steps, left = soften(dense, enough, left, 0)
+        error, steps, left = soften(dense, enough, left, 0, math.inf)
         iterations += steps
+    best = cone_scratch(dense).best  # Lemke leaves it alone
+    rest = Dense(dense.matrix, dense.free, dense.target, dense.friction, dense.impulse, dense.rest[n:], dense.integers)
     for facets in FACETS:
-        if error <= max(enough, ACCEPTED) or left <= 0.0:
-            break
         size = dense.friction.size * (facets + 2)
         pivot = pivot_cost(size)
-        ended, pivots = solve_pyramid(dense, facets, affordable(left, pivot, pivot_limit(size)))
+        if error <= max(enough, ACCEPTED) or left < pivot * size:  # it takes about as many pivots as unknowns
+            break
+        ended, pivots = solve_pyramid(rest, facets, affordable(left, pivot, pivot_limit(size)))
         left -= pivot * pivots
         if ended == LIMIT:
+            put_back(dense, best)
             break
         error, steps, cost = cone_newton(dense, 1.0, 0.0, STEPS, left)
         left -= cost
         iterations += pivots + steps
         if error > max(enough, ACCEPTED):
-            error, steps, left = soften(dense, enough, left, 0)
+            error, steps, left = soften(dense, enough, left, 0, math.inf)
             iterations += steps
     return error <= max(enough, ACCEPTED), iterations, left
