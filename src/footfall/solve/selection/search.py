@@ -2,6 +2,7 @@
 
 All feet are searched together, since what one does moves the other. A queue holds every state that was thought of, with
 the rank of the state it came from until it is tried itself. When no correction is left, every change of one foot is.
+A search ends without a state when it has taken its share of the step's effort (:mod:`footfall.solve.effort`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge
+from footfall.solve.effort import state_cost
+from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, judge, slides
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
 #: Places in the queue. A search that fills it has failed, and says so.
 PLACES = 512
+#: Share of the step's effort that a search may take; the rest is for the points one by one.
+SEARCHING = 0.3
 #: Ideas for each foot.
 IDEAS = 4
 
@@ -73,6 +77,7 @@ def rest(contacts, dt, memory, desk, rules):
 def search_on(contacts, dt, memory, desk, rules, rank, agreed):
     """The search proper; the state in ``desk.code`` was tried and is of this ``rank``."""
     feet, count, tried, best, widened = contacts.near.size - 1, 1, 1, 0, 0
+    kept = (1.0 - SEARCHING) * contacts.effort[0]
     remember(desk, 0, feet)
     desk.rank[0], desk.tried[0] = rank if agreed else rank | 1 << 60, 1
     count = add_corrections(contacts, dt, desk, feet, desk.rank[0], count)
@@ -85,10 +90,13 @@ def search_on(contacts, dt, memory, desk, rules, rank, agreed):
                 following = next_untried(desk, count)
             if following < 0 or count >= PLACES:
                 break
+        if contacts.effort[0] < kept:
+            break
         recall(desk, following, feet)
         agreed = evaluate(contacts, dt, memory, desk, ROUNDS)
         rank = judge(contacts, dt, memory, desk, rules)
         tried += 1
+        contacts.effort[0] -= state_cost(slides(contacts, desk), agreed)
         if agreed and rank >> CLAMPED_BITS == 0:
             return rank, tried, True
         desk.rank[following] = rank if agreed else rank | 1 << 60
@@ -167,9 +175,9 @@ def add_neighbours(desk, feet, place, count):
         n = desk.begin[b + 1] - desk.begin[b]
         for kind in range(4 if n > 2 else n + 1):
             for j in range(n if kind in (VERTEX, EDGE) else 1):
-                for slides in range(1 if kind == NONE else 2):
+                for sliding in range(1 if kind == NONE else 2):
                     for o in range(feet):
                         desk.queue[count * feet + o] = desk.queue[place * feet + o]
-                    desk.queue[count * feet + b] = kind | slides * SLIDING | j << INDEX
+                    desk.queue[count * feet + b] = kind | sliding * SLIDING | j << INDEX
                     count = add(desk, feet, rank, count)
     return count
