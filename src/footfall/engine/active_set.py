@@ -19,6 +19,8 @@ OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
 EQUALITY, FRICTION, LIMIT = 0, 1, 3
 #: Rounds after which a step is unsolved, unless its effort is used up before; mostly one does.
 ROUNDS = 100
+#: Share of the effort that must be left for another one in which a law is asked.
+LAST_ROUND = 0.05
 #: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 #: How much less of that is allowed of the force that would stop what all forces but those of contacts accelerate: at

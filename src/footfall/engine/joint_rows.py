@@ -122,14 +122,6 @@ def fold_joint_rows(rows):
 
 
 @inlined
-def open_joint_limits(rows):
-    """Let every limit go."""
-    for i in range(rows.kind.size):
-        if rows.kind[i] == LIMIT:
-            rows.state[i] = OPEN
-
-
-@inlined
 def fold_equalities(rows):
     """What equalities alone add to the diagonal of M."""
     for j in range(rows.added.size):
@@ -225,6 +217,13 @@ def make_joint_rows(model: mujoco.MjModel, *, native: bool = False) -> JointRows
             target, solref = model.qpos0[address] + model.eq_data[equality, 0], model.eq_solref[equality]
             rows.append((EQUALITY, dof, address, 1.0, target, 0.0, solref, model.eq_solimp[equality]))
     return _joint_rows(model, rows)
+
+
+def guess_slips(rows: JointRows, qvel: np.ndarray) -> None:
+    """Let joints slip at the beginning of a run that are faster than their friction stops; else rows hold."""
+    force = -rows.inertia * rows.gains[:, 1] * qvel[rows.dof]
+    slips = (rows.kind == FRICTION) & (np.abs(force) > rows.bound)
+    rows.state[slips] = np.where(force[slips] > 0.0, SLIPS_UP, SLIPS_DOWN)
 
 
 def leave_to_joint_rows(model: mujoco.MjModel) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, ROUNDS, SOME, STALLED
+from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
 from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
     joint_slope,
-    open_joint_limits,
     set_joint_states,
 )
 from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
@@ -32,14 +31,13 @@ from footfall.engine.shared_rows import (
     begin_shared_line,
     check_shared_rows,
     eliminate_rows,
-    open_shared_rows,
     reduce_mobility,
     set_shared_states,
     shared_slope,
 )
 from footfall.engine.stages import add_damping, add_servo_damping, factor_inertia, solve
 from footfall.solve.dense import copy
-from footfall.solve.effort import EFFORT, IN_TURN, for_bodies, round_cost
+from footfall.solve.effort import EFFORT, bodies_near, for_bodies, round_cost
 
 
 @inlined
@@ -56,6 +54,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, dt):
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     status = ask(laws.coupled, points, contacts, laws.scratch, scratch.signals, laws.values, dt)
+    contacts.number[1] = 0
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)
     if rows.number[1] > 0:
         answer_with(world, rows, world.qacc)
@@ -135,24 +134,29 @@ def rows_agree(world, constraints, turn, alone):
     return False
 
 
+@inlined
+def keep_solved(points, contacts, scratch):
+    """Set aside the forces that the law found, and modes."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        copy(scratch.solved[p], points.force[p])
+        scratch.did[p] = points.mode[p]
+
+
+@inlined
+def fetch_solved(points, contacts, scratch):
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        copy(points.force[p], scratch.solved[p])
+        points.mode[p] = scratch.did[p]
+
+
 @cold(types.none)
-def solve_in_turn(world, points, contacts, scratch, conditions, laws):
-    """What a step gets whose contacts and constraint rows were not solved together: contact forces of a robot without
-    its one-sided rows, then all rows under these forces, a convex problem.
+def solve_in_turn(world, points, contacts, scratch, constraints):
+    """What a step gets whose contacts and constraint rows were not solved together: all rows under the contact forces
+    that the law found last, a convex problem.
     """
-    constraints, given = conditions.constraints, scratch.generalised
-    joints, shared = constraints.joints, constraints.shared
-    contacts.effort[0] = IN_TURN * EFFORT * for_bodies(contacts)
-    open_joint_limits(joints)
-    open_shared_rows(shared)
-    fold_joint_rows(joints)
-    factor_inertia(world, joints)
-    for j in range(given.size):
-        world.qacc[j] = world.qfrc_smooth[j] + joints.push[j]
-    half_solve(world, world.qacc)
-    if shared.number[0] > 0:
-        eliminate_rows(world, shared, world.qacc)
-    coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
+    joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):
         given[j] = 0.0
     add_forces(world.cdof, world.subtree_com, points, contacts, given)
@@ -187,7 +191,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         gather(points, contacts, scratch.centroid)
         if rows > 0:
             keep_memory(points, scratch, points.mode.size)
-    status, bodies = 0, contacts.near.size - 1
+    status, found, bodies = 0, False, bodies_near(contacts)
     contacts.effort[0] = effort
     for turn in range(ROUNDS):
         copy(world.qacc, world.qfrc_smooth)
@@ -200,15 +204,22 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         if asked:
             if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
                 restore_memory(points, scratch, points.mode.size)
+            contacts.number[1] = turn
             status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
+            contacts.number[1] = 0
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
         contacts.effort[0] -= round_cost(world.qvel.size, contacts.number[0], bodies)
-        if asked and contacts.effort[0] <= 0.0:
+        if asked and status == 0:
+            found = True
+            keep_solved(points, contacts, scratch)
+        if asked and contacts.effort[0] <= LAST_ROUND * effort:
             break
     if asked:
-        solve_in_turn(world, points, contacts, scratch, conditions, laws)
+        if found:
+            fetch_solved(points, contacts, scratch)
+        solve_in_turn(world, points, contacts, scratch, constraints)
     return 1
 
 

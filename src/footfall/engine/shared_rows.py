@@ -21,7 +21,6 @@ from footfall.engine.active_set import (
     CANCELLED,
     EQUALITY,
     HOLDS,
-    LIMIT,
     OPEN,
     SLIPS_UP,
     bounded,
@@ -197,14 +196,6 @@ def eliminate_rows(world, rows, x):
     rows.number[1] = n
     factor_rows(world, rows)
     answer_with(world, rows, x)
-
-
-@inlined
-def open_shared_rows(rows):
-    """Let every one-sided row go."""
-    for i in range(rows.number[0]):
-        if rows.kind[i] >= LIMIT:
-            rows.state[i] = OPEN
 
 
 @cold(types.none)

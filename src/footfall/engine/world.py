@@ -128,6 +128,8 @@ class Scratch(NamedTuple):
     runge_kutta: np.ndarray  # (6, max(nq, nv))
     memory: np.ndarray  # (P, M + 3) copy of memory and anchors
     mode: np.ndarray  # (P,) copy
+    solved: np.ndarray  # (P, 3) forces of the last time that the law was asked and found them
+    did: np.ndarray  # (P,) modes with these
     signals: np.ndarray  # (S,) what law and controller want recorded
     held: Held
     back: ReturnPoint
@@ -219,7 +221,7 @@ def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: f
     """Empty arrays for what a coupled law sees."""
     count, feet = len(points.local), len(points.body)
     return Contacts(
-        number=np.zeros(1, dtype=np.int64),
+        number=np.zeros(2, dtype=np.int64),
         points=np.zeros(count, dtype=np.int64),
         body=np.searchsorted(points.begin, np.arange(count), side="right").clip(max=feet) - 1,
         near=np.zeros(feet + 1, dtype=np.int64),
@@ -251,6 +253,8 @@ def make_scratch(model: mujoco.MjModel, points: AllPoints, signals: int) -> Scra
         runge_kutta=np.zeros((6, max(model.nq, nv))),
         memory=np.zeros((count, points.memory.shape[1] + 3)),
         mode=np.zeros(count, dtype=np.int64),
+        solved=np.zeros((count, 3)),
+        did=np.zeros(count, dtype=np.int64),
         signals=np.zeros(signals),
         held=Held(np.zeros((count, 3)), np.zeros(count, dtype=np.int64), np.zeros(feet + 1)),
         back=make_return_point(),

@@ -18,6 +18,7 @@ from footfall.contact.stable_step import warn_of_long_steps
 from footfall.engine import events, step
 from footfall.engine.clock import set_limit
 from footfall.engine.dormand_prince import painleve_warnings
+from footfall.engine.joint_rows import guess_slips
 from footfall.engine.others import LIVE, LOST, of_feet
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
@@ -131,6 +132,8 @@ class Run:
         own_pushes = make_pushes(model, self.pushes, dt, self.total)
         space.for_run(plan, own_pushes, self.controls.control, signals)
         self.conditions, self.scratch = space.conditions, space.scratch
+        if self.data.qvel.any():
+            guess_slips(self.conditions.constraints.joints, self.data.qvel)
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
         check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)

@@ -13,7 +13,7 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
-from footfall.solve.problem import FORCE, MISSED, TURNED, problem_type
+from footfall.solve.problem import FORCE, MISSED, NO_MORE, TURNED, problem_type
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
 GUESSES, GUESSING = 8, 0.3
@@ -24,15 +24,25 @@ MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
 MEMORY_SIZE = 6
 #: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
 FLAT = -0.05
+#: Share of the limit by which friction may miss it where a point slides.
+ON_CONE = 1e-6
 #: Sine of the widest turn.
 WIDEST = 0.3
 
 
 @inlined
 def guess(problem):
-    """What each point will do: what it did, unless it was open and would now go into the ground."""
+    """What each point will do: what it did, unless it was open and would now go into the ground.
+
+    Where guesses have missed in this step, and the law is asked again, it is what the forces of its last answer do.
+    """
     contacts, memory, kind, friction = problem.contacts, problem.memory, problem.kind, problem.friction
     free, target = problem.free, problem.target
+    if contacts.number[1] > 0 and problem.chosen[0] != NO_MORE:
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            guess_from_force(contacts, p, problem.force[p], kind, friction[p])
+        return
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         last = int(memory[p, MODE])
@@ -45,6 +55,22 @@ def guess(problem):
             friction[p, FORCE], friction[p, TURNED] = memory[p, SIZE], 0.0
             for k in range(3):
                 friction[p, k] = memory[p, DIRECTION + k]
+
+
+@inlined
+def guess_from_force(contacts, p, force, kind, friction):
+    """What a point does under a force (contact frame): one on the cone lets it slide."""
+    size, limit = math.sqrt(force[0] * force[0] + force[1] * force[1]), contacts.dynamic_friction[p] * force[2]
+    if force[2] <= 0.0:
+        kind[p] = OPEN
+    elif abs(size - limit) > ON_CONE * limit:
+        kind[p] = STICK
+    else:
+        kind[p] = SLIDE
+        friction[FORCE], friction[TURNED] = size, 0.0
+        frame = contacts.frame[p]
+        for k in range(3):
+            friction[k] = (force[0] * frame[0, k] + force[1] * frame[1, k]) / size if size > 0.0 else 0.0
 
 
 @inlined

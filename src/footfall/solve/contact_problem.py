@@ -28,11 +28,18 @@ from footfall.solve.contact_guess import (
     missing_accelerations,
     solve_by_guessing,
 )
-from footfall.solve.contact_search import guesses_missed, keep_forces, search_floats, search_integers, solve_by_few
+from footfall.solve.contact_search import (
+    FEW_GUESSES,
+    guesses_missed,
+    keep_forces,
+    search_floats,
+    search_integers,
+    solve_by_few,
+)
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.effort import affordable, guess_cost
 from footfall.solve.friction_limits import to_contact_frames
-from footfall.solve.problem import ProblemScratch, problem_scratch, problem_type
+from footfall.solve.problem import NO_MORE, ProblemScratch, problem_scratch, problem_type
 
 
 @inlined
@@ -84,9 +91,10 @@ def solve_from_guess(problem):
         iterations = 1
         found = all_held(problem) and hold_all(problem)
         if not found:
-            cost = guess_cost(contacts)
-            most = max(1, affordable(GUESSING * contacts.effort[0], cost, GUESSES))
-            found, iterations = solve_by_guessing(problem, most)
+            cost = guess_cost(problem)
+            known = contacts.number[1] > 0 and problem.chosen[0] != NO_MORE  # Newton begins with points that do
+            most = affordable(GUESSING * contacts.effort[0], cost, FEW_GUESSES if known else GUESSES)
+            found, iterations = solve_by_guessing(problem, max(1, most))
             contacts.effort[0] -= cost * iterations
         to_contact_frames(contacts, problem.force)
     if not found:

@@ -24,15 +24,16 @@ from footfall.solve.contact_guess import (
 )
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY, dense_floats, dense_problem, hand_back
-from footfall.solve.effort import guess_cost, sweep_cost
+from footfall.solve.effort import bodies_near, guess_cost, sweep_cost
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
 from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.newton_on_cone import cone_floats, cone_integers, solve_cone
-from footfall.solve.problem import FORCE, MOST, TURNED, problem_type
+from footfall.solve.problem import FORCE, MOST, NO_MORE, TURNED, problem_type
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers
 
-#: Points that are chosen of one foot at the beginning.
-OF_A_FOOT = 4
+#: Points that are chosen of one foot at the beginning, and bodies up to which they are; of more of them it is one each,
+#: since few of their points carry a heap, and those that are missing join.
+OF_A_FOOT, FEW_BODIES = 4, 3
 #: Times that points may join them.
 JOININGS = 12
 #: Share of the step's effort that is left to Gauss-Seidel, and the most times it may solve a point.
@@ -40,7 +41,7 @@ LEFT, POINT_SOLUTIONS = 0.2, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
 #: Sweeps over all points of what is not solved otherwise, whatever they cost.
-LAST_SWEEPS = 20
+LAST_SWEEPS = 5
 #: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
 NEAR_GUESSES, FEW_GUESSES = 6, 2
 #: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
@@ -93,12 +94,19 @@ def farthest(problem, b, first, count):
 
 @kernel
 def choose_few(problem):
-    """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many."""
+    """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many.
+
+    Where the law is asked again in the same step, those that carried the feet under its last answer are.
+    """
     contacts, free, target = problem.contacts, problem.free, problem.target
     count, bodies = 0, 0
+    while contacts.number[1] > 0 and count < MOST and problem.chosen[count] != NO_MORE:
+        count += 1
+    if count > 0:
+        return count
     for b in range(contacts.near.size - 1):
         bodies += 1 if contacts.near[b + 1] > contacts.near[b] else 0
-    most = max(1, min(OF_A_FOOT, MOST // max(1, bodies)))  # so that there are some for all
+    most = OF_A_FOOT if bodies <= FEW_BODIES else 1
     for b in range(contacts.near.size - 1):
         first, worst, fastest = count, -1, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -110,6 +118,13 @@ def choose_few(problem):
             count += 1
             worst = farthest(problem, b, first, count)
     return count
+
+
+@inlined
+def mark_end(problem, count):
+    """End the list of points that are chosen."""
+    if count < MOST:
+        problem.chosen[count] = NO_MORE
 
 
 @inlined
@@ -252,7 +267,7 @@ def guess_from_forces(problem, most):
     read_kinds(problem)
     keep_forces(problem)  # in case the guess misses
     missing_accelerations(problem)
-    cost = guess_cost(contacts)
+    cost = guess_cost(problem)
     found, guesses = solve_by_guessing(problem, most)
     contacts.effort[0] -= cost * guesses
     if found:
@@ -319,10 +334,11 @@ def solve_by_few(problem):
     and guesses it took.
     """
     contacts = problem.contacts
-    near = guesses_missed(problem)
+    missed = guesses_missed(problem)
+    near = missed or contacts.number[1] > 0
     most, iterations = NEAR_GUESSES, 0
     fetch_forces(problem)
-    if near:  # the last forces say more than what each point did
+    if missed:  # the last forces say more than what each point did
         most = FEW_GUESSES
         hit, iterations = guess_from_forces(problem, most)
         if hit:
@@ -342,6 +358,7 @@ def solve_by_few(problem):
             complete = True
             break
     contacts.effort[0] = left + kept
+    mark_end(problem, count if complete else 0)
     if complete:
         hit, guesses = guess_from_forces(problem, most)
         remember(problem, hit)
@@ -349,9 +366,9 @@ def solve_by_few(problem):
     remember(problem, False)
     # Gauss-Seidel comes near from anywhere, and guesses from there hit.
     keep_in_cone(problem)
-    cost = sweep_cost(count, contacts.near.size - 1)
+    cost = sweep_cost(count, bodies_near(contacts))
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
-        if contacts.effort[0] <= 0.0:
+        if contacts.effort[0] < SWEEPS * cost:
             break
         change, sweeps_taken = gauss_seidel(problem, problem.chosen[:count], SWEEPS, TOLERANCE)
         hit, guesses = guess_from_forces(problem, NEAR_GUESSES)

@@ -21,7 +21,7 @@ class Contacts(NamedTuple):
     accelerations are those of the body's material point, in its contact frame.
     """
 
-    number: np.ndarray  # (1,) number of near points
+    number: np.ndarray  # (2,) number of near points; how often the law was asked before in the same step
     points: np.ndarray  # (P,) which points these are, first `number` entries
     body: np.ndarray  # (P,) contact body of each point
     near: np.ndarray  # (K + 1,) where the near points of each body begin in `points`, and `number`

@@ -18,6 +18,7 @@ from footfall.solve.contact_search import (
     JOININGS,
     choose_few,
     join,
+    mark_end,
     move,
     slowest_motion,
     solve_by_few,
@@ -67,6 +68,7 @@ def solve_by_pivoting(problem, facets):
             return status, iterations
         count, joined = join(problem, slack, count)
         if not joined:
+            mark_end(problem, count)
             return SOLVED, iterations
     return LIMIT, iterations
 

@@ -78,7 +78,7 @@ def _contacts(given: ContactProblem) -> ByReference:
     numbers = np.arange(count + 1)
     nothing = np.zeros((count, 3))
     seen = Contacts(
-        number=np.array([count]),
+        number=np.array([count, 0]),
         points=numbers[:-1].copy(),
         body=numbers[:-1].copy(),
         near=numbers,

@@ -12,6 +12,8 @@ from footfall.solve.minimum_norm import least_scratch
 
 #: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32
+#: What ends the list of them.
+NO_MORE = -1
 # Of the friction of a point that slides, beside its direction: its size, N, how far it was turned last, and what it
 # missed its direction by before that (sines).
 FORCE, TURNED, MISSED = 3, 4, 5
@@ -54,7 +56,7 @@ class Problem(NamedTuple):
     friction: Any  # (P, 6) of points that slide: unit vector (world frame), size in N, and its last turn
     end: Any  # (P, 6) motions under the forces, then forces that are kept aside
     kind: Any  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
-    chosen: Any  # (MOST,) points that carry the feet
+    chosen: Any  # (MOST,) points that carry the feet, up to NO_MORE where the law has been asked in this step
     moved: Any  # (6K,) what forces do to the feet, or the forces on them
     other: Any  # (6K,) the same of others
     rows: Any  # (3, 6) what unit forces on a point do to its foot
@@ -85,7 +87,7 @@ def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> Pro
         friction=np.zeros((points, 6)),
         end=np.zeros((points, 6)),
         kind=np.zeros(points, dtype=np.int64),
-        chosen=np.zeros(MOST, dtype=np.int64),
+        chosen=np.full(MOST, NO_MORE, dtype=np.int64),
         moved=np.zeros(6 * bodies),
         other=np.zeros(6 * bodies),
         rows=np.zeros((3, 6)),
@@ -100,6 +102,8 @@ def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> Pro
 def begin_problem(contacts, step, still, memory, force, mode, scratch):
     """The problem of a law in ``scratch.problem``; the law writes ``free`` and ``target``."""
     own = scratch.problem
+    if contacts.number[1] == 0:
+        own.chosen[0] = NO_MORE  # none in this step yet
     return Problem(
         contacts,
         step,

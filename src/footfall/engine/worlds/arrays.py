@@ -203,7 +203,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
     own |= dict.fromkeys(("row_reference", "row_force"), (needs.joint_rows,))
     own |= {name: (nv,) for name in Space._fields if name.startswith("row_") and name not in own}
     own |= dict(
-        number=(1,),
+        number=(2,),
         effort=(1,),
         near=(slots + 1,),
         frame=(count, 3, 3),

@@ -108,6 +108,7 @@ def begin_operator(one):
     near = contacts.number[0] > 0
     release_all(points, contacts)
     contacts.effort[0] = EFFORT * for_bodies(contacts)
+    contacts.number[1] = 0
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)
         gather(points, contacts, scratch.centroid)
