@@ -19,6 +19,7 @@ RC = {
     "font.size": 8.5,
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # no ticks are above a panel, which would be measured to keep the title clear of them
     "axes.labelsize": 8.5,
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
