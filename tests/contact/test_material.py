@@ -9,6 +9,7 @@ import pytest
 
 import footfall as ff
 from footfall.contact import Distributed, HuntCrossley, MujocoNative, SpringDamper
+from footfall.contact.bounce import restitution
 from footfall.contact.material import Material, material_of, point_area
 from footfall.errors import LawError
 
@@ -58,6 +59,27 @@ def test_a_plate_that_is_pulled_sideways_shears_the_layer(law):
     contact = rec.qpos[-1] - start
     turned = 2.0 * contact[5] * 0.03  # the pull is at the middle of the brick, so it pitches as well
     assert contact[0] - turned == pytest.approx(0.2 * brick.weight / shear, rel=1e-2)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 0.9])
+def test_a_swing_of_a_damped_spring_bounces_as_its_closed_form_says(ratio):
+    """exp(-ratio pi / sqrt(1 - ratio^2)); a hundred steps may each miss 1e-9 of the speed of landing."""
+    stiffness, mass = 1e4, 2.0
+    damping = 2.0 * ratio * math.sqrt(stiffness * mass)
+    found = restitution(lambda depth, rate: stiffness * depth + damping * rate, mass, 0.7)
+    assert found == pytest.approx(math.exp(-ratio * math.pi / math.sqrt(1.0 - ratio**2)), abs=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.2, 1.5])
+def test_without_damping_a_mass_leaves_as_fast_as_it_landed(exponent):
+    assert restitution(lambda depth, rate: 1e5 * depth**exponent, 3.0, 0.5, 9.81) == pytest.approx(1.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("speed", [1e-4, 0.7])
+@pytest.mark.parametrize("ratio", [1.0, 5.0])
+def test_a_mass_that_is_damped_beyond_swinging_does_not_leave(ratio, speed):
+    damping = 2.0 * ratio * math.sqrt(2e4)
+    assert restitution(lambda depth, rate: max(0.0, 1e4 * depth + damping * rate), 2.0, speed, 9.81) == 0.0
 
 
 @pytest.mark.parametrize("law", BOUNCING)

@@ -1,40 +1,80 @@
-"""How a point law bounces: restitution from its parameters, and parameters from a restitution."""
+"""How a point law bounces: restitution from its parameters, and parameters from a restitution.
+
+A bounce is integrated in plain numbers: arrays, and SciPy's integrators with them, take tens of times as long.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
-
 from footfall.errors import LawError
 
 #: Normal force (N) of a point at a depth (m) and depth rate (m/s).
 NormalForce = Callable[[float, float], float]
+#: The same in m/s2, of a mass.
+Acceleration = Callable[[float, float], float]
+
+#: Error of a step, of the greatest depth and of the speed of landing, and the most steps of a bounce.
+EXACT, MOST = 1e-9, 20_000
+#: First step, s, and how much longer or shorter than the one before a step may be.
+FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
+#: Times the way down after which a mass that is still there has come to rest.
+LONG = 50.0
+#: Of the speed of landing: so slow a mass that sinks and is not about to turn has come to rest, too.
+CREEP, TURNS = 1e-6, 1e-3
+#: To which part of the largest damping in question it is found, in so many tries at most.
+FOUND, TRIES = 1e-9, 100
 
 
 def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
     """Speed after a bounce over speed before, for a mass (kg) that lands at ``speed`` (m/s); 0 if it does not leave."""
 
-    def motion(_: float, state: np.ndarray) -> tuple[float, float]:
-        depth, rate = state
-        return rate, gravity - force(max(depth, 0.0), rate) / mass
+    def acceleration(depth: float, rate: float) -> float:
+        return gravity - force(max(depth, 0.0), rate) / mass
 
-    def leaves(_: float, state: np.ndarray) -> float:
-        return state[0] - 1e-12 * speed
+    deepest = 1e-9 * speed
+    state, step, time, down = (deepest, speed), FIRST, 0.0, 0.0
+    for _ in range(MOST):
+        half = _runge_kutta(acceleration, state, 0.5 * step)
+        fine = _runge_kutta(acceleration, half, 0.5 * step)
+        rough = _runge_kutta(acceleration, state, step)
+        miss = max(abs(fine[0] - rough[0]) / deepest, abs(fine[1] - rough[1]) / speed) / (15.0 * EXACT)
+        if not miss <= 1.0:
+            step *= max(SHORTER, 0.9 * miss**-0.2)
+            continue
+        if fine[0] <= 0.0:
+            return -_rate_at_surface(acceleration, state, step) / speed
+        if down and (fine[1] >= 0.0 or time > LONG * down):  # it turns down again, with less energy, or does not move
+            return 0.0
+        state, time, deepest = fine, time + step, max(deepest, fine[0])
+        if not down and state[1] < 0.0:
+            down = time
+        elif not down and state[1] < CREEP * speed and abs(acceleration(*state)) * time < TURNS * speed:
+            return 0.0
+        step *= min(LONGER, 0.9 * max(miss, 1e-9) ** -0.2)
+    return 0.0
 
-    def turns(_: float, state: np.ndarray) -> float:
-        return state[1]
 
-    leaves.terminal = True  # type: ignore[attr-defined]
-    leaves.direction = -1.0  # type: ignore[attr-defined]
-    # A bounce ends soon after the deepest point; a mass that is still there after many times that has come to rest.
-    turns.terminal = True  # type: ignore[attr-defined]
-    start = (1e-9 * speed, speed)
-    down = solve_ivp(motion, (0.0, 1e3), start, events=turns, rtol=1e-8, atol=1e-14)
-    run = solve_ivp(motion, (0.0, 50.0 * down.t[-1]), start, events=leaves, rtol=1e-8, atol=1e-14)
-    return float(-run.y_events[0][0][1] / speed) if run.t_events[0].size else 0.0
+def _rate_at_surface(acceleration: Acceleration, state: tuple[float, float], step: float) -> float:
+    """Rate when the surface is reached, at the latest after ``step``."""
+    part = _zero(lambda part: _runge_kutta(acceleration, state, part)[0], 0.0, step, 1e-12 * step)
+    return _runge_kutta(acceleration, state, part)[1]
+
+
+def _runge_kutta(acceleration: Acceleration, state: tuple[float, float], step: float) -> tuple[float, float]:
+    """Depth and rate after a step of fourth order."""
+    depth, rate = state
+    a = acceleration(depth, rate)
+    rate_b = rate + 0.5 * step * a
+    b = acceleration(depth + 0.5 * step * rate, rate_b)
+    rate_c = rate + 0.5 * step * b
+    c = acceleration(depth + 0.5 * step * rate_b, rate_c)
+    rate_d = rate + step * c
+    d = acceleration(depth + step * rate_c, rate_d)
+    return (
+        depth + step / 6.0 * (rate + 2.0 * rate_b + 2.0 * rate_c + rate_d),
+        rate + step / 6.0 * (a + 2.0 * b + 2.0 * c + d),
+    )
 
 
 def damping_for(
@@ -57,6 +97,24 @@ def damping_for(
     low, high = 0.0, scale
     for _ in range(40):
         if miss(high) < 0.0:
-            return float(brentq(miss, low, high, rtol=1e-6))
+            return _zero(miss, low, high, FOUND * high)
         low, high = high, 2.0 * high
     raise LawError(f"no damping gives a restitution of {wanted} at {speed} m/s")
+
+
+def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
+    """Where a function that changes sign up to ``high`` is zero, by secants and halving in turn; else ``high``."""
+    at_low, at_high = function(low), function(high)
+    if (at_low > 0.0) == (at_high > 0.0):  # by rounding
+        return high
+    for k in range(TRIES):
+        share = 0.5 if k % 3 == 2 or at_low == at_high else at_low / (at_low - at_high)
+        middle = low + share * (high - low)
+        found = function(middle)
+        if found == 0.0 or high - low < near:
+            return middle
+        if (found > 0.0) == (at_low > 0.0):
+            low, at_low = middle, found
+        else:
+            high, at_high = middle, found
+    return 0.5 * (low + high)

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
+from footfall.contact.bounce import damping_for
 from footfall.contact.material import layer_gains
 from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
@@ -53,8 +54,6 @@ class _Bounce(NamedTuple):
 
 @lru_cache(maxsize=64)  # a simulation asks several times, and the search integrates some ten bounces
 def _damping_for(restitution: float, terms: NormalTerms, bounce: _Bounce, scale: float) -> float:
-    from footfall.contact.bounce import damping_for  # it brings SciPy's integrators
-
     k, alpha, _, beta = terms
     return damping_for(
         restitution,
