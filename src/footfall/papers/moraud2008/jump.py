@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ class Jumps:
     deepest: dict[int, float]  # m, in one-step mode from starts that are 1e-9 off, by vertices
 
 
+@lru_cache(maxsize=8)
 def jumping(robot: Robot) -> JointMotion:
+    """Knees bend, stretch at once and take up the landing."""
     usual = float(robot.home[robot.model.joint("left_knee_pitch").qposadr[0]])
 
     def angles(time: float) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mujoco
@@ -63,12 +63,18 @@ class JointMotion:
         """The numbers the compiled controller needs, flat."""
         rows = Posture().gains(robot, ground, dt).reshape(-1, 7)[:, [0, 1, 3, 4, 6]]
         rows[:, 2] *= self.stiffness
-        poses = self.poses(robot)
+        poses, torques = _wanted(self, robot)
         table = np.zeros((len(poses), 2, robot.model.nu))
         table[:, 0] = poses[:, rows[:, 0].astype(int)]
-        if self.carry:
-            table[:, 1] = standing_torques(robot, poses)[:, rows[:, 1].astype(int)]
+        table[:, 1] = torques[:, rows[:, 1].astype(int)]
         return np.concatenate([[len(poses), SAMPLE], rows.ravel(), table.ravel()])
+
+
+@lru_cache(maxsize=8)
+def _wanted(motion: JointMotion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (T, nq) and the generalised forces (T, nv) given beside the joint PD: found once for runs that repeat."""
+    poses = motion.poses(robot)
+    return poses, standing_torques(robot, poses) if motion.carry else np.zeros((len(poses), robot.model.nv))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,9 @@ class Toes:
     released: dict[int, tuple[float, float, int]]  # by vertices: m behind the edge, with and without the rule; changes
 
 
+@lru_cache(maxsize=8)
 def leaning(robot: Robot) -> JointMotion:
+    """Ankles that lean the robot forwards."""
     model = robot.model
 
     def angles(time: float) -> dict[str, float]:
