@@ -15,6 +15,7 @@ WALKER = """
   <option {option}/>
   <worldbody>
     <site name="hook" pos="0.3 0.1 1.5"/>
+    <body name="target" mocap="true" pos="0.05 0 0.65"><geom size="0.05" contype="0" conaffinity="0"/></body>
     <body name="trunk" pos="0 0 0.6" {trunk}>
       {root}
       <geom type="box" size="0.2 0.1 0.1" mass="6"/>
@@ -42,6 +43,9 @@ TIES = {
     "a spring and damper": {"more": TENDON.format('stiffness="80" damping="5" springlength="0.4"')},
     "a rope": {"more": TENDON.format('limited="true" range="0 0.86"')},
     "a hinge in the world": {"more": '<equality><connect body1="trunk" anchor="0.2 0 0"/></equality>'},
+    "a target that it is pulled to": {
+        "more": '<equality><weld body1="target" body2="trunk" solref="0.1 1" relpose="0 0 0 1 0 0 0"/></equality>'
+    },
     "thrusters": {
         "more": '<actuator><motor site="eye" gear="5 1 40 0 0.3 0.2" ctrllimited="true" ctrlrange="0.3 1"/></actuator>'
     },

@@ -73,3 +73,13 @@ def test_a_robot_from_a_compiled_model_survives_to_dict_too():
 def test_a_description_that_is_none_is_refused():
     with pytest.raises(RobotError, match="no description of a robot"):
         Robot.from_dict({"name": "x"})
+
+
+def test_a_mocap_body_weighs_nothing_in_a_robot():
+    ball = "<body name='{0}' {1} pos='0 0 1'>{2}<geom size='.1' mass='3'/></body>"
+    bodies = ball.format("ball", "", "<freejoint/>") + ball.format("target", "mocap='true'", "")
+    model = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+    for source in (mujoco.MjSpec.from_string(model), mujoco.MjModel.from_xml_string(model)):
+        robot = load_robot(source)
+        assert robot.mass == 3.0 and [foot.body for foot in robot.feet] == ["ball"]
+        assert not robot.model.geom_contype[robot.model.geom_bodyid == robot.model.body("target").id].any()

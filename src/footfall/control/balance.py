@@ -47,6 +47,7 @@ from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.model import moving_bodies
 from footfall.robot.motors import drives
 
 #: Episodes of warnings that there is room for.
@@ -259,7 +260,7 @@ def size_of(robot: Robot, points: int) -> Size:
     data = mujoco.MjData(model)
     data.qpos[:] = robot.home
     mujoco.mj_kinematics(model, data)
-    moving = (model.body_weldid != 0) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
+    moving = moving_bodies(model) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
     mass, places = model.body_mass[moving], data.xipos[moving]
     com = mass @ places / mass.sum()
     inertia = 0.0

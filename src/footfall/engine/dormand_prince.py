@@ -11,6 +11,7 @@ from footfall.compiled import inlined
 from footfall.engine.others import FAR
 from footfall.engine.servos import damping_servos
 from footfall.record import RunWarning
+from footfall.robot.model import moving_bodies
 from footfall.solve.dense import copy
 from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
@@ -136,7 +137,7 @@ def _only_root(model: mujoco.MjModel) -> np.ndarray:
     """(nv,) 1 for the dofs of a free joint that all bodies that move hang on."""
     only = np.zeros(model.nv, dtype=np.int64)
     if model.njnt and model.jnt_type[0] == int(mujoco.mjtJoint.mjJNT_FREE):
-        moves = model.body_weldid != 0
+        moves = moving_bodies(model)
         if (model.body_rootid[moves] == model.body_rootid[model.jnt_bodyid[0]]).all():
             only[:6] = 1
     return only

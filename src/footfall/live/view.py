@@ -16,6 +16,7 @@ from footfall.live.desk import Desk, Drag, options_of
 from footfall.live.frame import at_rest, frame, panels
 from footfall.record import Push
 from footfall.recording import Recording
+from footfall.robot.model import moving_bodies
 from footfall.show.geometry import body_meshes
 from footfall.show.report import render_live
 from footfall.show.server import PageServer
@@ -56,7 +57,7 @@ class LiveView:
         self.simulation = simulation
         self.rest = at_rest(simulation, simulation.place())
         model = simulation.robot.model
-        moving = [model.body(b).name for b in range(1, model.nbody) if model.body_weldid[b] != 0]
+        moving = [model.body(int(b)).name for b in np.flatnonzero(moving_bodies(model))]
         self.desk = Desk(moving, speed, may_change_law=False)
         self.recordings: list[Recording] = []
         self._bodies = list(body_meshes(model))

@@ -26,6 +26,7 @@ from footfall.measure.common import (
 )
 from footfall.measure.pressure import cop, overall_cop
 from footfall.measure.support import margins
+from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
 from footfall.standing import own_data
 
@@ -49,7 +50,7 @@ def scales(rec: Record) -> Scales:
     data = own_data(model)
     data.qpos[:] = rec.robot.home
     mujoco.mj_kinematics(model, data)
-    moving = np.flatnonzero((model.body_weldid[model.geom_bodyid] != 0) & (model.geom_rbound > 0))
+    moving = np.flatnonzero(moving_bodies(model)[model.geom_bodyid] & (model.geom_rbound > 0))
     at, reach = data.geom_xpos[moving], model.geom_rbound[moving, None]
     box = np.abs(data.geom_xmat[moving].reshape(-1, 3, 3)) @ model.geom_aabb[moving, 3:, None]
     reach = np.minimum(reach, box[..., 0])

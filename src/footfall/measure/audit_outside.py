@@ -15,6 +15,7 @@ import numpy as np
 from footfall.engine.replay import ACTUATION, States, replay, replay_places
 from footfall.measure.energy import actuation
 from footfall.measure.motion import generalised_acceleration
+from footfall.robot.model import moving_bodies
 from footfall.standing import own_data
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ HOLDS, SLIPS = int(ROW.mjCNSTR_EQUALITY), (int(ROW.mjCNSTR_FRICTION_DOF), int(RO
 
 def root_joints(model: mujoco.MjModel) -> np.ndarray:
     """Ids of the joints between the world and what moves in it."""
-    moving = model.body_weldid != 0
+    moving = moving_bodies(model)
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     return np.flatnonzero(np.isin(model.jnt_bodyid, tops))
 

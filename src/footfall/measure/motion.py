@@ -9,6 +9,7 @@ import numpy as np
 
 from footfall.engine.replay import MOTION, States, replay
 from footfall.measure.common import once
+from footfall.robot.model import moving_bodies
 from footfall.standing import own_data
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def momentum(rec: Record) -> Motion:
     """
     model, count = rec.robot.model, len(rec)
     data = own_data(model)
-    moving = model.body_weldid != 0
+    moving = moving_bodies(model)
     tops = np.flatnonzero(moving & ~moving[model.body_parentid])
     roots = model.body_rootid[tops]
     # The forces that give all bodies their acceleration, less gravity, are summed from the tips to the root.

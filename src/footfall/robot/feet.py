@@ -16,7 +16,7 @@ import numpy as np
 
 from footfall.errors import FootfallWarning, RobotError, did_you_mean
 from footfall.robot.foot import Foot
-from footfall.robot.model import AT_JOINT
+from footfall.robot.model import AT_JOINT, moving_bodies
 from footfall.robot.points import as_points
 from footfall.robot.sole import (
     FEW,
@@ -222,7 +222,7 @@ def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
         for i in range(model.nu)
         if model.actuator_trntype[i] in AT_JOINT
     }
-    moving = (b for b in range(model.nbody) if model.body_weldid[b] != 0)
+    moving = np.flatnonzero(moving_bodies(model)).tolist()
     return {b for b in moving if not driven or int(model.body_rootid[b]) in driven}
 
 

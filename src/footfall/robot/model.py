@@ -58,9 +58,16 @@ def _scenery(body: Any) -> Iterator[Any]:
             yield from _scenery(child)
 
 
+def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
+    """(nbody,) which bodies forces move: not those fixed to the world, or to a mocap body, which is put where it is."""
+    weld = model.body_weldid
+    moving: np.ndarray = (weld != 0) & (model.body_mocapid[weld] < 0)
+    return moving
+
+
 def silence_scene(model: mujoco.MjModel) -> None:
     """Make what is fixed to the world, with nothing moving on it, intangible, in place."""
-    moving = {b for b in range(model.nbody) if model.body_weldid[b] != 0}
+    moving = set(np.flatnonzero(moving_bodies(model)).tolist())
     bearing = {int(model.body_parentid[b]) for b in moving}
     for body in range(model.nbody - 1, 0, -1):
         if body in bearing:
@@ -74,7 +81,7 @@ def silence_scene(model: mujoco.MjModel) -> None:
                 model.pair_margin[pair] = OUT_OF_REACH
                 other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
                 if not (model.geom_contype[other] or model.geom_conaffinity[other]):
-                    model.geom_contype[other] = MEETS_GROUND * int(model.body_weldid[model.geom_bodyid[other]] != 0)
+                    model.geom_contype[other] = MEETS_GROUND * int(int(model.geom_bodyid[other]) in moving)
 
 
 def written(spec: mujoco.MjSpec, name: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from footfall.errors import RobotError
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.foot import Foot, check_feet
-from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes
+from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes, moving_bodies
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import set_down
 from footfall.robot.stored import check_stored
@@ -63,7 +63,7 @@ class Robot:
     @cached_property
     def mass(self) -> float:
         """Mass of all bodies that can move, kg."""
-        return float(self.model.body_mass[self.model.body_weldid != 0].sum())
+        return float(self.model.body_mass[moving_bodies(self.model)].sum())
 
     @cached_property
     def gravity(self) -> np.ndarray:
