@@ -162,6 +162,15 @@ def test_robots_that_cannot_are_told_why(robot, message):
         ff.Simulation(robot).run(0.1, controller=Walk())
 
 
+def test_what_lies_about_beside_a_robot_is_named_where_it_cannot_walk_for_it():
+    spec = mujoco.MjSpec.from_string(ff.load_robot("spatial-biped").mjcf)
+    crate = spec.worldbody.add_body(name="crate", pos=[2.0, 0.0, 0.2])
+    crate.add_freejoint()
+    crate.add_geom(size=[0.1, 0.0, 0.0])
+    with pytest.raises(ControllerError, match="has 2 free bodies: trunk, crate"):
+        ff.Simulation(ff.load_robot(spec)).run(0.1, controller=Walk())
+
+
 @pytest.mark.parametrize(("name", "controller"), [("spatial-biped", Walk()), ("quadruped", QuadrupedWalk())])
 def test_a_robot_without_weight_is_refused(name, controller):
     spec = mujoco.MjSpec.from_string(ff.load_robot(name).mjcf)

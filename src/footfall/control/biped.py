@@ -125,7 +125,13 @@ class Biped:
         if len(robot.feet) != 2:
             other = ", which quadruped-walk is for" if len(robot.feet) == 4 else ""
             raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
-        if model.njnt == 0 or model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE or (model.jnt_type[1:] == 0).any():
+        free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        if len(free) > 1:
+            names = ", ".join(model.body(model.jnt_bodyid[joint]).name for joint in free)
+            raise ControllerError(
+                f"{purpose} needs one free base, and {robot.name} has {len(free)} free bodies: {names}"
+            )
+        if len(free) == 0 or free[0] != 0:
             raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
         check_weight(robot, purpose)
         driving = drives(robot, purpose)

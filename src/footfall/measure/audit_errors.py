@@ -136,11 +136,13 @@ def friction_angle(rec: Record) -> np.ndarray:
     size, slow = np.linalg.norm(force, axis=-1), 1e-3 * own.speed
     slides = (rec.mode == SLIDE) & (np.linalg.norm(velocity, axis=-1) > slow) & (size > 1e-3 * own.weight)
     angle = _angle(force, -velocity)
-    # The way in a step is dt J v+ + dt^2 J' v+ / 2, and the velocity after it J v+ + dt J' v+.
-    way = tangential(rec, np.diff(rec.position, axis=0, append=rec.position[-1:]))[:-1]
-    for end in (velocity[1:], 2.0 * way / rec.record_dt - velocity[1:]):
-        angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -end))
-        slides[:-1] &= np.linalg.norm(end, axis=-1) > slow
+    angle[:-1] = np.minimum(angle[:-1], _angle(force[:-1], -velocity[1:]))
+    slides[:-1] &= np.linalg.norm(velocity[1:], axis=-1) > slow
+    rows = np.flatnonzero(slides[:-1].any(axis=1))
+    end, normal = _with_next_speeds(rec, rows), rec.normal[rows]
+    end -= np.einsum("tpi,tpi->tp", end, normal)[..., None] * normal
+    angle[rows] = np.minimum(angle[rows], _angle(force[rows], -end))
+    slides[rows] &= np.linalg.norm(end, axis=-1) > slow
     if rec.law.event_driven:
         slides &= np.einsum("tpi,tpi->tp", rec.velocity, rec.normal) > -slow
     worst = np.where(slides, angle, -1.0).max(axis=1, initial=-1.0)

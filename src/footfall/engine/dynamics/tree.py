@@ -180,7 +180,7 @@ def unsupported(model: mujoco.MjModel) -> str:
     plain_bias = (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE))
     bits = mujoco.mjtDisableBit
     switches = [bits.mjDSBL_SPRING, bits.mjDSBL_DAMPER, bits.mjDSBL_GRAVITY, bits.mjDSBL_CLAMPCTRL]
-    switches += [bits.mjDSBL_ACTUATION, bits.mjDSBL_EULERDAMP]
+    switches.append(bits.mjDSBL_ACTUATION)  # damping of joints is implicit in any case
     features = {
         "tendons": model.ntendon,
         "equality constraints and loops": model.eq_active0.any(),
