@@ -279,7 +279,7 @@ def speeds(command, monkeypatch, capsys):
     fewer = ["--laws", "time-stepping", "mujoco"] if len(names) == 1 else []  # all of them where there are more robots
     assert main([*command, "--quick", "--json", *fewer]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    named = {name.removesuffix(".xml") for name in names}
+    named = {ff.load_robot(name).name for name in names}  # a file called "robot" says nothing: its model's name does
     assert {one["robot"] for one in told} == named
     assert all(one["stands"] and one["us_per_step"] > 0.0 for one in told)
 
