@@ -131,6 +131,17 @@ def test_a_run_inside_a_controller_has_a_workspace_of_its_own():
     assert same(sim.run(0.005, controller=ahead), alone)
 
 
+def test_a_controller_that_changes_the_model_it_computes_with_changes_no_simulation():
+    def weightless(t, state):
+        state.data.model.opt.gravity[:] = 0.0
+        return np.zeros(state.robot.model.nu)
+
+    robot = ff.load_robot("quadruped")
+    alone = ff.Simulation(robot).run(0.01, controller=lambda t, state: np.zeros(state.robot.model.nu))
+    for _ in range(2):
+        assert same(ff.Simulation(robot).run(0.01, controller=weightless), alone)
+
+
 def test_short_runs_record_what_long_ones_do():
     """Those of few samples are recorded into arrays that the next run gets, too."""
     sim = ff.Simulation("quadruped")

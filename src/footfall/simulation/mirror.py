@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 
 import mujoco
@@ -16,7 +17,8 @@ class Mirror:
     """A copy of an ``MjData``: made when first asked for, renewed from then on.
 
     What is copied is MuJoCo's buffer, all arrays whose size the model fixes, and the time. ``mj_copyData`` would copy
-    contacts, constraints and statistics of the solver too, at ten times the price.
+    contacts, constraints and statistics of the solver too, at ten times the price. It has a model of its own: that of
+    the engine is shared by all simulations of a robot.
     """
 
     def __init__(self, source: mujoco.MjData) -> None:
@@ -33,7 +35,7 @@ class Mirror:
     def data(self) -> mujoco.MjData:
         """The copy, as new as the original."""
         if self._copy is None:
-            self._copy = mujoco.MjData(self._source.model)
+            self._copy = mujoco.MjData(copy.copy(self._source.model))
             self._to, self._from = (int(bridge.counter(one, "buffer")[0]) for one in (self._copy, self._source))
             self._size = int(bridge.counter(self._source, "nbuffer")[0])
             self._constraints = [bridge.counter(self._copy, name) for name in CONSTRAINTS]
