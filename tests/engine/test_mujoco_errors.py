@@ -91,17 +91,23 @@ def test_constraints_that_find_no_room_are_an_error(monkeypatch):
     assert caught.value.recording.failure.cause == "mujoco"
 
 
-def test_a_solver_that_does_not_iterate_is_refused():
-    own = ff.load_robot("brick")
-    for option, said in (
-        ('<option solver="PGS" iterations="0"/>', "would give no forces"),
-        ('<option><flag contact="disable"/></option>', "would give no contact forces"),
-        ('<option><flag constraint="disable"/></option>', "would give no contact forces"),
-    ):
-        text = own.mjcf.replace("<worldbody>", f"{option}\n<worldbody>", 1)
-        robot = ff.load_robot(mujoco.MjSpec.from_string(text), feet={"brick": "brick"})
-        with pytest.raises(ff.FootfallError, match=said):
+def brick_with(option: str) -> ff.Robot:
+    text = ff.load_robot("brick").mjcf.replace("<worldbody>", f"{option}\n<worldbody>", 1)
+    return ff.load_robot(mujoco.MjSpec.from_string(text), feet={"brick": "brick"})
+
+
+def test_a_solver_that_makes_no_forces_is_refused():
+    for flag in ("contact", "constraint"):
+        robot = brick_with(f'<option><flag {flag}="disable"/></option>')
+        with pytest.raises(ff.FootfallError, match="would give no contact forces"):
             ff.Simulation(robot, law="mujoco")
+
+
+def test_a_solver_that_a_model_lets_not_iterate_does_under_law_mujoco():
+    """Half a second brings the brick to rest to far less than a thousandth of its weight."""
+    robot = brick_with('<option solver="PGS" iterations="0"/>')
+    rec = ff.Simulation(robot, law="mujoco").run(0.5)
+    assert rec.total_force[-1, 2] == pytest.approx(robot.weight, rel=1e-3)
 
 
 # ---- what controllers may do -------------------------------------------------------------------------------

@@ -75,11 +75,6 @@ class Setup:
         options, name = self.scene.model.opt, self.robot.name
         if not self.law.native:
             return
-        if options.iterations < 1:
-            raise SimulationError(
-                f'{name} says <option iterations="{options.iterations}"/>: MuJoCo\'s solver would give no forces under '
-                "law mujoco; leave it out or give at least 1"
-            )
         for flag in ("constraint", "contact"):
             if options.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")):
                 raise SimulationError(
