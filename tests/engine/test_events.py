@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.event_search import touch_down
+from footfall.engine.events import TIRED
 from footfall.errors import SimulationError
+from footfall.study.random_states import random_start, rough_grounds
 
 LAW = "acceleration-complementarity"
 
@@ -195,6 +200,28 @@ def test_a_point_that_starts_inside_the_ground_stays_as_deep_as_it_is():
     rec = sim.run(0.2, qpos=sim.place() - 1e-3 * np.eye(7)[2])
     np.testing.assert_allclose(rec.gap, -1e-3, atol=1e-9)
     np.testing.assert_allclose(rec.total_force[:, 2], rec.robot.weight, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [-0.5, 0.2])
+def test_a_touch_down_is_where_a_cubic_through_both_ends_of_a_step_has_its_root(rate):
+    """Of a gap that is a cubic it is exact, falling or thrown up; the next trial is then no more than a proof."""
+    h, gap = 0.15, np.polynomial.Polynomial([0.05, rate, -5.0, 8.0])
+    root = next(t.real for t in sorted(gap.roots(), key=np.real) if abs(t.imag) < 1e-12 and 0.0 < t.real < h)
+    found = touch_down.py_func(np.array([gap(0.0), rate]), gap(h), gap.deriv()(h), 0.0, h, h)
+    np.testing.assert_allclose(found, root, rtol=1e-12)
+
+
+def test_impulses_without_a_collision_that_follow_one_another_end_in_a_time_step():
+    """Thin legs jam on rough ground: forces that exist follow from none of the impulses."""
+    robot, ground = ff.load_robot("point-biped"), replace(rough_grounds()["function"], static_friction=1.0)
+    rng = np.random.default_rng((12, 5, 4))
+    rng.integers(4)
+    start = [random_start(robot, ground, rng) for _ in range(3)][-1]
+    sim = ff.Simulation(robot, ground=replace(ground, dynamic_friction=1.0), law=LAW)
+    rec = sim.run(0.03, qpos=start.qpos, qvel=start.qvel)
+    steps, jams = rec.signals["time_steps"].ravel(), [warning["time"] for warning in rec.info["warnings"]]
+    most = max(np.histogram(jams, bins=np.arange(32) * sim.dt)[0])
+    assert steps.any() and 1 < most <= TIRED + 1
 
 
 def test_a_period_must_not_be_too_long_to_look_for_events():

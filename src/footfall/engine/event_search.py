@@ -21,6 +21,8 @@ MOMENT = 1e-9
 GROWN = 0.01
 #: Ends of a bracket replaced in a row after which no end is trusted more than another.
 IN_A_ROW = 8
+#: Newton's steps on the cubic by which a touch-down is sought.
+REFINEMENTS = 4
 #: Steps in which an event is sought.
 TURNS = 100
 
@@ -147,28 +149,42 @@ class Bracket(NamedTuple):
 
 
 @inlined
-def touch_down(before, gap, low, high, h):
-    """When a point is on the ground by the parabola through gap and rate before and the ``gap`` (m) after a step ``h``.
+def touch_down(before, gap, then, low, high, h):
+    """When a point is on the ground by the cubic through gap and rate before a step ``h`` and ``gap`` (m) and rate
+    ``then`` (m/s) after it: its error falls with the square of the one before.
 
     If the step is where the bracket now begins, it is by the tangent there.
     """
     start, rate, ahead = max(0.0, before[0]), before[1], h - low
     if h < high or ahead <= 0.0:
         return low - start / rate if rate < 0.0 else high
-    bend = (gap - min(0.0, before[0]) - start - rate * ahead) / (ahead * ahead)
+    end = gap - min(0.0, before[0])
+    bend = (end - start - rate * ahead) / (ahead * ahead)
     square = rate * rate - 4.0 * bend * start
     if square < 0.0:
         return high
-    if rate < 0.0:
-        return low + 2.0 * start / (square**0.5 - rate)
-    return low + 0.5 * (rate + square**0.5) / -bend if bend < 0.0 else high
+    if rate < 0.0:  # by the parabola without the rate after
+        t = 2.0 * start / (square**0.5 - rate)
+    elif bend < 0.0:
+        t = 0.5 * (rate + square**0.5) / -bend
+    else:
+        return high
+    # start + rate t + bend t^2 + twist t^2 (t - ahead), by Newton's method, which a parabola begins next to
+    twist = (then - rate - 2.0 * bend * ahead) / (ahead * ahead)
+    for _ in range(REFINEMENTS):
+        value = start + t * (rate + t * (bend + twist * (t - ahead)))
+        slope = rate + t * (2.0 * bend + twist * (3.0 * t - 2.0 * ahead))
+        if not slope < 0.0:
+            break
+        t = min(max(t - value / slope, 0.0), ahead)
+    return low + t
 
 
 @inlined
 def first_event(points, contacts, flow, bracket, h):
     """Where to look for the first event in a bracket, after a step of length ``h``.
 
-    A touch-down is sought by a parabola, a lift-off or the beginning of a slip by a line through values at the lower
+    A touch-down is sought by a cubic, a lift-off or the beginning of a slip by a line through values at the lower
     end and the one before it, and the end of a slip by a line through values at both ends, of which one is trusted less
     where the other was replaced several times in a row (the Illinois method). Where none of this helps, it is halfway.
     """
@@ -181,7 +197,7 @@ def first_event(points, contacts, flow, bracket, h):
             continue
         falls = flow.touching[p] == 0 and not is_inside(flow.before[p])
         if falls and abs(sides) < IN_A_ROW:
-            instant = touch_down(flow.before[p], contacts.gap[p], low, high, h)
+            instant = touch_down(flow.before[p], contacts.gap[p], contacts.velocity[p, 2], low, high, h)
             if low < instant < high:
                 known = True
                 where = min(where, instant)

@@ -91,8 +91,10 @@ from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodi
 
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: Events beside impacts in one period after which it is done over as a time step.
+#: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
 TIRED = 12
+#: By how much more steps may grow from one to the next than the last one says, where the end of a period is foreseen.
+HOPEFUL = 2.0
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -185,6 +187,18 @@ def is_tired(flow, left):
 
 
 @inlined
+def reach(scale, h, most):
+    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
+    its ``scale``, and a little more.
+    """
+    growth, length, far = max(1.0, scale) * HOPEFUL, h, 0.0
+    for _ in range(int(most)):
+        length = min(growth * length, LONGEST)
+        far += length
+    return far
+
+
+@inlined
 def note_inconsistent(flow, time):
     """Note when no forces obeyed the law."""
     flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
@@ -210,7 +224,7 @@ def take_periods(loop, flow, first, last):
         bracket = Bracket(0.0, 0.0, 0, 0, -1.0)
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stayed = False  # points were left in contact by a time step
-        stage, left = 0, period_cost(world.qvel.size, dt)
+        stage, left, flashes = 0, period_cost(world.qvel.size, dt), 0
         flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
@@ -271,6 +285,8 @@ def take_periods(loop, flow, first, last):
                 if status == INCONSISTENT:
                     flash = FLASH
                     note_inconsistent(flow, time + gone)
+                    flashes += 1
+                    lost = flashes > TIRED
                 if hit or flash > 0.0 or stayed:
                     continue
                 adopt_modes(points, contacts, flow)
@@ -307,6 +323,9 @@ def take_periods(loop, flow, first, last):
                 add_up(points, contacts, flow, h)
                 if bracket.high == 0.0:
                     flow.clock[LENGTH] = scale * h
+                    if not happened and reach(scale, h, left / ((STAGES - 1) * cost)) < dt - gone:
+                        lost = True  # steps so short do not come to the end
+                        continue
                 flow.tally[EVENTS] += 1 if happened else 0
                 if happened and status != INCONSISTENT:
                     adopt_modes(points, contacts, flow)
