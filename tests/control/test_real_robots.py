@@ -9,6 +9,7 @@ from real_robots import FILES, real_robot, root_of
 
 import footfall as ff
 from footfall.control import Balance, Walk
+from footfall.engine.servos import damping_servos
 from footfall.errors import ControllerError
 from footfall.study.walk_outcome import walk_outcome
 
@@ -37,10 +38,12 @@ def test_it_stands_under_every_law_with_the_defaults_of_balance(name, law):
 def test_through_its_servos_it_moves_as_with_motors(name, controller):
     """The target of a servo is the one that gives the wanted torque, so nothing tells the two apart.
 
-    They are the same numbers but for rounding, which grows for a fifth of a second.
+    They are the same numbers but for rounding, which grows for a fifth of a second. G1's model wants the damping of its
+    servos on the velocity at the end of a step, that of motors is on the one before: one step of the motion apart.
     """
     motors, servos = (stands(real_robot(name, kind), "time-stepping", 0.2, controller) for kind in ("motor", "as-is"))
-    np.testing.assert_allclose(servos.qpos, motors.qpos, atol=1e-7)
+    apart = servos.dt * np.abs(motors.qvel).max() if damping_servos(servos.robot.model).dof.size else 0.0
+    np.testing.assert_allclose(servos.qpos, motors.qpos, rtol=0.0, atol=1e-7 + 0.8 * apart)
 
 
 @pytest.mark.parametrize("name", ["op3", "talos", "go1"])
