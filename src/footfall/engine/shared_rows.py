@@ -229,14 +229,19 @@ def reduce_mobility(world, points, contacts, half, rows):
         if near[k] == near[k + 1]:
             continue
         for a in range(n):
-            b = rows.half[rows.holding[a]]
-            for c in range(6):
-                answer[a, 6 * k + c] = 0.0
+            b, g = rows.half[rows.holding[a]], answer[a, 6 * k : 6 * k + 6]
+            g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for i in range(points.chain_length[k]):
-                j = points.chain[k, i]
-                weight = b[j] * world.qLDiagInv[j]
-                for c in range(6):
-                    answer[a, 6 * k + c] += weight * half[k, j, c]
+                j = np.uint64(points.chain[k, i])
+                if b[j] != 0.0:  # a loop in another leg has no part in this one
+                    weight, h = b[j] * world.qLDiagInv[j], half[k, j]
+                    g0 += weight * h[0]
+                    g1 += weight * h[1]
+                    g2 += weight * h[2]
+                    g3 += weight * h[3]
+                    g4 += weight * h[4]
+                    g5 += weight * h[5]
+            g[0], g[1], g[2], g[3], g[4], g[5] = g0, g1, g2, g3, g4, g5
         # C^-1 G, by the rows of the factor C of S
         for a in range(n):
             for c in range(6 * k, 6 * k + 6):

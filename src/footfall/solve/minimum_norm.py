@@ -317,19 +317,25 @@ def write_reduced(contacts, left, right, start, w, out):
     feet = contacts.near.size - 1
     for b in range(feet):
         first, rank = start[b], start[b + 1] - start[b]
+        part, own = left[6 * b : 6 * b + 6], contacts.mobility[6 * b : 6 * b + 6]
         for other in range(feet):
             column, count = start[other], start[other + 1] - start[other]
+            if count == 0:
+                continue
+            block, theirs = own[:, 6 * other : 6 * other + 6], right[6 * other : 6 * other + 6]
             for k in range(rank):
                 for j in range(6):
-                    value = 0.0
-                    for m in range(6):
-                        value += left[6 * b + m, k] * contacts.mobility[6 * b + m, 6 * other + j]
-                    w[j] = value
-                for m in range(count):
-                    value = 0.0
+                    w[j] = 0.0
+                for m in range(6):
+                    share = part[m, k]
                     for j in range(6):
-                        value += w[j] * right[6 * other + j, m]
-                    out[first + k, column + m] = value
+                        w[j] += share * block[m, j]
+                row = out[first + k, column : column + count]
+                for m in range(count):
+                    row[m] = 0.0
+                for j in range(6):
+                    for m in range(count):
+                        row[m] += w[j] * theirs[j, m]
 
 
 @kernel
