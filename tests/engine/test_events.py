@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.dormand_prince import slow_down
 from footfall.engine.event_search import touch_down
 from footfall.engine.events import TIRED
 from footfall.errors import SimulationError
@@ -147,6 +149,33 @@ def test_a_weight_that_swings_slowly_on_a_base_at_rest_keeps_its_closed_form(tmp
     middle = rec.time[:-1] + 0.5 * rec.dt  # a force on record is the mean over its period
     more = -mass * w * w * amplitude * np.cos(w * middle)
     np.testing.assert_allclose(rec.total_force[:-1, 2] - robot.weight, more, atol=1.3 * mass * 1e-10 / rec.dt)
+
+
+@pytest.mark.parametrize("fast", [300.0, 600.0, 880.0])  # 1/s: up to a motion forgotten within a period
+def test_a_weight_that_sinks_slowly_against_a_stiff_damper_keeps_its_closed_form(tmp_path, fast):
+    """A exp(-st), the slow one of two motions: a method that could not bear the fast one would shake the weight."""
+    mass, slow, height = 0.1, 2.0, 1e-2  # little beside the base, so that no inertia is added
+    stiffness, damping = mass * fast * slow, mass * (fast + slow)
+    spring = f'stiffness="{stiffness}" springref="{mass * 9.81 / stiffness}" damping="{damping}"'
+    robot = on_a_base(tmp_path, f'<joint type="slide" axis="0 0 1" {spring}/>', mass)
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(2.0, qpos=sim.place() + height * np.eye(8)[7], qvel=-slow * height * np.eye(7)[6])
+    np.testing.assert_allclose(rec.qpos[:, 7], height * np.exp(-slow * rec.time), atol=1e-9)
+    more = -mass * slow * np.diff(height * np.exp(-slow * rec.time)) / rec.dt  # the mean of m x'' over a period
+    np.testing.assert_allclose(rec.total_force[:-1, 2] - robot.weight, more, atol=1.3 * mass * 1e-10 / rec.dt)
+
+
+def test_inertia_is_added_about_the_axes_that_have_too_little(tmp_path):
+    """A thin rod on a damped ball turns easily about itself alone: MuJoCo's own measure is a mean over all axes."""
+    rod = (
+        '<joint type="ball" damping="{d}"/><inertial pos="0 0 0.3" mass="0.2" diaginertia="6e-3 6e-3 1e-6"/>'
+        '<geom type="sphere" size="0.01" mass="0" contype="0" conaffinity="0"/>'
+    )
+    dt, damping = 1e-3, 1e-2
+    path = tmp_path / "rod.xml"
+    path.write_text(f"<mujoco><worldbody><body>{rod.format(d=damping)}</body></worldbody></mujoco>")
+    added = slow_down(mujoco.MjModel.from_xml_path(str(path)), dt)
+    np.testing.assert_allclose(added, [0.0, 0.0, dt * damping - 1e-6], atol=1e-12)
 
 
 def test_a_joint_that_forgets_its_motion_within_a_period_is_one_period_late_at_most(tmp_path):

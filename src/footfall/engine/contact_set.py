@@ -198,13 +198,13 @@ def answer(world, points, contacts, scratch, constraints, change):
 
 
 @inlined
-def add_impulses(points, contacts, flow):
-    """Add impulses in ``points.force`` (contact frames) to what is recorded."""
+def add_impulses(points, contacts, total):
+    """Add impulses in ``points.force`` (contact frames) to a ``total`` in the world frame."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f, frame = points.force[p], contacts.frame[p]
         for k in range(3):
-            flow.impulse[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+            total[p, k] += frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
 
 
 @cold(types.int64, soon=True)
@@ -228,7 +228,7 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     answer(world, points, contacts, scratch, constraints, change)
     for j in range(change.size):
         world.qvel[j] += change[j]
-    add_impulses(points, contacts, flow)
+    add_impulses(points, contacts, flow.impulse)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         f = points.force[p]
@@ -310,8 +310,10 @@ def put_back(world, points, contacts, scratch, constraints, flow):
         to_contact_frames(contacts, points.force)
         answer(world, points, contacts, scratch, constraints, change)
         if what == 0:
-            add_impulses(points, contacts, flow)
+            add_impulses(points, contacts, flow.impulse)
+            add_impulses(points, contacts, flow.correction)
             for j in range(change.size):
                 world.qvel[j] += change[j]
+                flow.speed[j] += change[j]  # no part of what the motion gains
         else:
             integrate_positions(world, change, 1.0)

@@ -39,10 +39,20 @@ COUNTS = 7
 #: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
 #: times as long, or short, as the last one it may be.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
-#: Highest order of Adams and Bashforth's method, and what it takes of each backward difference of an acceleration for
-#: the velocity at the end of a period, and for its mean over the period.
-ORDER = 5
-ADAMS = np.array([[1, 1 / 2], [1 / 2, 1 / 6], [5 / 12, 1 / 8], [3 / 8, 19 / 180], [251 / 720, 3 / 32], [95 / 288, 0]])
+#: Highest order of a period with one evaluation, see engine/creep.py.
+ORDER = 4
+# Of each k from 0 on: the sum of 1, 1/2, ... 1/k; what the mean velocity of a period takes of the k-th difference of
+# its change (Adams and Moulton); and the error of order k over many periods, of the first difference left out.
+DIFFERENCES = np.array(
+    [
+        [0, 1 / 2, 0],
+        [1, 1 / 12, 1 / 2],
+        [3 / 2, 1 / 24, 1],
+        [11 / 6, 19 / 720, 1],
+        [25 / 12, 0, 1],
+        [137 / 60, 0, 1],
+    ]
+)
 #: Warnings that are kept of a run.
 MOST_WARNINGS = 16
 
@@ -57,6 +67,7 @@ class Flow(NamedTuple):
     slope: np.ndarray  # (STAGES, n) rates of the state
     force: np.ndarray  # (STAGES, P, 3) N, world frame
     impulse: np.ndarray  # (P, 3) N s, world frame, since the last record
+    correction: np.ndarray  # (P, 3) N s, the part of it that put points back
     worked: np.ndarray  # (P,) mode in which the point was last pushed since then
     touching: np.ndarray  # (P,) 1 for points in contact
     arriving: np.ndarray  # (P,) 1 for points that have just reached the ground
@@ -64,9 +75,12 @@ class Flow(NamedTuple):
     before: np.ndarray  # (P, 5) gap, its rate, slip along its direction then and hold where no event had happened
     # yet, and the hold at the instant before that
     after: np.ndarray  # (P, 2) below zero where an event has happened: now, and at the end of the search
-    pace: np.ndarray  # (ORDER + 1, nv) accelerations at the beginning of the last period, and their differences
-    began: np.ndarray  # (ORDER, P, 3) N, world frame, forces then, and their differences
-    adams: np.ndarray
+    pace: np.ndarray  # (ORDER + 2, nv) accelerations at the beginning of the last period, and their differences
+    speed: np.ndarray  # (nv,) velocities then, and what points that were put back changed of them since
+    gained: np.ndarray  # (ORDER, nv) by how much velocities changed in the last period, and differences of that
+    began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
+    given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
+    differences: np.ndarray  # (ORDER + 2, 3) see engine/creep.py
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
@@ -106,15 +120,19 @@ def make_flow(
         slope=np.zeros((STAGES, size)),
         force=np.zeros((STAGES, points, 3)),
         impulse=np.zeros((points, 3)),
+        correction=np.zeros((points, 3)),
         worked=np.zeros(points, dtype=np.int64),
         touching=np.zeros(points, dtype=np.int64),
         arriving=np.zeros(points, dtype=np.int64),
         depth=np.zeros(points),
         before=np.full((points, 5), FAR),
         after=np.zeros((points, 2)),
-        pace=np.zeros((ORDER + 1, model.nv)),
+        pace=np.zeros((ORDER + 2, model.nv)),
+        speed=np.zeros(model.nv),
+        gained=np.zeros((ORDER, model.nv)),
         began=np.zeros((ORDER, points, 3)),
-        adams=ADAMS.copy(),
+        given=np.zeros((ORDER, points, 3)),
+        differences=DIFFERENCES.copy(),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
@@ -149,11 +167,21 @@ def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
     A joint of little inertia m and much damping forgets its velocity within m/D, and an explicit method would have to
     follow that. With D dt it takes one period: never more than what semi-implicit Euler adds, dt D.
     """
-    inertia = 1.0 / np.maximum(model.dof_invweight0, 1e-300)
+    inertia = _inertia(model)
     damping, servos = model.dof_damping.reshape(model.nv, -1)[:, 0].copy(), damping_servos(model)
     np.add.at(damping, servos.dof, servos.damping)
     added = np.maximum(0.0, dt * damping - inertia)
     return added if added.any() else np.zeros(0)
+
+
+def _inertia(model: mujoco.MjModel) -> np.ndarray:
+    """(nv,) What each dof moves in the pose of reference, kg m2 or kg: of balls about each axis, unlike MuJoCo's own
+    ``dof_invweight0``.
+    """
+    data, answer, unit = mujoco.MjData(model), np.zeros((model.nv, model.nv)), np.eye(model.nv)
+    mujoco.mj_forward(model, data)
+    mujoco.mj_solveM(model, data, answer, unit)
+    return np.asarray(1.0 / np.maximum(np.diag(answer), 1e-300))
 
 
 def carry_over(known: Flow, flow: Flow) -> None:
@@ -168,7 +196,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
             continue
         if old.shape == new.shape:
             new[...] = old
-        elif name in ("force", "began"):
+        elif name in ("force", "began", "given"):
             new[:, :both], new[:, both:] = old[:, :both], 0
         else:
             new[:both], new[both:] = old[:both], FAR if name == "before" else 0

@@ -40,7 +40,7 @@ from footfall.engine.contact_set import (
     show_touching,
     strike,
 )
-from footfall.engine.creep import creep, creeping_order, note_beginning
+from footfall.engine.creep import creep, creeping_order, note_beginning, note_end
 from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
@@ -131,13 +131,11 @@ def forces_now(loop, flow, step, act, left):
         left = EFFORT
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
-        factor_inertia(world, conditions.constraints.joints)
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-        if flow.added.size > 0:
-            add_inertia(world, flow.added)
-            factor_inertia(world, conditions.constraints.joints)
+        add_inertia(world, flow.added)
+    factor_inertia(world, conditions.constraints.joints)
     effort = left * for_bodies(contacts)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
     return runaway(world, outcome)
@@ -338,6 +336,7 @@ def take_periods(loop, flow, first, last):
             h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0, -1.0)
         if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
             flow.tally[KNOWN] = 0  # what was before says nothing of what comes
+        note_end(contacts, flow)
         record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
 

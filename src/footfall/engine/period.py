@@ -87,6 +87,7 @@ def start_period(points, flow):
         flow.worked[p] = OPEN
         for k in range(3):
             flow.impulse[p, k] = 0.0
+            flow.correction[p, k] = 0.0
     flow.struck[0] = 0.0
     flow.tally[EVENTS] = 0
     flow.tally[IMPACTS] = 0

@@ -133,7 +133,8 @@ class Loop(NamedTuple):
 def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     """All that comes before the forces: where the points are, what the controller does (if ``act``), ``qfrc_smooth``.
 
-    Gives how it ended, and whether MuJoCo has made constraints.
+    The inertia is not factored yet, unless MuJoCo's solver needs it. Gives how it ended, and whether MuJoCo has made
+    constraints.
     """
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
     joints, shared = conditions.constraints.joints, conditions.constraints.shared
@@ -185,7 +186,6 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
             add_servo_damping(world, plan.dt)
         evaluate_joint_rows(world, joints)
         fold_joint_rows(joints)
-        factor_inertia(world, joints)
     return DONE, constrained
 
 
@@ -207,6 +207,8 @@ def evaluate(loop, step, act):
     end, constrained = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
+    if not conditions.plan.native:
+        factor_inertia(world, conditions.constraints.joints)
     outcome[STATUS] = forces_and_acceleration(world, points, contacts, scratch, conditions, loop.laws, constrained)
     if lacks_room(points):
         outcome[STATUS] = max(1, outcome[STATUS])
