@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 JOINT, ROW = mujoco.mjtJoint, mujoco.mjtConstraint
-HOLDS, SLIPS = int(ROW.mjCNSTR_EQUALITY), (int(ROW.mjCNSTR_FRICTION_DOF), int(ROW.mjCNSTR_FRICTION_TENDON))
+#: By the kind of a row, between which forces it bears, N or N m: equality any, friction its loss, others none below 0.
+LEAST, MOST = np.zeros(len(ROW.__members__)), np.full(len(ROW.__members__), np.inf)
+LEAST[int(ROW.mjCNSTR_EQUALITY)] = -np.inf
+MOST[[int(ROW.mjCNSTR_FRICTION_DOF), int(ROW.mjCNSTR_FRICTION_TENDON)]] = 0.0
 
 
 def root_joints(model: mujoco.MjModel) -> np.ndarray:
@@ -100,20 +103,22 @@ def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> n
     model = copy.copy(rec.robot.model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     data = mujoco.MjData(model)
-    torque = np.zeros((len(rec), model.nv))
+    torque, seen, native = np.zeros((len(rec), model.nv)), np.zeros((1, model.nv)), rec.law.native
+    qpos, qvel = data.qpos, data.qvel
     for k in range(len(rec)):
-        data.qpos[:], data.qvel[:] = rec.qpos[k], rec.qvel[k]
+        qpos[:], qvel[:] = rec.qpos[k], rec.qvel[k]
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
         if not data.nefc:
             continue
-        seen, along = np.zeros((1, model.nv)), np.zeros(data.nefc)
-        if rec.law.native:
+        moved = acceleration[k]
+        if native:
             mujoco.mj_solveM(model, data, seen, damped[k : k + 1])
-        mujoco.mj_mulJacVec(model, data, along, seen[0] + acceleration[k])
+            moved = moved + seen[0]
+        along = np.empty(data.nefc)
+        mujoco.mj_mulJacVec(model, data, along, moved)
+        kind, loss = data.efc_type, data.efc_frictionloss
         bears = (data.efc_aref - along) / data.efc_R
-        slips = np.isin(data.efc_type, SLIPS)
-        bears = np.where(slips, np.clip(bears, -data.efc_frictionloss, data.efc_frictionloss), bears)
-        bears = np.where(slips | (data.efc_type == HOLDS), bears, np.maximum(bears, 0.0))
+        bears = np.minimum(np.maximum(bears, LEAST[kind] - loss), MOST[kind] + loss)
         mujoco.mj_mulJacTVec(model, data, torque[k], bears)
     return torque
