@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import mujoco
@@ -203,26 +204,27 @@ def _on_toes(biped: Biped, longest: float, step_height: float, double_support: f
     leg = min(sole.leg for sole in biped.soles)
     if longest > LONGEST * leg:
         raise ControllerError(_too_long(biped, longest, LONGEST * leg))
-    missed: list[Pose] = []
     tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
-    for hips, toe_off, heel_first in tries:
-        hold = Hold(max(0.0, biped.hip_height - hips * leg), toe_off, heel_first)
-        poses = _on_edges(biped, hold, LONGER * longest, double_support)
-        poses += _extremes(biped, hold.lower, 0.0, step_height)
-        worst = max(poses, key=lambda pose: pose.missed)
-        if worst.reached:
+    holds = [Hold(max(0.0, biped.hip_height - hips * leg), *pitch) for hips, *pitch in tries]
+
+    def poses(hold: Hold) -> Iterator[Pose]:
+        yield from _on_edges(biped, hold, LONGER * longest, double_support)
+        yield from _extremes(biped, hold.lower, 0.0, step_height)
+
+    for hold in holds:
+        if all(pose.reached for pose in poses(hold)):  # a pose out of reach takes long to find: the first one suffices
             return hold
-        missed.append(worst)
+    missed = [max(poses(hold), key=lambda pose: pose.missed) for hold in holds]
     raise ControllerError(_why_not(biped, min(missed, key=lambda pose: pose.missed), longest, step_height))
 
 
-def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> list[Pose]:
+def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> Iterator[Pose]:
     """Feet a step apart as one lands, and as the other is lifted: meanwhile the robot goes on.
 
     The pressure centre goes from the toes of the foot behind to the middle of the foot in front, and the centre of mass
     is amid these two places when half of that is over.
     """
-    ahead, poses = np.array([0.5 * length, 0.0, 0.0]), []
+    ahead = np.array([0.5 * length, 0.0, 0.0])
     amid = 0.5 * min(sole.half_length for sole in biped.soles)
     moved, more = 0.5 * double_support * length, CATCHES_UP * min(sole.leg for sole in biped.soles)
     for left in (1.0, -1.0):
@@ -230,8 +232,7 @@ def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) ->
         lands, leaves = (-hold.heel_first, RISEN * hold.toe_off), (0.0, hold.toe_off)
         for pitch, at in ((lands, amid - moved), (leaves, amid + moved + more)):
             pair = pitch if left > 0.0 else (pitch[1], pitch[0])
-            poses.append(standing_pose(biped, hold.lower, shift, at, pair))
-    return poses
+            yield standing_pose(biped, hold.lower, shift, at, pair)
 
 
 def _too_long(biped: Biped, longest: float, most: float) -> str:

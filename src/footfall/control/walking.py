@@ -221,9 +221,15 @@ class Walk:
         return Walking(plan, biped, held, (walk.start_time, walk.step_height, ground.dynamic_friction, dt))
 
 
+@lru_cache(maxsize=8)
+def _biped(robot: Robot) -> Biped:
+    """One for all walks of a robot, which poses that were found are kept with."""
+    return Biped.of(robot, "walk")
+
+
 @lru_cache(maxsize=16)
 def _scaled(walk: Walk, robot: Robot) -> Walk:
-    biped = Biped.of(robot, "walk")
+    biped = _biped(robot)
     size = size_of(biped)
     sprung = SPRUNG_SPEED if biped.linkage.loops else 1.0
     speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
@@ -249,7 +255,7 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
 
 @lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
 def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
-    biped = Biped.of(robot, "walk")
+    biped = _biped(robot)
     own = walk.scaled(robot)
     assert own.step_height is not None and own.speed is not None
     check_speed(biped, own.speed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import mujoco
@@ -15,6 +16,8 @@ from footfall.standing import own_data
 ITERATIONS = 80
 #: Damping of the least-squares steps, and the longest of them, rad or m.
 DAMPING, LONGEST = 1e-4, 0.2
+#: rad or m, a step after which nothing comes nearer any more: loops that hold feet from their place end a search early.
+STILL = 1e-10
 #: rad by which knees are bent before the search, so that a straight leg knows which way to go.
 BENT = 0.4
 #: m or rad that feet and trunk may be off, and rad a joint beyond its limit, in a pose that is reached.
@@ -51,11 +54,19 @@ def standing_pose(
     The trunk keeps its attitude and the centre of mass its place over the middle of the feet, or comes ``forward`` (m).
     Feet stand on the edge at their toes, the heel lifted by ``pitch`` (rad), or at their heel where that is negative.
     """
+    moved = ((0.0, 0.0, 0.0),) * 2 if shift is None else tuple(map(tuple, shift.tolist()))
+    return _found(biped, lower, moved, forward, pitch)
+
+
+@lru_cache(maxsize=256)  # walks of one robot that differ in speed or number of steps ask for many of the same
+def _found(
+    biped: Biped, lower: float, shift: tuple[tuple[float, ...], ...], forward: float, pitch: tuple[float, float]
+) -> Pose:
     robot = biped.robot
     model, data = robot.model, own_data(robot.model)
     data.qpos[:] = robot.home
     _look(model, data)
-    move = np.zeros((2, 3)) if shift is None else shift
+    move = np.array(shift)
     goals = [
         _pitched(_place(data, sole) + own, _axes(data, sole), sole, turn)
         for sole, own, turn in zip(biped.soles, move, pitch, strict=True)
@@ -95,9 +106,14 @@ def standing_pose(
         if error < 1e-6:
             break
         change = span[:, moved] @ (J.T @ np.linalg.solve(J @ J.T + DAMPING * np.eye(len(e)), e)) + closing
-        change *= min(1.0, LONGEST / max(float(np.abs(change).max()), 1e-12))
+        step = float(np.abs(change).max())
+        if step < STILL:
+            break
+        change *= min(1.0, LONGEST / step)
         mujoco.mj_integratePos(model, data.qpos, change, 1.0)
-    return Pose(data.qpos.copy(), error, *_beyond(biped, data.qpos))
+    qpos = data.qpos.copy()
+    qpos.setflags(write=False)
+    return Pose(qpos, error, *_beyond(biped, qpos))
 
 
 def _look(model: mujoco.MjModel, data: mujoco.MjData) -> None:
