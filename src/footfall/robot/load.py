@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,12 @@ def load_robot(
         _ = robot.others  # which takes longest to find out
         return _with_own_model(robot)
     return robot
+
+
+@lru_cache(maxsize=MOST_MADE)
+def shared_robot(name: str) -> Robot:
+    """A built-in robot that all who ask by this name have in common, with what it has found out of itself."""
+    return load_robot(name)
 
 
 def _with_own_model(robot: Robot) -> Robot:

@@ -71,7 +71,7 @@ class Robot:
         off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
         return np.zeros(3) if off else self.model.opt.gravity.copy()
 
-    @property
+    @cached_property
     def weight(self) -> float:
         """Mass times the model's gravity, N."""
         return self.mass * float(np.linalg.norm(self.gravity))

@@ -80,15 +80,15 @@ def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float
     """What runs share if the loop takes these laws."""
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
-    rich = bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any())
+    of_model = _of_model(sim.scene)
     plan = step.Plan(
         dt=sim.dt,
         margin=float(law.margin),
         coupled=int(law.coupled),
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
-        rich=int(rich),
-        damped=int(euler and bool((model.dof_damping > 0).any() or damping_servos(model).dof.size)),
+        rich=int(of_model.rich),
+        damped=int(euler and of_model.damped),
         stages=1 if euler else 4,
         total=0,
         control=0,
@@ -96,25 +96,39 @@ def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float
         record_every=1,
     )
     kind = (law.memory_size, around(sim, [ground]))
-    shared_rows, guard = _of_model(sim.scene)
     room = _room(law, robot.point_count, len(robot.feet))
     return Prepared(
         points=_points(sim.scene, robot, *kind),
-        guard=guard,
+        guard=of_model.guard,
         plan=plan,
         ground=step.Surface(*ground.compiled(), ground.compiled_friction),
         laws=laws,
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),
         sample_bytes=sample_bytes(model, robot.point_count),
-        shared_rows=shared_rows,
+        shared_rows=of_model.shared_rows,
         spare=_spare(sim.scene, (*kind, type(law), room)),
     )
 
 
+class _OfModel(NamedTuple):
+    """What follows from a model alone."""
+
+    rich: bool  # tendons, flexes: MuJoCo does all of its velocity stage
+    damped: bool  # whether joints or servos damp
+    shared_rows: int
+    guard: Guard
+
+
 @lru_cache(maxsize=MODELS)
-def _of_model(scene: RunModel) -> tuple[int, Guard]:
-    return most_shared_rows(scene.model, contacts=not scene.widened.never), make_guard(scene.model)
+def _of_model(scene: RunModel) -> _OfModel:
+    model = scene.model
+    return _OfModel(
+        rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
+        damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
+        shared_rows=most_shared_rows(model, contacts=not scene.widened.never),
+        guard=make_guard(model),
+    )
 
 
 @lru_cache(maxsize=MODELS)

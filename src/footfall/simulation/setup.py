@@ -17,6 +17,8 @@ from footfall.errors import SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import KINDS
 from footfall.robot import Robot, load_robot
+from footfall.robot.files import is_path
+from footfall.robot.load import shared_robot
 from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
@@ -108,7 +110,7 @@ def _loaded(robot: Any) -> Robot:
         raise SimulationError(
             f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {robot!r}"
         )
-    return load_robot(robot)
+    return shared_robot(robot) if isinstance(robot, str) and not is_path(robot) else load_robot(robot)
 
 
 def _ground(ground: Any) -> Ground:
