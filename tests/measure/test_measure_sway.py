@@ -23,13 +23,14 @@ def test_pressure_centre_and_zmp_of_a_swaying_biped_agree_within_a_millimetre(an
     start = sim.place()
     home[2] = start[2] + 0.02
     gains = Posture(target=tuple(home)).gains(flat, sim.ground, sim.dt).reshape(-1, 7)
+    places, dofs = gains[:, :2].T.astype(int)
+    target, stiffness, damping, rest, scale = gains[:, 2:].T
+    leaning = np.isin(places, ankles)
 
     def controller(t, state):
-        target = gains[:, 2].copy()
         lean = sway * math.sin(2.0 * math.pi * 0.5 * t)
-        target[np.isin(gains[:, 0], ankles)] += lean
-        q, v = state.qpos[gains[:, 0].astype(int)], state.qvel[gains[:, 1].astype(int)]
-        return (gains[:, 3] * (target - q) - gains[:, 4] * v + gains[:, 5]) / gains[:, 6]
+        error = target + lean * leaning - state.qpos[places]
+        return (stiffness * error - damping * state.qvel[dofs] + rest) / scale
 
     rec = sim.run(8.0, controller=controller, qpos=home)
     late = (rec.time > 5.0) & (rec.time < 7.99)  # the landing has died away
