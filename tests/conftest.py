@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
 
 import bounds
 import pytest
@@ -38,6 +46,25 @@ def browser(_chromium: Browser):
     """The browser, which shows nothing, and so draws nothing, when the tests of a file are over."""
     yield _chromium
     _chromium.open("about:blank")
+
+
+@pytest.fixture(scope="session")
+def simulated() -> Iterator[Callable[..., Any]]:
+    """What a program with these arguments says in its last line, in a process whose GPU is Numba's simulator."""
+    pytest.importorskip("numba_cuda")
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("simulated_gpu.py"))]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    with subprocess.Popen(command, env=environment, text=True, stdin=PIPE, stdout=PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+
+        def said_by(program: str, *arguments: str) -> Any:
+            process.stdin.write(json.dumps([program, *arguments]) + "\n")
+            process.stdin.flush()
+            said = json.loads(process.stdout.readline() or '{"error": "the process has ended"}')
+            assert "error" not in said, said["error"]
+            return said
+
+        yield said_by
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -146,23 +142,6 @@ for feet in (1, 2):
     worst = max(worst, cone_residual(W @ root @ root.T @ W.T, free, np.full(points, 0.4), z) / np.abs(z).max())
 print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
 """
-
-
-@pytest.fixture(scope="module")
-def simulated() -> Iterator[Callable[..., dict[str, Any]]]:
-    """What a program with these arguments says in its last line, in a process whose GPU is the simulator."""
-    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("simulated_gpu.py"))]
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
-    with subprocess.Popen(command, env=environment, text=True, stdin=PIPE, stdout=PIPE) as process:
-
-        def said_by(program: str, *arguments: str) -> dict[str, Any]:
-            process.stdin.write(json.dumps([program, *arguments]) + "\n")
-            process.stdin.flush()
-            said = json.loads(process.stdout.readline() or '{"error": "the process has ended"}')
-            assert "error" not in said, said["error"]
-            return said
-
-        yield said_by
 
 
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping", "constraint-selection"])

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from contact.mean_depth import MeanDepth, WithOperator
@@ -56,13 +50,7 @@ print(json.dumps([worst, least]))
 """
 
 
-def test_on_a_gpu_every_lane_has_arrays_of_its_own():
+def test_on_a_gpu_every_lane_has_arrays_of_its_own(simulated):
     """In Numba's simulator, which runs kernels as plain Python."""
-    pytest.importorskip("numba_cuda")
-    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-W", "ignore", "-c", ON_A_GPU]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    worst, least = json.loads(done.stdout.splitlines()[-1])
+    worst, least = simulated(ON_A_GPU)
     assert worst < 1e-12 and least > 0.0
