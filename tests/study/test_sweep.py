@@ -20,6 +20,7 @@ from footfall.cli import main
 from footfall.errors import StudyError
 from footfall.study.sweep import Samples, executors, load_table
 from footfall.study.sweep.cases import make_cases
+from footfall.study.sweep.plan import make_plan, open_folder
 
 
 def same(a, b):
@@ -264,6 +265,13 @@ def test_falls_and_controllers_with_a_memory_are_worlds_too(settings, inputs, fa
     assert ways[0].in_worlds == 2 and not ways[0].alone
     assert close(*ways, ways[0].outputs) and ways[0].failed == 0
     assert list(ways[0]["fell"]) == falls
+
+
+def test_worlds_keep_company_and_a_study_goes_on_in_the_batches_it_began_with(tmp_path):
+    inputs = {"ground.friction": [0.5] * 64}
+    few, many = (make_plan({"robot": "brick"}, (), inputs, 0, worlds=True, workers=n) for n in (1, 64))
+    assert (few.batch, many.batch) == (8, 1)
+    assert [open_folder(tmp_path / "study", plan).batch for plan in (few, many)] == [8, 8]
 
 
 def test_cases_that_worlds_do_not_compute_run_one_by_one():

@@ -46,6 +46,11 @@ def refusal(sim: Simulation, controller: Any) -> str:
         Worlds(sim, 1, threads=1)
     except FootfallError as error:
         return str(error)
+    return controller_refusal(sim, controller)
+
+
+def controller_refusal(sim: Simulation, controller: Any) -> str:
+    """The same of the controller alone."""
     if isinstance(controller, str):
         controller = named_controller(controller)
     if controller is None or isinstance(controller, CompiledController):

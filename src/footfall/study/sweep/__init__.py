@@ -69,11 +69,11 @@ def sweep(
     number = len(next(iter(inputs.values())))
     working.check(work, {name: values[0] for name, values in inputs.items()})
     workers = _workers(workers)
-    plan = make_plan(work, wanted, inputs, seed, worlds=worlds)
+    plan = make_plan(work, wanted, inputs, seed, worlds=worlds, workers=workers)
     report = progress or (lambda done, total: None)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
-        open_folder(folder, plan)
+        plan = open_folder(folder, plan)
         missing = number - len(finished_rows(folder))
         if missing and plan.worlds and scheduler is None:
             compile_ahead(plan.work["settings"], plan.case_inputs(0))

@@ -21,7 +21,7 @@ from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
-from footfall.study.together import Variant, apart_until, refusal, run_together
+from footfall.study.together import Variant, apart_until, controller_refusal, refusal, run_together
 
 #: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
 MANY = 100
@@ -86,7 +86,7 @@ def _compute(company: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
     fulls = list(company.values())
     sim, options = simulation_of(fulls[0]), [run_options(full) for full in fulls]
     controller, duration = options[0]["controller"], options[0]["duration"]
-    why = refusal(sim, controller)
+    why = controller_refusal(sim, controller)  # worlds that cannot be say so themselves
     if why:
         return dict.fromkeys(company, Computed(alone=why))
     grounds = _made(fulls, "ground", ground_of)
