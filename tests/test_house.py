@@ -32,7 +32,7 @@ FLOORS = (
     ("standing",),
     ("robot", "ground", "solve"),
     ("compiled", "files"),
-    ("cache_folder", "errors", "glfw_library", "memory", "mujoco_library", "version"),
+    ("cache_folder", "errors", "garbage", "glfw_library", "memory", "mujoco_library", "version"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from footfall.garbage import no_garbage_search
 from footfall.glfw_library import name_glfw
 from footfall.version import __version__
 
@@ -73,9 +74,11 @@ name_glfw()
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return import_module(f"footfall.{name}")
+        with no_garbage_search():
+            return import_module(f"footfall.{name}")
     if name in _HOMES:
-        value = getattr(import_module(f"footfall.{_HOMES[name]}"), name)
+        with no_garbage_search():
+            value = getattr(import_module(f"footfall.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'footfall' has no attribute '{name}'")

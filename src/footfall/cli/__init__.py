@@ -7,8 +7,6 @@ module whose options depend on what was typed has a function ``shape(args)`` tha
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
 import warnings
@@ -19,6 +17,7 @@ from typing import Any, TextIO
 
 from footfall.cli.usage import UsageError
 from footfall.errors import FootfallError, FootfallWarning, did_you_mean
+from footfall.garbage import search_garbage_seldom
 
 __all__ = ["COMMANDS", "main"]
 
@@ -76,8 +75,8 @@ footfall COMMAND --help says more."""
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0 done, 1 failed, 2 wrongly called, 130 interrupted."""
     args = list(sys.argv[1:] if argv is None else argv)
-    if argv is None:  # all that is left when the process ends is searched for garbage no more: a fifth of a second
-        atexit.register(gc.freeze)
+    if argv is None:  # a process of its own
+        search_garbage_seldom()
     debug = os.environ.get("FOOTFALL_DEBUG", "0") not in ("", "0")
     if "--debug" in args:
         debug = True

@@ -1,7 +1,6 @@
 """One law of a comparison: simulated here, or in another process (:mod:`footfall.study.compare_worker`).
 
-That process is started as a program and not by ``multiprocessing``, which would run a user's script once more
-in every worker. What it needs travels as a pickle, what comes back as a saved recording.
+What that process needs travels as a pickle, what comes back as a saved recording.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from footfall.ground import Ground
 from footfall.recording import Recording, load_recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
+from footfall.study.own_program import own_program
 
 ANSWER, RECORDING = "answer.json", "recording"
 
@@ -118,7 +118,7 @@ class Elsewhere:
         paths = os.pathsep.join(path for path in sys.path if path)
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "footfall.study.compare_worker"],
+            own_program("footfall.study.compare_worker"),
             env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A process of a comparison, ``python -m footfall.study.compare_worker``: it reads folders with tasks, one a line."""
+"""A process of a comparison, a program of its own: it reads folders with tasks, one a line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,3 @@ def main() -> None:
         do(Path(line.removesuffix("\n")))
         reports.write("done\n")
         reports.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError
+from footfall.study.own_program import own_program
 from footfall.study.sweep.journal import count_finished, open_batch
 from footfall.study.sweep.plan import STUDY, Plan
 from footfall.study.sweep.worker import do_batch
@@ -48,9 +49,8 @@ def by_processes(folder: Path, plan: Plan, workers: int, progress: Progress) -> 
     environment = {**os.environ, "PYTHONPATH": paths}
 
     def start() -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "footfall.study.sweep.worker", str(folder)]
         return subprocess.Popen(
-            command,
+            own_program("footfall.study.sweep.worker", str(folder)),
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

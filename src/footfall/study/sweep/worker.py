@@ -1,4 +1,4 @@
-"""One process that works on a study: ``python -m footfall.study.sweep.worker FOLDER``.
+"""One process that works on a study, a program of its own.
 
 Workers need no one to hand out work: each takes the next batch that is not finished and that nobody holds the lock of.
 """
@@ -58,12 +58,9 @@ def _side_by_side(plan: Plan, work: Any, number: int, batch: Batch) -> dict[int,
     return compute_cases(work, {case: plan.case_inputs(case) for case in waiting})
 
 
-def main(folder: Path) -> None:
-    """Do batches until none is left that nobody works on."""
+def main() -> None:
+    """Do batches of the study in the folder that is the argument until none is left that nobody works on."""
+    folder = Path(sys.argv[1])
     plan = read_plan(folder)
     for number in range(plan.batches):
         do_batch(folder, plan, number, wait=False)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
