@@ -49,7 +49,7 @@ def ink(figure, *, laid_out=False):
         figure.set_layout_engine("none")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    return (np.asarray(canvas.buffer_rgba())[..., :3].mean(axis=2) < 200).mean()
+    return (np.asarray(canvas.buffer_rgba())[..., :3].sum(axis=2, dtype=np.int32) < 3 * 200).mean()
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -17,7 +17,7 @@ from footfall.control.balance import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import paper, papers, run_paper
 from footfall.papers.base import near, seen, unlike
-from footfall.papers.bruneau1999 import drop, phases, sliding, stones, support
+from footfall.papers.bruneau1999 import drop, phases, sliding, stones, support, walking
 from footfall.papers.bruneau1999.man import LAW, sprung_man
 from footfall.papers.moraud2008 import jump
 from footfall.papers.ott2011 import limits, pendulum
@@ -99,8 +99,8 @@ EXPERIMENTS = [
 
 
 def under_fewer_laws(robot, push, *, laws, **options):
-    """Under all laws forwards, under two in the other directions."""
-    return largest_push(robot, push, laws=laws if push.force[0] > 0.0 else laws[-2:], **options)
+    """Under two laws forwards, under one in the other directions."""
+    return largest_push(robot, push, laws=laws[-2:] if push.force[0] > 0.0 else laws[-1:], **options)
 
 
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
@@ -114,6 +114,7 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     monkeypatch.setattr(limits, "WITHIN", 0.95)
     monkeypatch.setattr(limits, "largest_push", under_fewer_laws)
     monkeypatch.setattr(jump, "ROUNDS", 1)
+    monkeypatch.setattr(walking, "STRIDES", 6)  # four to measure, with the stances that its claims ask for
     result = run_paper(name, [experiment.name], out=tmp_path, captions=False)
     for claim in result.claims:
         print(f"\n    {claim.verdict:15s} {claim.statement}: {' | '.join(claim.values())}", end="")

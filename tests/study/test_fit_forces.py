@@ -66,13 +66,13 @@ def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
     assert not one.note and one.low <= 0.4 <= one.high and one.high - one.low < 0.05
 
 
-def pulls(static, kinetic, seed=1):
-    """Loads of 20 to 60 N drawn for 1.1 s, with noise of 1 %."""
+def pulls(static, kinetic, seed=1, lasts=1.1):
+    """Loads of 20 to 60 N drawn for so many seconds, up to 0.88 of the load, with noise of 1 %."""
     random = np.random.default_rng(seed)
     found = []
     for i, load in enumerate(np.linspace(20.0, 60.0, 4)):
-        time = np.arange(0.0, 1.1, 0.005)
-        ratio = 0.8 * time
+        time = np.arange(0.0, lasts, 0.005)
+        ratio = 0.88 * time / lasts
         ratio = np.where(np.maximum.accumulate(ratio) > static, kinetic, ratio)
         normal = load * (1.0 + 0.01 * random.normal(size=time.size))
         found.append(Pull(f"pull {i}", time, normal, np.abs(load * (ratio + 0.01 * random.normal(size=time.size)))))
@@ -137,7 +137,7 @@ def test_the_command_fits_a_law_to_files_of_forces(tmp_path, capsys):
 def test_the_command_fits_friction_to_pulls(tmp_path, capsys):
     rows = [
         np.column_stack([one.time, one.normal, one.tangential, np.full(one.time.size, i)])
-        for i, one in enumerate(pulls(0.6, 0.45))
+        for i, one in enumerate(pulls(0.6, 0.45, lasts=0.4))
     ]
     path = tmp_path / "pulls.csv"
     np.savetxt(path, np.vstack(rows), delimiter=",", header="time,normal,tangential,trial", comments="")

@@ -41,17 +41,20 @@ def robots() -> tuple[ff.Robot, ...]:
     return tuple(ff.load_robot(name) for name in ff.robots())
 
 
+grounds = cache(rough_grounds)
+
+
 @pytest.mark.parametrize("name", LAWS)
 def test_from_any_state_a_law_answers_within_its_own_rules(name):
     law = LAWS[name]
     count, steps = (SLOW_RUNS, SLOW_STEPS) if law.event_driven else (RUNS, STEPS)
     total = Outcome()
-    for case in random_states({name: law}, robots(), rough_grounds(), count, seed=1, steps=steps, timed=False):
+    for case in random_states({name: law}, robots(), grounds(), count, seed=1, steps=steps, timed=False):
         found = case.outcome
         assert (found.cone, found.pull) == (0, 0), case
         assert found.diverged == 0 or law.native, case  # MuJoCo throws what starts deep inside a height field
         total += found
-    assert total.runs == count * len(robots()) * len(rough_grounds())
+    assert total.runs == count * len(robots()) * len(grounds())
     assert law.native or total.steps >= steps * total.runs
     assert total.unsolved <= UNSOLVED * total.steps, total
     if not law.native:
@@ -63,7 +66,7 @@ def test_heaps_of_real_robots_are_solved_within_the_effort_of_a_step(name):
     """Six bodies inside the ground, with joint friction and limits: rows and contacts change each other's answers."""
     heaps, total = [real_robot("g1"), real_robot("op3")], Outcome()
     for seed in (20, 21):
-        for case in random_states({name: LAWS[name]}, heaps, rough_grounds(), 6, seed=seed, timed=False):
+        for case in random_states({name: LAWS[name]}, heaps, grounds(), 6, seed=seed, timed=False):
             assert (case.outcome.cone, case.outcome.pull, case.outcome.diverged) == (0, 0, 0), case
             total += case.outcome
     below(total.unsolved, HEAPS * total.steps)

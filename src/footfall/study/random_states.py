@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -241,6 +242,16 @@ def judge_forces(rec: Record) -> tuple[bool, bool]:
     return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
 
 
+@lru_cache(maxsize=256)  # every law starts from them, also where laws are asked one after the other
+def _drawn(
+    robot: Robot, ground: Ground, count: int, seed: tuple[int, ...]
+) -> tuple[tuple[float, float], tuple[Start, ...]]:
+    """Friction of the ground, static and dynamic, and so many states of a robot on it."""
+    rng = np.random.default_rng(seed)
+    friction = FRICTIONS[rng.integers(len(FRICTIONS))]
+    return friction, tuple(random_start(robot, ground, rng) for _ in range(count))
+
+
 def random_states(
     laws: Mapping[str, Law],
     robots: Iterable[Robot],
@@ -255,10 +266,8 @@ def random_states(
     check_seed(seed)
     for r, robot in enumerate(robots):
         for g, (kind, ground) in enumerate(grounds.items()):
-            rng = np.random.default_rng((seed, r, g))
-            static, dynamic = FRICTIONS[rng.integers(len(FRICTIONS))]
+            (static, dynamic), starts = _drawn(robot, ground, count, (seed, r, g))
             place = replace(ground, static_friction=static, dynamic_friction=dynamic)
-            starts = [random_start(robot, ground, rng) for _ in range(count)]
             for name, law in laws.items():
                 sim = Simulation(robot, ground=place, law=law, dt=DT)
                 outcome = sum((try_start(sim, start, steps, timed=timed) for start in starts), Outcome())

@@ -21,7 +21,7 @@ HEIGHT = 0.3  # m
 STIFFNESSES = (2000.0, 10000.0, 50000.0)  # N m/rad
 DT = 2e-5  # s
 SAMPLE = 4e-5  # s, between samples of the whole fall
-DURATION = 1.2  # s
+DURATION, LANDED = 1.2, 0.5  # s, of the whole fall, and until the force is back at the weight
 PAPER_TIME = 0.012  # s, from the peak to 110 % of the weight
 RISE = 1e-4  # s, in which the force rises
 ROOT_Z = 1  # of qpos
@@ -47,18 +47,18 @@ class Landing:
 
 @dataclass(frozen=True)
 class Falls:
-    coarse: dict[float, Landing]  # by stiffness
-    fine: dict[float, Landing]  # the same with half the step
+    coarse: dict[float, Landing]  # by stiffness, up to LANDED
+    fine: dict[float, Landing]  # the whole fall with half the step
     shrink: dict[float, float]  # largest change of force in a step, of half the step over the whole one
     first: dict[float, float]  # N, force one step after touch-down, by step
 
 
-def fall(robot: Robot, dt: float) -> Recording:
+def fall(robot: Robot, dt: float, duration: float) -> Recording:
     """The man let go 30 cm above the ground."""
     sim = Simulation(robot, ground=GROUND, law=LAW, dt=dt)
     start = sim.place()
     start[ROOT_Z] += HEIGHT
-    return sim.run(DURATION, qpos=start, record_dt=SAMPLE).check()
+    return sim.run(duration, qpos=start, record_dt=SAMPLE).check()
 
 
 def touch_down(robot: Robot, dt: float, duration: float) -> np.ndarray:
@@ -113,8 +113,8 @@ def run_falls() -> Falls:
     coarse, fine, shrink = {}, {}, {}
     for stiffness in STIFFNESSES:
         robot = sprung_man(stiffness, planar=True, carried=False)
-        coarse[stiffness] = landing(fall(robot, DT), with_energy=False)
-        fine[stiffness] = landing(fall(robot, DT / 2), with_energy=True)
+        coarse[stiffness] = landing(fall(robot, DT, LANDED), with_energy=False)
+        fine[stiffness] = landing(fall(robot, DT / 2, DURATION), with_energy=True)
         shrink[stiffness] = largest_change(robot, DT / 2) / largest_change(robot, DT)
     man = sprung_man(STIFFNESSES[0], planar=True, carried=False)
     first = {dt: float(touch_down(man, dt, dt)[1]) for dt in (1e-5, 1e-6, 1e-7, 1e-8)}
