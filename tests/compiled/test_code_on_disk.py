@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from fresh_python import Answer, fresh_python
 
 import footfall
 from footfall.cache_folder import cache_folder, only_ours
@@ -23,12 +22,6 @@ from footfall.simulation import warm
 from footfall.simulation.first_start import claim
 
 SOURCE = Path(footfall.__file__).parent
-
-
-def python(code: str, cwd: Path, package: Path = SOURCE.parent, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh interpreter with the package from a folder."""
-    env = os.environ | {"PYTHONPATH": str(package)} | environment
-    return subprocess.run([sys.executable, "-c", code], cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
 
 
 SELDOM = """
@@ -44,7 +37,7 @@ print(len(list_body._linked))
 
 def test_code_from_the_disk_knows_the_cold_kernels_that_it_may_call(tmp_path):
     warm.compile_loop()  # by whomever: from now on it is on the disk
-    assert counted(python(SELDOM, tmp_path)) == ["1"]
+    assert counted(fresh_python(SELDOM, tmp_path, SOURCE.parent)) == ["1"]
 
 
 def test_a_kernel_is_compiled_by_the_process_that_claims_it_first(tmp_path):
@@ -109,7 +102,7 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def counted(answer: subprocess.CompletedProcess[str]) -> list[str]:
+def counted(answer: Answer) -> list[str]:
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.split()
 
@@ -120,11 +113,12 @@ def test_compiled_code_is_kept_for_all_checkouts_until_what_it_uses_changes(tmp_
     package, other = checkout(tmp_path / "first"), checkout(tmp_path / "second")
     place = {"FOOTFALL_CACHE": str(tmp_path / "kept")}
     file = package / "footfall" / "solve" / "two_kernels.py"
-    answers = [python(COUNT, tmp_path, package, **place), python(COUNT, tmp_path, other, **place)]
+    answers = [fresh_python(COUNT, tmp_path, checked_out, **place) for checked_out in (package, other)]
     file.write_text("# It has moved down.\n" + file.read_text())
-    answers.append(python(COUNT, tmp_path, package, **place))
-    file.write_text(file.read_text().replace("2.5 * x", "3.5 * x"))  # in what it calls
-    answers.append(python(COUNT, tmp_path, package, **place))
+    answers.append(fresh_python(COUNT, tmp_path, package, **place))
+    # In what it calls; of another length, as bytecode is told by that and by whole seconds.
+    file.write_text(file.read_text().replace("2.5 * x", "2.25 * x"))
+    answers.append(fresh_python(COUNT, tmp_path, package, **place))
     assert [counted(one) for one in answers] == [COMPILED, KEPT, KEPT, COMPILED]
     said = ["footfall: compiling" in one.stderr for one in answers]
     assert said == [True, False, False, True]
@@ -137,7 +131,7 @@ def test_without_a_home_and_on_a_read_only_tree_compiled_code_is_kept_with_the_t
         path.chmod(0o555 if path.is_dir() else 0o444)
     (tmp_path / "temporary").mkdir()
     bare = {"HOME": "", "XDG_CACHE_HOME": "", "FOOTFALL_CACHE": "", "TMPDIR": str(tmp_path / "temporary")}
-    answers = [python(COUNT, tmp_path, package, **bare) for _ in range(2)]
+    answers = [fresh_python(COUNT, tmp_path, package, **bare) for _ in range(2)]
     assert [counted(one) for one in answers] == [COMPILED, KEPT]
     assert list((tmp_path / "temporary").glob("footfall-*/compiled/whole-*.kernel"))
 
@@ -235,12 +229,9 @@ def make(number):
     return function
 print(*[make(float(number))(1.0) for number in sys.argv[1:]])
 """
-    (tmp_path / "versions.py").write_text(code)
-    place = os.environ | {"PYTHONPATH": str(SOURCE.parent), "FOOTFALL_CACHE": str(tmp_path / "kept")}
     for numbers in (["2"], ["3"], ["2", "3"]):
-        call = [sys.executable, str(tmp_path / "versions.py"), *numbers]
-        answer = subprocess.run(call, env=place, capture_output=True, text=True, timeout=300, check=True)
-        assert answer.stdout.split() == [f"{number}.0" for number in numbers]
+        answer = fresh_python(code, tmp_path, SOURCE.parent, *numbers, FOOTFALL_CACHE=str(tmp_path / "kept"))
+        assert counted(answer) == [f"{number}.0" for number in numbers]
 
 
 PROMPT = """
@@ -256,7 +247,7 @@ print(rec.total_force[-1, 2])
 
 
 def test_a_law_typed_at_a_prompt_works(tmp_path):
-    answer = python(PROMPT, tmp_path)
+    answer = fresh_python(PROMPT, tmp_path, SOURCE.parent)
     assert answer.returncode == 0, answer.stderr
     assert float(answer.stdout) == pytest.approx(9.81, rel=1e-3)
     assert all(line.startswith("footfall: compiling (once") for line in answer.stderr.splitlines()), answer.stderr
@@ -264,5 +255,5 @@ def test_a_law_typed_at_a_prompt_works(tmp_path):
 
 def test_compiling_what_is_not_footfalls_is_not_announced(tmp_path):
     code = "import numba, footfall.compiled\nnumba.njit(lambda x: x + 1)(1)"
-    answer = python(code, tmp_path)
+    answer = fresh_python(code, tmp_path, SOURCE.parent)
     assert answer.returncode == 0 and answer.stderr == ""

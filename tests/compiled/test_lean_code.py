@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from fresh_python import fresh_python
 
+import footfall
 from footfall.compiled import ByReference, inlined, kernel
 from footfall.compiled.inline_only import LARGEST_PART
 
@@ -122,8 +123,6 @@ assert total(rows) == (rows[:, 1] * rows[:, 2]).sum()
 
 
 def test_other_versions_of_numba_compile_in_their_own_way(tmp_path):
-    file = tmp_path / "other_numba.py"
-    file.write_text(OF_ANOTHER_NUMBA)
-    environment = os.environ | {"FOOTFALL_CACHE": str(tmp_path / "cache")}
-    ended = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, check=False)
+    package = Path(footfall.__file__).parents[1]
+    ended = fresh_python(OF_ANOTHER_NUMBA, tmp_path, package, FOOTFALL_CACHE=str(tmp_path / "cache"))
     assert ended.returncode == 0, ended.stderr
