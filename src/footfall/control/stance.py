@@ -77,8 +77,9 @@ class _Solver:
         step, free = np.zeros(self.model.nv), np.eye(self.model.nv)
         for rows, residual in self._tasks():
             left = rows @ free
-            largest, remaining = float(np.linalg.norm(rows, 2)), float(np.linalg.norm(left, 2))
-            inverse = np.linalg.pinv(left, rcond=RANK * largest / max(remaining, 1e-300))
+            outer, sizes, inner = np.linalg.svd(left, full_matrices=False)
+            kept = sizes > RANK * np.linalg.norm(rows, 2)
+            inverse = (inner[kept].T / sizes[kept]) @ outer[:, kept].T
             step = step - free @ (inverse @ (residual + rows @ step))
             free = free @ (np.eye(self.model.nv) - inverse @ left)
         step *= min(1.0, LONGEST / max(np.abs(step).max(), LONGEST))

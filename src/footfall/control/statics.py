@@ -181,9 +181,9 @@ def _contact_rows(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 def loop_rows(data: mujoco.MjData) -> np.ndarray:
     """(E, nv) Jacobian of the equalities, whichever way MuJoCo keeps it."""
-    model, rows, chosen = data.model, np.zeros((data.ne, data.model.nv)), np.zeros(data.nefc)
-    for i, row in enumerate(rows):
-        chosen[i] = 1.0
-        mujoco.mj_mulJacTVec(model, data, row, chosen)
-        chosen[i] = 0.0
+    model, count = data.model, data.ne
+    if not mujoco.mj_isSparse(model):
+        return data.efc_J.reshape(-1, model.nv)[:count].copy()
+    rows = np.zeros((count, model.nv))
+    mujoco.mju_sparse2dense(rows, data.efc_J, data.efc_J_rownnz[:count], data.efc_J_rowadr[:count], data.efc_J_colind)
     return rows
