@@ -223,7 +223,11 @@ def has_gpu() -> bool:
     return bool(cuda().is_available())
 
 
-needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no GPU here")
+@pytest.fixture(scope="module")
+def gpu() -> None:
+    """Asked for when a test runs: to look for one takes half a second."""
+    if not has_gpu():
+        pytest.skip("there is no GPU here")
 
 
 def said_on_gpu(program: str, *arguments: str) -> dict[str, Any]:
@@ -234,7 +238,7 @@ def said_on_gpu(program: str, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(
     "law", ["spring-damper", "hunt-crossley", "linearizing-penalty", "time-stepping", "constraint-selection"]
 )
@@ -243,7 +247,7 @@ def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
     assert max(found["qpos"], found["recording"]) < 0.8e-6
 
 
-@needs_gpu
+@pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("law", ON_EVERY_BODY)
 def test_robots_that_fall_on_a_gpu_lie_as_on_the_cpu(law):
     found = said_on_gpu(LYING, law, "real")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import mujoco
 import numpy as np
 import pytest
@@ -41,10 +43,15 @@ def points_of(rec: ff.Recording, foot: int) -> tuple[np.ndarray, np.ndarray]:
     return own[along < 0.0], own[along > 0.0]
 
 
+@cache
+def long_walked(law: str) -> ff.Recording:
+    walk = long_walk()
+    return ff.Simulation("spatial-biped", law=law).run(walk.duration, controller=walk).check()
+
+
 @pytest.mark.parametrize("name", LAWS)
 def test_the_heel_rises_while_the_toes_carry(name):
-    walk = long_walk()
-    rec = ff.Simulation("spatial-biped", law=name).run(walk.duration, controller=walk).check()
+    walk, rec = long_walk(), long_walked(name)
     assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] == walk.steps
     assert ff.audit(rec).verdict != "fail"
     phase, edge = rec.signals["phase"][:, 0], rec.signals["on_edge"]
@@ -68,8 +75,7 @@ def test_the_heel_rises_while_the_toes_carry(name):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_long_steps_are_as_long_as_planned(name):
-    walk = long_walk()
-    rec = ff.Simulation("spatial-biped", law=name).run(walk.duration, controller=walk).check()
+    rec = long_walked(name)
     phase = rec.signals["phase"][:, 0]
     lengths = []
     for step, front in ((3, 0), (4, 1)):  # landed: the left foot in front, then the right one

@@ -15,7 +15,7 @@ from footfall.gait.schedule import SCHEDULES
 
 def walked(robot: ff.Robot | str, law: str, walk: QuadrupedWalk) -> ff.Recording:
     """A walk that must end on its feet."""
-    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk).check()
+    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None
     assert rec.signals["phase"][-1, 0] == walk.steps / SCHEDULES[walk.gait].steps
     assert np.abs(rec.qvel[-1, :6]).max() < 0.1

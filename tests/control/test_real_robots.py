@@ -73,7 +73,7 @@ def test_motors_and_loops_of_cassie_carry_it_at_rest():
 def walks(name: str, law: str, steps: int, **options) -> ff.Recording:
     robot = real_robot(name)
     walk = Walk(steps=steps, **options).scaled(robot)
-    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk).check()
+    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None
     assert rec.signals["phase"][-1, 0] == steps
     way = rec.signals["com"][-1] - rec.signals["com"][0]
@@ -178,7 +178,7 @@ ANKLE_ROLLS = {
 def test_legs_of_five_motors_walk_straight_on(name, law):
     robot = without_ankle_roll(name, ANKLE_ROLLS[name])
     walk = Walk(steps=6).scaled(robot)
-    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk).check()
+    rec = ff.Simulation(robot, law=law).run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None
     planned = sum(step.length for step in walk.plan(0.2).steps)
     # On the edges of their feet they slip back by a tenth of a step.

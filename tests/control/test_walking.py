@@ -66,7 +66,8 @@ def walked(
     walk: Walk, law_name: str, ground: ff.Ground | None = None, robot: str | ff.Robot = "spatial-biped"
 ) -> ff.Recording:
     """A walk that must end on both feet, all steps taken."""
-    rec = ff.Simulation(robot, ground=ground, law=law(law_name)).run(walk.duration, controller=walk).check()
+    sim = ff.Simulation(robot, ground=ground, law=law(law_name))
+    rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
     fallen = [warning["message"] for warning in rec.info["warnings"] if warning["kind"] == "fallen"]
     assert not fallen, fallen
     assert rec.signals["phase"][-1, 0] == walk.steps
@@ -94,7 +95,7 @@ def test_a_walk_takes_a_push_to_either_side(name, start, side):
     walk = Walk(speed=0.4, steps=8, stop_time=0.6)
     robot = ff.load_robot("spatial-biped")
     shove = ff.Push("trunk", (0.0, side * 0.1 * robot.mass / 0.1, 0.0), start=start, duration=0.1)
-    rec = ff.Simulation(robot, law=law(name)).run(walk.duration, controller=walk, pushes=shove).check()
+    rec = ff.Simulation(robot, law=law(name)).run(walk.duration, controller=walk, pushes=shove, record_dt=5e-3).check()
     assert ff.measure.fall(rec) is None and rec.signals["phase"][-1, 0] >= walk.steps - 1
 
 
@@ -120,7 +121,7 @@ def test_a_foot_that_meets_a_step_is_lifted_over_it(name):
     sim, climbed = ff.Simulation("spatial-biped", ground=stairs, law=law(name)), 0
     for seed in range(6):
         with perturbed_starts(seed):
-            rec = sim.run(walk.duration, controller=walk).check()
+            rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
         assert any(one["kind"] == "stumbled" for one in rec.info["warnings"])
         soles = [rec.position[:, rec.foot(foot.name), 2] for foot in rec.robot.feet]
         higher = np.array([own[-1].max() - own[0].max() for own in soles])  # a heel may be over the edge
@@ -180,7 +181,8 @@ def test_a_command_that_changes_is_followed_from_the_next_step_on():
 @pytest.mark.slow
 def test_waypoints_are_walked_through():
     walk = Walk(speed=0.25, waypoints=((0.6, 0.0), (1.0, 0.5)))
-    rec = ff.Simulation("spatial-biped", law="time-stepping").run(walk.duration, controller=walk).check()
+    sim = ff.Simulation("spatial-biped", law="time-stepping")
+    rec = sim.run(walk.duration, controller=walk, record_dt=5e-3).check()
     assert not ff.measure.has_fallen(rec)
     com = rec.signals["com"][:, :2] - rec.signals["com"][0, :2]
     for point in walk.waypoints:

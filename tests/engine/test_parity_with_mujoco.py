@@ -173,6 +173,7 @@ def test_a_limp_biped_falls_down_and_lies_on_the_ground(law):
     mujoco.mj_kinematics(sim.robot.model, data)
     assert rec.failure is None
     assert np.mean(rec.status != 0) <= expected(law).unsolved_lying
+    assert np.mean(rec.slice(0.0, 1.5).status != 0) <= expected(law).unsolved_in_falls
     assert 0.0 < data.body("trunk").xpos[2] < 0.6 * rec.qpos[0, 2]
     assert data.geom_xpos[:, 2].min() > -0.02
 
@@ -186,9 +187,12 @@ def test_without_body_contacts_only_the_feet_meet_the_ground():
 
 
 @every_law
-@pytest.mark.parametrize("push", [(0.3, 0.0), (0.0, 0.3), (0.3, 0.3)])
+@pytest.mark.parametrize("push", [(0.0, 0.3), (0.3, 0.3)])
 def test_every_step_of_a_fall_is_solved(law, push):
-    """Feet that slide and tip, knees and ankles at their limits, thighs on the ground: the law finds its forces."""
+    """Feet that slide and tip, knees and ankles at their limits, thighs on the ground: the law finds its forces.
+
+    As in the fall straight ahead above.
+    """
     rec = ff.Simulation("spatial-biped", law=law).run(1.5, qvel=[*push, *np.zeros(18)])
     assert rec.failure is None
     assert np.mean(rec.status != 0) <= expected(law).unsolved_in_falls
