@@ -12,8 +12,8 @@ from footfall.compiled import inlined, kernel, separate
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
-from footfall.solve.minimum_norm import resultant, spread_over_flat_feet
 from footfall.solve.problem import FORCE, MISSED, NO_MORE, TURNED, problem_type
+from footfall.solve.steady_feet import resultant, spread_over_steady_feet
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
 GUESSES, GUESSING = 8, 0.3
@@ -211,7 +211,7 @@ def all_held(problem):
 
 @inlined
 def hold_all(problem):
-    """Forces (world frame) of flat feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
+    """Forces (world frame) of feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
 
     The common case, kept short: there is no friction to adapt, and the points move as they are told to.
     """
@@ -221,7 +221,7 @@ def hold_all(problem):
         for k in range(3):
             force[p, k] = problem.missing[p, k]
         end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, problem.target[p]
-    if not spread_over_flat_feet(contacts, force, problem.least):
+    if not spread_over_steady_feet(contacts, force, problem.least):
         return False
     return not mend(problem)
 

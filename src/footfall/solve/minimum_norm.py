@@ -4,9 +4,8 @@ The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G 
 its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
 the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
 
-- flat feet, every point held in all directions: about the centroid ``W^T W`` is n times the identity for translations
-  and a 3x3 block S for rotations, and ``pinv(G) = W (W^T W)^-1 L^-1 (W^T W)^-1 W^T``;
-- anything else (vertices, edges, points held along the normal only, robots that cannot move in some direction): with
+- feet that stand, every point held in all directions: see :mod:`footfall.solve.steady_feet`;
+- anything else (points held along the normal only, robots that cannot move in some direction): with
   ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are orthonormal, and
   ``pinv(G) = W T pinv(C^T L C) T^T W^T``;
 - points that slide, whose friction has a known direction and is mu times their normal force: that force acts on the
@@ -24,15 +23,13 @@ import numpy as np
 from footfall.compiled import kernel, reference_to, separate
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
-
-#: Pivots smaller than this share of the largest count as zero: motions that no force produces.
-TOLERANCE = 1e-10
+from footfall.solve.steady_feet import TOLERANCE, spread_over_steady_feet
 
 
 class LeastScratch(NamedTuple):
     """Scratch for K feet whose points feel R motions of n = 6K."""
 
-    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of flat feet the mobility of those that touch
+    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
     factor: Any  # (n, n)
     bases: Any  # (n, n) T of each foot, (6, rank) from row 6b
     felt: Any  # (n, n) C of each foot, the same way
@@ -46,7 +43,7 @@ class LeastScratch(NamedTuple):
     gram: Any  # (6, 6) of one foot
     roots: Any  # (6, 6) C of one foot
     small: Any  # (6, 6) of one foot
-    moment: Any  # (3K, 3) S^-1 of each flat foot
+    turns: Any  # (3K, 3) S^-1 of each steady foot, or two directions across a line
 
 
 def least_scratch(bodies: int) -> LeastScratch:
@@ -67,7 +64,7 @@ def least_scratch(bodies: int) -> LeastScratch:
         gram=np.zeros((6, 6)),
         roots=np.zeros((6, 6)),
         small=np.zeros((6, 6)),
-        moment=np.zeros((3 * bodies, 3)),
+        turns=np.zeros((3 * bodies, 3)),
     )
 
 
@@ -82,101 +79,8 @@ def spread(contacts, kind, force, scratch):
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
             all_held = False
-    if not (all_held and spread_over_flat_feet(contacts, force, scratch)):
+    if not (all_held and spread_over_steady_feet(contacts, force, scratch)):
         spread_over_rows(contacts, kind, force, False, force, scratch)
-
-
-@kernel
-def spread_over_flat_feet(contacts, force, scratch):
-    """The common case: every foot that touches feels all six motions. False, with nothing done, where one does not."""
-    feet = contacts.near.size - 1
-    packed, factor, x, moment = scratch.reduced, scratch.factor, scratch.solution, scratch.moment
-    rows = 0
-    for b in range(feet):
-        near = contacts.near[b + 1] - contacts.near[b]
-        if near == 0:
-            continue
-        if near < 3 or not inverse_moment(contacts, b, moment[3 * b : 3 * b + 3]):
-            return False
-        for r in range(6):
-            columns = 0
-            for other in range(b + 1):
-                if contacts.near[other + 1] > contacts.near[other]:
-                    for c in range(6):
-                        packed[rows + r, columns + c] = contacts.mobility[6 * b + r, 6 * other + c]
-                    columns += 6
-        rows += 6
-    if not cholesky(packed, rows, TOLERANCE, factor):
-        return False
-    row = 0
-    for b in range(feet):
-        if contacts.near[b + 1] > contacts.near[b]:
-            resultant(contacts, b, force, x[row : row + 6])
-            divide(moment[3 * b : 3 * b + 3], contacts.near[b + 1] - contacts.near[b], x[row : row + 6])
-            row += 6
-    cholesky_solve(factor, rows, x)
-    row = 0
-    for b in range(feet):
-        if contacts.near[b + 1] > contacts.near[b]:
-            wrench = x[row : row + 6]
-            divide(moment[3 * b : 3 * b + 3], contacts.near[b + 1] - contacts.near[b], wrench)
-            for i in range(contacts.near[b], contacts.near[b + 1]):
-                p = contacts.points[i]
-                r = contacts.arm[p]
-                force[p, 0] = wrench[0] + wrench[4] * r[2] - wrench[5] * r[1]
-                force[p, 1] = wrench[1] + wrench[5] * r[0] - wrench[3] * r[2]
-                force[p, 2] = wrench[2] + wrench[3] * r[1] - wrench[4] * r[0]
-            row += 6
-    return True
-
-
-@kernel
-def inverse_moment(contacts, b, out):
-    """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
-    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(contacts.near[b], contacts.near[b + 1]):
-        r = contacts.arm[contacts.points[i]]
-        xx += r[1] * r[1] + r[2] * r[2]
-        yy += r[0] * r[0] + r[2] * r[2]
-        zz += r[0] * r[0] + r[1] * r[1]
-        xy -= r[0] * r[1]
-        xz -= r[0] * r[2]
-        yz -= r[1] * r[2]
-    a, d, e = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    determinant = xx * a + xy * d + xz * e
-    size = xx + yy + zz
-    if not determinant > TOLERANCE * size * size * size:
-        return False
-    scale = 1.0 / determinant
-    out[0, 0], out[0, 1], out[0, 2] = a * scale, d * scale, e * scale
-    out[1, 0], out[1, 1], out[1, 2] = d * scale, (xx * zz - xz * xz) * scale, (xy * xz - xx * yz) * scale
-    out[2, 0], out[2, 1], out[2, 2] = e * scale, out[1, 2], (xx * yy - xy * xy) * scale
-    return True
-
-
-@kernel
-def divide(moment, near, x):
-    """Replace x by (W^T W)^-1 x for one flat foot."""
-    p, q, r = x[3], x[4], x[5]
-    for k in range(3):
-        x[k] /= near
-        x[3 + k] = moment[k, 0] * p + moment[k, 1] * q + moment[k, 2] * r
-
-
-@kernel
-def resultant(contacts, b, force, x):
-    """W^T f for one foot, into x: force and moment about the centroid of its near points."""
-    for k in range(6):
-        x[k] = 0.0
-    for i in range(contacts.near[b], contacts.near[b + 1]):
-        p = contacts.points[i]
-        r, f = contacts.arm[p], force[p]
-        x[0] += f[0]
-        x[1] += f[1]
-        x[2] += f[2]
-        x[3] += r[1] * f[2] - r[2] * f[1]
-        x[4] += r[2] * f[0] - r[0] * f[2]
-        x[5] += r[0] * f[1] - r[1] * f[0]
 
 
 @kernel

@@ -11,7 +11,7 @@ import math
 from footfall.compiled import inlined
 from footfall.solve.contact_guess import TOLERANCE, turn
 from footfall.solve.contacts import OPEN, SLIDE, STICK
-from footfall.solve.minimum_norm import TOLERANCE as SINGULAR
+from footfall.solve.steady_feet import TOLERANCE as SINGULAR
 from footfall.solve.together.algebra import eliminate_together, inverse_of_feet, pivoted_feet
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 

@@ -1,0 +1,172 @@
+"""Least forces on feet that stand, every point of theirs held in all directions: the common case.
+
+About the centroid of a foot's n points ``W^T W`` (see :mod:`footfall.solve.minimum_norm`) is n times the identity for
+translations. For rotations it is
+
+- of three points or more, not on a line, a 3x3 block S: the foot feels all six motions;
+- of two points at the arms r and -r, ``2 r^2`` about the axes across the line through them: the foot feels five;
+- of one point nothing: the foot feels three.
+
+With B the motions that feet feel, orthonormal,
+
+    pinv(G) = W B (B^T W^T W B)^-1 (B^T L B)^-1 (B^T W^T W B)^-1 B^T W^T.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.dense import cholesky, cholesky_solve
+
+#: Pivots smaller than this share of the largest count as zero: motions that no force produces.
+TOLERANCE = 1e-10
+
+
+@kernel
+def spread_over_steady_feet(contacts, force, scratch):
+    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
+
+    False, with nothing done, where the points of a foot are in one place or, of three or more, on a line, and where a
+    motion that is felt is produced by no force.
+    """
+    near, feet = contacts.near, contacts.near.size - 1
+    x, start, turns = scratch.solution, scratch.start, scratch.turns
+    rows = 0
+    for b in range(feet):
+        start[b] = rows
+        count = near[b + 1] - near[b]
+        if count == 2 and not across(contacts, b, turns[3 * b : 3 * b + 3]):
+            return False
+        if count > 2 and not inverse_moment(contacts, b, turns[3 * b : 3 * b + 3]):
+            return False
+        rows += 0 if count == 0 else 3 if count == 1 else 5 if count == 2 else 6
+    start[feet] = rows
+    for b in range(feet):
+        for r in range(start[b + 1] - start[b]):
+            write_row(contacts, b, r, scratch)
+    if not cholesky(scratch.reduced, rows, TOLERANCE, scratch.factor):
+        return False
+    for b in range(feet):
+        if near[b + 1] > near[b]:
+            gather_wanted(contacts, b, force, turns[3 * b : 3 * b + 3], scratch.pull, x[start[b] : start[b + 1]])
+    cholesky_solve(scratch.factor, rows, x)
+    for b in range(feet):
+        if near[b + 1] > near[b]:
+            scatter(contacts, b, x[start[b] : start[b + 1]], turns[3 * b : 3 * b + 3], force)
+    return True
+
+
+@inlined
+def write_row(contacts, b, r, scratch):
+    """Write the row of ``B^T L B`` for motion ``r`` of foot ``b``, up to the columns of that foot."""
+    start, turns, whole = scratch.start, scratch.turns, scratch.half
+    out, last = scratch.reduced[start[b] + r], 6 * b + 6
+    if r > 2 and start[b + 1] - start[b] == 5:
+        u, first = turns[3 * b + r - 3], 6 * b + 3
+        about_x, about_y, about_z = contacts.mobility[first], contacts.mobility[first + 1], contacts.mobility[first + 2]
+        for c in range(last):
+            whole[c] = u[0] * about_x[c] + u[1] * about_y[c] + u[2] * about_z[c]
+    else:
+        row = contacts.mobility[6 * b + r]
+        for c in range(last):
+            whole[c] = row[c]
+    for other in range(b + 1):
+        column, width, motion = start[other], start[other + 1] - start[other], whole[6 * other : 6 * other + 6]
+        for c in range(3 if width == 5 else width):
+            out[column + c] = motion[c]
+        if width == 5:
+            for c in range(2):
+                u = turns[3 * other + c]
+                out[column + 3 + c] = u[0] * motion[3] + u[1] * motion[4] + u[2] * motion[5]
+
+
+@inlined
+def gather_wanted(contacts, b, force, turns, pull, x):
+    """``(B^T W^T W B)^-1 B^T W^T a`` of one foot, into x."""
+    resultant(contacts, b, force, pull)
+    for k in range(3):
+        x[k] = pull[k] / (contacts.near[b + 1] - contacts.near[b])
+    share = turns[2, 0] if x.size == 5 else 1.0
+    for k in range(x.size - 3):
+        x[3 + k] = share * (turns[k, 0] * pull[3] + turns[k, 1] * pull[4] + turns[k, 2] * pull[5])
+
+
+@inlined
+def scatter(contacts, b, x, turns, force):
+    """``W B (B^T W^T W B)^-1 x`` of one foot: its forces."""
+    count = contacts.near[b + 1] - contacts.near[b]
+    share, p, q, s = turns[2, 0] if x.size == 5 else 1.0, 0.0, 0.0, 0.0
+    for k in range(x.size - 3):  # S^-1 is symmetric
+        p += share * turns[k, 0] * x[3 + k]
+        q += share * turns[k, 1] * x[3 + k]
+        s += share * turns[k, 2] * x[3 + k]
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        f, r = force[contacts.points[i]], contacts.arm[contacts.points[i]]
+        f[0] = x[0] / count + q * r[2] - s * r[1]
+        f[1] = x[1] / count + s * r[0] - p * r[2]
+        f[2] = x[2] / count + p * r[1] - q * r[0]
+
+
+@inlined
+def across(contacts, b, out):
+    """Two axes across the line through the two points of a foot, unit vectors, and 1 / (2 r^2) in the third row; False
+    if the points are in one place.
+    """
+    r = contacts.arm[contacts.points[contacts.near[b]]]
+    square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
+    if not square > 0.0:
+        return False
+    least = 0 if abs(r[0]) <= min(abs(r[1]), abs(r[2])) else 1 if abs(r[1]) <= abs(r[2]) else 2
+    u, v = out[0], out[1]
+    for k in range(3):  # the coordinate axis that is farthest from the line, less its part along it
+        u[k] = (1.0 if k == least else 0.0) - r[least] * r[k] / square
+    scale = 1.0 / math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
+    for k in range(3):
+        u[k] *= scale
+    scale = 1.0 / math.sqrt(square)
+    v[0] = scale * (r[1] * u[2] - r[2] * u[1])
+    v[1] = scale * (r[2] * u[0] - r[0] * u[2])
+    v[2] = scale * (r[0] * u[1] - r[1] * u[0])
+    out[2, 0] = 0.5 / square
+    return True
+
+
+@kernel
+def inverse_moment(contacts, b, out):
+    """Inverse of S, the second moment of a foot's near points; False if they lie on a line."""
+    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        r = contacts.arm[contacts.points[i]]
+        xx += r[1] * r[1] + r[2] * r[2]
+        yy += r[0] * r[0] + r[2] * r[2]
+        zz += r[0] * r[0] + r[1] * r[1]
+        xy -= r[0] * r[1]
+        xz -= r[0] * r[2]
+        yz -= r[1] * r[2]
+    a, d, e = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    determinant = xx * a + xy * d + xz * e
+    size = xx + yy + zz
+    if not determinant > TOLERANCE * size * size * size:
+        return False
+    scale = 1.0 / determinant
+    out[0, 0], out[0, 1], out[0, 2] = a * scale, d * scale, e * scale
+    out[1, 0], out[1, 1], out[1, 2] = d * scale, (xx * zz - xz * xz) * scale, (xy * xz - xx * yz) * scale
+    out[2, 0], out[2, 1], out[2, 2] = e * scale, out[1, 2], (xx * yy - xy * xy) * scale
+    return True
+
+
+@kernel
+def resultant(contacts, b, force, x):
+    """W^T f for one foot, into x: force and moment about the centroid of its near points."""
+    for k in range(6):
+        x[k] = 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        r, f = contacts.arm[p], force[p]
+        x[0] += f[0]
+        x[1] += f[1]
+        x[2] += f[2]
+        x[3] += r[1] * f[2] - r[2] * f[1]
+        x[4] += r[2] * f[0] - r[0] * f[2]
+        x[5] += r[0] * f[1] - r[1] * f[0]
