@@ -138,3 +138,13 @@ def test_perturbed_starts_are_off_by_as_much_as_asked_and_all_alike():
     assert np.linalg.norm(off.qpos[0, 3:7]) == pytest.approx(1.0, abs=1e-12)
     with pytest.raises(SimulationError, match="size = -1"), perturbed_starts(0, -1):
         pass
+
+
+def test_a_model_that_someone_changed_is_not_handed_to_the_next_simulation():
+    first, second = ff.Simulation("brick"), ff.Simulation("brick")
+    assert first.robot is second.robot
+    mass = first.robot.mass
+    first.robot.model.body_mass[:] *= 2.0
+    third = ff.Simulation("brick")
+    assert third.robot is not first.robot
+    assert third.robot.model.body_mass.sum() == pytest.approx(mass)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Hashable, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from footfall.errors import RobotError
 from footfall.robot.actuators import check_choice, servos_of_model_to_motors, servos_to_motors
@@ -24,6 +24,8 @@ from footfall.robot.robot import Robot
 
 #: The last built-in robots by what they were asked for: to make one takes 5 to 40 ms.
 _made: dict[Hashable, Robot] = {}
+#: Of each name the robot that simulations have in common, and its model as it was.
+_shared: dict[str, tuple[Robot, bytes]] = {}
 MOST_MADE = 32
 
 
@@ -142,10 +144,26 @@ def load_robot(
     return robot
 
 
-@lru_cache(maxsize=MOST_MADE)
 def shared_robot(name: str) -> Robot:
-    """A built-in robot that all who ask by this name have in common, with what it has found out of itself."""
-    return load_robot(name)
+    """A built-in robot that all who ask by this name have in common, with what it has found out of itself.
+
+    One whose model was changed, against the rule, is left to those who have it.
+    """
+    if name in _shared:
+        robot, written = _shared[name]
+        if _bytes_of(robot.model) == written:
+            return robot
+    robot = load_robot(name)
+    if len(_shared) >= MOST_MADE:
+        _shared.pop(next(iter(_shared)), None)
+    _shared[name] = robot, _bytes_of(robot.model)
+    return robot
+
+
+def _bytes_of(model: mujoco.MjModel) -> bytes:
+    buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()
 
 
 def _with_own_model(robot: Robot) -> Robot:
