@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 
 import mujoco
@@ -121,3 +122,39 @@ def in_world(run: Run, values: np.ndarray) -> np.ndarray:
     """(n, 3) vectors of the touching points, from contact frames to the world frame."""
     points = near(run)
     return np.einsum("pji,pj->pi", run.contacts.frame[points], values[points])
+
+
+def exact(model: mujoco.MjModel) -> mujoco.MjModel:
+    """A model whose solver iterates to the end: by default it stops when it gains less than 1e-8."""
+    model = copy.copy(model)
+    model.opt.tolerance, model.opt.ls_tolerance = 0.0, 1e-12
+    return model
+
+
+def solve_on_points(run: Run, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """MuJoCo's own solution at the state of ``data``, with a contact for every point that touches in a run of law
+    mujoco, by its functions one by one.
+    """
+    mujoco.mj_fwdPosition(model, data)
+    for k in range(len(run.points.body)):
+        for p in run.contacts.points[run.contacts.near[k] : run.contacts.near[k + 1]]:
+            contact, gap = mujoco.MjContact(), run.contacts.gap[p]
+            contact.dist, contact.dim = gap, 3
+            contact.frame[:] = np.roll(run.contacts.frame[p], 1, axis=0).ravel()
+            contact.pos[:] = run.points.position[p]  # of closed points halfway between the surfaces already
+            if run.points.mode[p] == 0:
+                contact.pos[:] -= 0.5 * gap * run.contacts.frame[p, 2]
+            contact.friction[:] = [max(1e-5, run.contacts.dynamic_friction[p])] * 2 + [0.005, 1e-4, 1e-4]
+            contact.solref[:], contact.solimp[:] = run.simulation.law.solref, run.simulation.law.solimp
+            contact.includemargin, contact.efc_address, contact.exclude = 0.0, -1, 0
+            contact.geom[:] = [run.conditions.native.ground_geom, run.points.geom[k]]
+            contact.flex[:], contact.elem[:], contact.vert[:] = -1, -1, -1
+            assert mujoco.mj_addContact(model, data, contact) == 0
+    mujoco.mj_makeConstraint(model, data)
+    mujoco.mj_island(model, data)
+    mujoco.mj_projectConstraint(model, data)
+    mujoco.mj_transmission(model, data)
+    mujoco.mj_fwdVelocity(model, data)
+    mujoco.mj_fwdActuation(model, data)
+    mujoco.mj_fwdAcceleration(model, data)
+    mujoco.mj_fwdConstraint(model, data)

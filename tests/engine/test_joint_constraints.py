@@ -233,40 +233,18 @@ def test_under_law_mujoco_real_robots_fly_as_by_mujocos_own_step(name):
     qpos = robot.home + 3.0 * (np.arange(robot.model.nq) == 2)
     qvel = 2.0 * np.random.default_rng(0).normal(size=robot.model.nv)
     rec = sim.run(0.2, qpos=qpos, qvel=qvel)
-    data = mujoco.MjData(sim.scene.model)
+    model = reference.exact(sim.scene.model)
+    data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
     for _ in range(200):
-        mujoco.mj_step(sim.scene.model, data)
+        mujoco.mj_step(model, data)
     assert np.abs(rec.qpos[-1] - qpos).max() > 0.05
     np.testing.assert_allclose(rec.qpos[-1], data.qpos, atol=1e-12)
 
 
-def step_on_points(run: reference.Run, data: mujoco.MjData) -> None:
+def step_on_points(run: reference.Run, model: mujoco.MjModel, data: mujoco.MjData) -> None:
     """MuJoCo's own step with a contact for every point of ours that touches."""
-    model, robot = run.model, run.simulation.robot
-    mujoco.mj_fwdPosition(model, data)
-    for p in np.flatnonzero(run.contacts.gap <= run.simulation.law.margin):
-        contact = mujoco.MjContact()
-        gap, at = run.contacts.gap[p], run.points.position[p]
-        contact.dist, contact.dim = gap, 3
-        contact.frame[:] = np.roll(run.contacts.frame[p], 1, axis=0).ravel()
-        contact.pos[:] = at  # of closed points halfway between the surfaces already
-        if run.points.mode[p] == 0:
-            contact.pos[:] -= 0.5 * gap * run.contacts.frame[p, 2]
-        contact.friction[:] = [run.contacts.dynamic_friction[p]] * 2 + [0.005, 1e-4, 1e-4]
-        contact.solref[:], contact.solimp[:] = run.simulation.law.solref, run.simulation.law.solimp
-        contact.includemargin, contact.efc_address, contact.exclude = 0.0, -1, 0
-        contact.geom[:] = [0, np.flatnonzero(model.geom_bodyid == robot.point_body[p])[0]]
-        contact.flex[:], contact.elem[:], contact.vert[:] = -1, -1, -1
-        assert mujoco.mj_addContact(model, data, contact) == 0
-    mujoco.mj_makeConstraint(model, data)
-    mujoco.mj_island(model, data)
-    mujoco.mj_projectConstraint(model, data)
-    mujoco.mj_transmission(model, data)
-    mujoco.mj_fwdVelocity(model, data)
-    mujoco.mj_fwdActuation(model, data)
-    mujoco.mj_fwdAcceleration(model, data)
-    mujoco.mj_fwdConstraint(model, data)
+    reference.solve_on_points(run, model, data)
     euler = model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER
     (mujoco.mj_Euler if euler else mujoco.mj_implicit)(model, data)
 
@@ -280,13 +258,14 @@ def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
     qvel = np.zeros(robot.model.nv)
     qvel[2] = -0.3
     run = reference.Run(sim, 0.05, reference.Task(qpos=qpos, qvel=qvel))
-    data = mujoco.MjData(run.model)
+    model = reference.exact(run.model)
+    data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, robot.home_ctrl
     loads = []
     while run.advance(1):
         loads.append(reference.in_world(run, run.points.force)[:, 2].sum())
-        step_on_points(run, data)
-        np.testing.assert_allclose(run.data.qpos, data.qpos, atol=1e-9)
+        step_on_points(run, model, data)
+        np.testing.assert_allclose(run.data.qpos, data.qpos, atol=1e-12)
     assert max(loads) > 0.25 * robot.weight
 
 

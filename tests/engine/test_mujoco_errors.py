@@ -19,7 +19,10 @@ import footfall as ff
 from footfall.engine import bridge
 from footfall.simulation.run import Run
 
-sim = ff.Simulation("spatial-biped", law="mujoco")
+biped = ff.load_robot("spatial-biped")
+spec = mujoco.MjSpec.from_string(biped.mjcf)
+spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # so that MuJoCo's own solver is asked
+sim = ff.Simulation(ff.load_robot(spec, pose=biped.home), law="mujoco")
 
 
 def attempt(found):
@@ -62,14 +65,17 @@ def test_too_small_an_arena_ends_the_run_and_not_the_process(tmp_path):
 @pytest.mark.parametrize("given", ["xml", "model"])
 def test_the_arena_has_room_for_all_contacts_whatever_the_model_says(given):
     """The same run with room for nothing and for everything."""
-    own = ff.load_robot("quadruped")
-    text = own.mjcf.replace("<worldbody>", '<size memory="12K"/>\n<worldbody>', 1)
-    feet = {foot.name: foot.body for foot in own.feet}
-    spec = mujoco.MjSpec.from_string(text)
-    small = ff.load_robot(spec if given == "xml" else spec.compile(), feet=feet)
+    built = ff.load_robot("quadruped")
+    feet, robots = {foot.name: foot.body for foot in built.feet}, []
+    for size in ("", '<size memory="12K"/>'):
+        asked = '<option solver="CG"/>'  # so that MuJoCo's own solver is asked
+        text = built.mjcf.replace("<worldbody>", f"{asked}{size}\n<worldbody>", 1)
+        spec = mujoco.MjSpec.from_string(text)
+        robots.append(ff.load_robot(spec if given == "xml" else spec.compile(), feet=feet))
+    own, small = robots
     assert small.model.narena < own.model.narena
     law = "mujoco" if given == "xml" else "spring-damper"  # MuJoCo's contacts need the geom of a ground
-    recordings = [ff.Simulation(robot, law=law).run(0.1, qpos=own.home, controller="posture") for robot in (own, small)]
+    recordings = [ff.Simulation(robot, law=law).run(0.1, qpos=built.home, controller="posture") for robot in robots]
     np.testing.assert_allclose(recordings[1].qpos, recordings[0].qpos, atol=1e-9)
     assert recordings[1].total_force[-1, 2] > 0.5 * own.weight
 

@@ -277,7 +277,7 @@ def test_worlds_keep_company_and_a_study_goes_on_in_the_batches_it_began_with(tm
 def test_cases_that_worlds_do_not_compute_run_one_by_one():
     whole = {"robot": "torque-biped", "law": "mujoco", "controller": "posture", "duration": 0.02}
     ways = [ff.sweep(whole, grid={"ground.friction": [0.6, 0.7]}, workers=1, worlds=way) for way in (True, False)]
-    assert {"MuJoCo's own solver" in reason: count for reason, count in ways[0].alone.items()} == {True: 2}
+    assert {"MuJoCo's own contacts" in reason: count for reason, count in ways[0].alone.items()} == {True: 2}
     assert close(*ways, ways[0].outputs) and ways[0].failed == 0
 
 

@@ -101,7 +101,7 @@ def _show_one(law: type[Law], *, json: bool) -> None:
     kinds = {
         "point": "point law: sees one contact point at a time",
         "coupled": "coupled law: sees all contact points together",
-        "native": "MuJoCo's own solver",
+        "native": "MuJoCo's own contacts",
     }
     print_facts({"kind": kinds[described["kind"]], "source": law.citation}, title=law.name)
     print()

@@ -14,7 +14,7 @@ import inspect
 import pickle
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from importlib import import_module
 from types import FunctionType
@@ -200,17 +200,19 @@ def note_cold(symbol: str, written: bytes) -> None:
     _asked[symbol, written] = None
 
 
-def compile_cold(claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False) -> None:
-    """Compile all cold kernels that loaded code may call, with those that they call, or those alone that it calls soon.
-
-    ``claim`` is asked, by a name, whether this process is the one to do it.
+def compile_cold(
+    claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Cold] = ()
+) -> None:
+    """Compile all cold kernels that loaded code may call, with those that they call, or those alone that it calls soon,
+    and some ``beside`` them. ``claim`` is asked, by a name, whether this process is the one to do it.
     """
     done: set[Any] = set()
     while waiting := [one for one in _asked if one not in done]:
         for symbol, written in waiting:
             module, _, name = symbol.rpartition(".")
             kernel = getattr(import_module(module), name)
-            if (kernel.soon or not soon) and claim(f"{symbol}-{hashlib.sha256(written).hexdigest()[:16]}"):
+            wanted = kernel.soon or not soon or kernel in beside
+            if wanted and claim(f"{symbol}-{hashlib.sha256(written).hexdigest()[:16]}"):
                 kernel.linked(written)
             done.add((symbol, written))
 

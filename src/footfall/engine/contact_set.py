@@ -17,7 +17,7 @@ from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
 from footfall.engine.near_bodies import live, release_all
-from footfall.engine.shared_rows import answer_impulse, hold_equalities, reduce_mobility
+from footfall.engine.shared_rows import answer_change, hold_rows, reduce_mobility
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.effort import EFFORT, for_bodies
@@ -182,7 +182,7 @@ def prepare(world, points, contacts, scratch, constraints):
         factor_inertia(world, constraints.joints)
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     if constraints.shared.number[0] > 0:
-        hold_equalities(world, constraints.shared)
+        hold_rows(world, constraints.shared, True)
         reduce_mobility(world, points, contacts, scratch.half, constraints.shared)
 
 
@@ -193,7 +193,7 @@ def answer(world, points, contacts, scratch, constraints, change):
         change[j] = 0.0
     add_half_solved_forces(points, contacts, scratch.half, change)
     if constraints.shared.number[0] > 0:
-        answer_impulse(world, constraints.shared, change)
+        answer_change(world, constraints.shared, change)
     finish_solve(world, change)
 
 

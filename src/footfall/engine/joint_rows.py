@@ -10,6 +10,7 @@ guessed from the last step and corrected in :mod:`footfall.engine.active_set`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -33,6 +34,8 @@ from footfall.engine.active_set import (
 
 #: MuJoCo's bounds: least number it divides by, least and largest impedance.
 TINY, SOFTEST, HARDEST = 1e-15, 1e-4, 0.9999
+#: All kinds of rows that act on one dof.
+KINDS = (FRICTION, LIMIT, EQUALITY)
 
 
 class JointRows(NamedTuple):
@@ -164,6 +167,15 @@ def check_joint_rows(rows, world, tolerance):
 
 
 @inlined
+def set_joint_forces(rows, qacc):
+    """Forces of all rows at an acceleration."""
+    for i in range(rows.kind.size):
+        rows.force[i] = 0.0
+        if rows.inertia[i] > 0.0:
+            rows.force[i] = bounded(rows.kind[i], joint_value(rows, i, qacc), largest_friction(rows, i))
+
+
+@inlined
 def set_joint_states(rows, qacc):
     """States of all rows at an acceleration. Gives whether any changed."""
     changed = False
@@ -194,23 +206,23 @@ def add_joint_row_forces(rows, generalised):
         generalised[rows.dof[i]] += rows.sign[i] * rows.force[i]
 
 
-def make_joint_rows(model: mujoco.MjModel, *, native: bool = False) -> JointRows:
-    """The rows of a model that act on one dof, none if MuJoCo's solver treats them (``native``)."""
+def make_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> JointRows:
+    """The rows of a model that act on one dof, of these kinds."""
     disabled, rows = model.opt.disableflags, []
     flag = mujoco.mjtDisableBit
-    if native or not _folded(model):
+    if not constant_weights(model):
         return _joint_rows(model, [])
-    if not disabled & flag.mjDSBL_FRICTIONLOSS:
+    if FRICTION in kinds and not disabled & flag.mjDSBL_FRICTIONLOSS:
         for dof in np.flatnonzero(model.dof_frictionloss > 0):
             loss = model.dof_frictionloss[dof]
             rows.append((FRICTION, dof, 0, 1.0, loss, 0.0, model.dof_solref[dof], model.dof_solimp[dof]))
-    if not disabled & flag.mjDSBL_LIMIT:
+    if LIMIT in kinds and not disabled & flag.mjDSBL_LIMIT:
         for joint in np.flatnonzero(model.jnt_limited.astype(bool) & _single(model)):
             dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
             for sign, bound in zip((1.0, -1.0), model.jnt_range[joint], strict=True):
                 gains = (model.jnt_margin[joint], model.jnt_solref[joint], model.jnt_solimp[joint])
                 rows.append((LIMIT, dof, address, sign, bound, *gains))
-    if not disabled & flag.mjDSBL_EQUALITY:
+    if EQUALITY in kinds and not disabled & flag.mjDSBL_EQUALITY:
         for equality in _joint_equalities(model):
             joint = model.eq_obj1id[equality]
             dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
@@ -226,15 +238,19 @@ def guess_slips(rows: JointRows, qvel: np.ndarray) -> None:
     rows.state[slips] = np.where(force[slips] > 0.0, SLIPS_UP, SLIPS_DOWN)
 
 
-def leave_to_joint_rows(model: mujoco.MjModel) -> None:
+def leave_to_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> None:
     """Have MuJoCo make no rows for what :func:`make_joint_rows` found in a model."""
-    if _folded(model):
+    if not constant_weights(model):
+        return
+    if EQUALITY in kinds:
         model.eq_active0[_joint_equalities(model)] = 0
+    if FRICTION in kinds:
         model.dof_frictionloss[:] = 0.0
+    if LIMIT in kinds:
         model.jnt_limited[_single(model)] = 0
 
 
-def _folded(model: mujoco.MjModel) -> bool:
+def constant_weights(model: mujoco.MjModel) -> bool:
     """Whether rows have constant weights; with MuJoCo's flag ``diagexact`` they depend on all of M."""
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     return not off and not model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_DIAGEXACT
@@ -270,7 +286,7 @@ def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
         bound=bound,
         margin=margin,
         weight=weight,
-        gains=_gains(model, solref, solimp),
+        gains=reference_gains(model, solref, solimp),
         solimp=solimp,
         state=np.full(len(rows), HOLDS, dtype=np.int64),
         inertia=inertia,
@@ -282,7 +298,7 @@ def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
     )
 
 
-def _gains(model: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
+def reference_gains(model: mujoco.MjModel, solref: np.ndarray, solimp: np.ndarray) -> np.ndarray:
     """(N, 2) stiffness and damping of the reference acceleration (manual, Modeling, "Solver parameters")."""
     hardest = np.clip(solimp[:, 1], SOFTEST, HARDEST)
     time, ratio = solref[:, 0].copy(), solref[:, 1]

@@ -6,7 +6,6 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
-from footfall.engine.bridge import mj_fwd_constraint
 from footfall.engine.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
@@ -23,7 +22,7 @@ from footfall.engine.mobility import (
     half_solve,
     mobility,
 )
-from footfall.engine.mujoco_solver import ask_mujoco
+from footfall.engine.native_step import native_step
 from footfall.engine.near_bodies import all_point_forces, release_all
 from footfall.engine.shared_rows import (
     add_shared_row_forces,
@@ -35,7 +34,7 @@ from footfall.engine.shared_rows import (
     set_shared_states,
     shared_slope,
 )
-from footfall.engine.stages import add_damping, add_servo_damping, factor_inertia, solve
+from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 from footfall.solve.effort import EFFORT, bodies_near, for_bodies, round_cost
 
@@ -232,30 +231,6 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
     status = ask(law, points, contacts, scratch, signals, values, dt)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return status
-
-
-@cold(types.none)
-def native_step(world, points, contacts, scratch, conditions, constrained):
-    """Forces of MuJoCo's own solver and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
-    native, joints = conditions.native, conditions.constraints.joints
-    release_all(points, contacts)
-    solve(world, world.qacc_smooth, world.qfrc_smooth)
-    if constrained:
-        mj_fwd_constraint(world.model, world.data)
-        ask_mujoco(world, points, contacts, native, scratch.wrench)
-        copy(world.qacc_warmstart, world.qacc)
-    else:
-        copy(world.qacc, world.qacc_smooth)
-        for j in range(world.qacc.size):
-            world.qfrc_constraint[j] = 0.0
-    if conditions.plan.damped:
-        add_damping(world, conditions.plan.dt)
-        add_servo_damping(world, conditions.plan.dt)
-        factor_inertia(world, joints)
-        for j in range(world.qacc.size):
-            world.qacc[j] = world.qfrc_smooth[j] + world.qfrc_constraint[j]
-        half_solve(world, world.qacc)
-        finish_solve(world, world.qacc)
 
 
 @inlined

@@ -38,6 +38,7 @@ CONTACT_ROWS = 512
 class MadeRows(NamedTuple):
     """Where MuJoCo keeps the rows it made; addresses change from step to step."""
 
+    model: int  # address of the model whose rows these are: without what is folded into the inertia
     nefc: np.ndarray  # (1,)
     kind: np.ndarray  # (1,) address of efc_type, and so on
     identity: np.ndarray
@@ -199,12 +200,12 @@ def eliminate_rows(world, rows, x):
 
 
 @cold(types.none)
-def hold_equalities(world, rows):
-    """Factor S for equalities alone: what holds in an impact."""
+def hold_rows(world, rows, impact):
+    """Factor S for the rows that hold; in an ``impact`` these are equalities alone."""
     half_solve_rows(world, rows)
     n = 0
     for i in range(rows.number[0]):
-        if rows.kind[i] == EQUALITY:
+        if rows.kind[i] == EQUALITY or (rows.state[i] == HOLDS and not impact):
             rows.holding[n] = i
             n += 1
     rows.number[1] = n
@@ -212,12 +213,15 @@ def hold_equalities(world, rows):
 
 
 @cold(types.none)
-def answer_impulse(world, rows, x):
-    """Add to the half-solved impulse x what rows that hold answer to it."""
-    for i in range(rows.number[0]):
-        rows.force[i] = 0.0
-        rows.reference[i] = 0.0
-    answer_with(world, rows, x)
+def answer_change(world, rows, x):
+    """Add to x, a half-solved impulse or change of forces, what rows that hold answer to it."""
+    n = rows.number[1]
+    for a in range(n):
+        rows.residual[a] = -along_row(world, rows, rows.holding[a], x)
+    cholesky_solve(rows.factor, n, rows.residual)
+    for a in range(n):
+        for j in range(x.size):
+            x[j] += rows.residual[a] * rows.half[rows.holding[a], j]
 
 
 @cold(types.none)
@@ -298,11 +302,23 @@ def check_shared_rows(rows, world, tolerance):
 
 
 @inlined
-def set_shared_states(rows, qacc):
-    """States of all rows at an acceleration."""
+def set_shared_forces(rows, qacc):
+    """Forces of all rows at an acceleration."""
     for i in range(rows.number[0]):
         value = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
-        rows.state[i] = state_for(rows.kind[i], value, rows.loss[i])
+        rows.force[i] = bounded(rows.kind[i], value, rows.loss[i])
+
+
+@inlined
+def set_shared_states(rows, qacc):
+    """States of all rows at an acceleration. Gives whether any changed."""
+    changed = False
+    for i in range(rows.number[0]):
+        value = rows.inertia[i] * (rows.reference[i] - along(rows.jacobian[i], qacc))
+        state = state_for(rows.kind[i], value, rows.loss[i])
+        changed = changed or state != rows.state[i]
+        rows.state[i] = state
+    return changed
 
 
 @inlined
@@ -331,10 +347,10 @@ def add_shared_row_forces(rows, generalised):
             generalised[j] += rows.jacobian[i, j] * rows.force[i]
 
 
-def make_made_rows(data: mujoco.MjData) -> MadeRows:
-    """Where to read MuJoCo's rows of ``data``, which must outlive the result."""
-    names = ("efc_type", "efc_id", "efc_J_rownnz", "efc_J_rowadr", "efc_J_colind", "efc_J", "efc_D", "efc_aref")
-    return MadeRows(counter(data, "nefc"), *(counter(data, name) for name in (*names, "efc_frictionloss")))
+def make_made_rows(model: mujoco.MjModel, data: mujoco.MjData) -> MadeRows:
+    """Where to read MuJoCo's rows of ``model`` in ``data``; both must outlive the result."""
+    names = ("nefc", "efc_type", "efc_id", "efc_J_rownnz", "efc_J_rowadr", "efc_J_colind", "efc_J", "efc_D", "efc_aref")
+    return MadeRows(model._address, *(counter(data, name) for name in (*names, "efc_frictionloss")))
 
 
 def most_shared_rows(model: mujoco.MjModel, *, contacts: bool) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from footfall.compiled import inlined
 from footfall.engine.bridge import (
     mj_apply_ft,
@@ -71,6 +73,21 @@ def add_inertia(world, added):
     """M with more inertia of each dof."""
     for j in range(added.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += added[j]
+
+
+@inlined
+def multiply_inertia(world, x, y):
+    """M x, into y."""
+    for j in range(x.size):
+        y[j] = 0.0
+    for j in range(x.size):
+        first, last = world.M_rowadr[j], world.M_rowadr[j] + world.M_rownnz[j] - 1
+        value = world.M[last] * x[j]
+        for e in range(first, last):
+            i = np.uint64(world.M_colind[e])
+            value += world.M[e] * x[i]
+            y[i] += world.M[e] * x[j]
+        y[j] += value
 
 
 @inlined

@@ -12,9 +12,7 @@ from footfall.engine.bridge import (
     address_of,
     mj_collision,
     mj_fwd_actuation,
-    mj_island,
     mj_make_constraint,
-    mj_project_constraint,
     mj_transmission,
 )
 from footfall.engine.clearance import bodies_are_apart
@@ -22,7 +20,7 @@ from footfall.engine.clock import overdue
 from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
-from footfall.engine.mujoco_solver import tell_mujoco
+from footfall.engine.native_step import native_step
 from footfall.engine.near_bodies import lacks_room, locate_all, roll_all_anchors, too_small
 from footfall.engine.others import MAY_GROW
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
@@ -67,7 +65,8 @@ class Plan(NamedTuple):
     margin: float  # m
     coupled: int
     operator: int  # the coupled law needs the Delassus operator
-    native: int
+    native: int  # the law is MuJoCo's
+    folded: int  # constraints and contacts are solved here, not by MuJoCo's own solver
     rich: int  # tendons, flexes: let MuJoCo do all of its velocity stage
     damped: int  # joints have damping, which acts on the velocity at the end of the step
     stages: int  # 1 semi-implicit Euler, 4 Runge-Kutta
@@ -139,9 +138,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     plan, ground, control = conditions.plan, conditions.ground, conditions.control
     joints, shared = conditions.constraints.joints, conditions.constraints.shared
     position_stage(world, plan.rich)
-    if plan.native:  # whose solver needs it
-        factor_inertia(world, joints)
-    elif plan.damped:
+    if plan.damped and not plan.native:
         add_damping(world, plan.dt)
     bad = locate_all(world, points, contacts, ground.surface, ground.shape, ground.table, plan.margin)
     if bad < 0 and ground.friction.varies:
@@ -152,21 +149,17 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     if too_small(points):
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
-    constrained = needs_constraints(world, conditions.guard) or not apart or (plan.native and contacts.number[0] > 0)
+    constrained = needs_constraints(world, conditions.guard) or not apart
     if constrained:
         if not apart:
             mj_collision(world.model, world.data)
         else:
             world.ncon[0] = 0
-        if plan.native:
-            tell_mujoco(world, points, contacts, conditions.native)
-        mj_make_constraint(world.model, world.data)
-        if plan.native:
-            mj_island(world.model, world.data)
-            mj_project_constraint(world.model, world.data)
+        if plan.folded:  # else MuJoCo's solver makes them, with those of contacts
+            mj_make_constraint(conditions.constraints.made.model, world.data)
     mj_transmission(world.model, world.data)
-    velocity_stage(world, plan.rich, constrained)
-    if constrained and not plan.native:
+    velocity_stage(world, plan.rich, constrained and plan.folded)
+    if constrained and plan.folded:
         read_shared_rows(conditions.constraints.made, shared)
     else:
         forget_shared_rows(shared)
@@ -226,6 +219,11 @@ def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     """Cold kernels that the first step calls, with their types: none."""
     return {}
+
+
+def native_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Those that the first step of law mujoco calls."""
+    return {native_step: (*kinds[:5], types.boolean)}
 
 
 @cold(types.none)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -13,7 +13,8 @@ from footfall.engine.joint_rows import JointRows
 from footfall.engine.others import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.servos import Servos, damping_servos
-from footfall.engine.shared_rows import MadeRows, SharedRows, make_made_rows, make_shared_rows
+from footfall.engine.shared_rows import MadeRows, SharedRows
+from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
@@ -85,7 +86,7 @@ class Guard(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """Constraints of the robot's joints and bodies, as far as they are eliminated: all, unless MuJoCo is the law."""
+    """Constraints of the robot's joints and bodies, as far as they are eliminated."""
 
     joints: JointRows
     shared: SharedRows
@@ -96,15 +97,18 @@ class Constraints(NamedTuple):
 
 
 class Native(NamedTuple):
-    """Our contact points as contacts of MuJoCo, for its own solver as the law."""
+    """Our contact points as contacts of MuJoCo, for law mujoco."""
 
     contact: np.ndarray  # (1,) template of mjContact
     ground_geom: int
     contact_id: np.ndarray  # at least (P,), scratch: MuJoCo's number of each near point
+    soft: SoftContacts  # the same as inertia
 
     def copy(self) -> Native:
         """The same, with scratch of its own: one for each run."""
-        return self._replace(contact=self.contact.copy(), contact_id=self.contact_id.copy())
+        arrays: dict[str, Any] = {name: value.copy() for name, value in self.soft._asdict().items() if np.ndim(value)}
+        soft = self.soft._replace(**arrays)
+        return self._replace(contact=self.contact.copy(), contact_id=self.contact_id.copy(), soft=soft)
 
 
 class Pushes(NamedTuple):
@@ -262,11 +266,10 @@ def make_scratch(model: mujoco.MjModel, points: AllPoints, signals: int) -> Scra
     )
 
 
-def make_constraints(data: mujoco.MjData, joints: JointRows, feet: int, most: int) -> Constraints:
-    """Room for the constraints of a run: ``joints``, which MuJoCo does not make, and up to ``most`` that it makes."""
-    shared = make_shared_rows(data.model, feet, most)
+def make_constraints(made: MadeRows, joints: JointRows, shared: SharedRows) -> Constraints:
+    """The constraints of a run: ``joints``, which MuJoCo does not make, and room for those that it makes."""
     own = JointRows(*(array.copy() for array in joints))
-    return Constraints(own, shared, make_made_rows(data), *np.zeros((3, data.model.nv)))
+    return Constraints(own, shared, made, *np.zeros((3, len(shared.weighed))))
 
 
 def with_slots(constraints: Constraints, slots: int) -> Constraints:

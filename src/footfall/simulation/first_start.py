@@ -98,7 +98,7 @@ def share_work(helper: Helper, functions: list[Any], parts: dict[Any, tuple[Any,
     """While a helper compiles the engine: compile cold ``parts`` of the loop and what the law's functions call."""
     for part, kinds in parts.items():
         part.note(kinds)
-    compile_cold(helper.claim, soon=True)
+    compile_cold(helper.claim, soon=True, beside=parts)
     for kernel in called_by(functions):
         if helper.process.poll() is None and helper.claim(kernel.symbol):
             kernel.link()

@@ -87,6 +87,7 @@ def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float
         coupled=int(law.coupled),
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),
+        folded=int(not law.native or sim.scene.native.soft.folded),
         rich=int(of_model.rich),
         damped=int(euler and of_model.damped),
         stages=1 if euler else 4,
@@ -126,8 +127,8 @@ def _of_model(scene: RunModel) -> _OfModel:
     return _OfModel(
         rich=bool(model.ntendon or model.nflex or (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any()),
         damped=bool((model.dof_damping > 0).any() or damping_servos(model).dof.size),
-        shared_rows=most_shared_rows(model, contacts=not scene.widened.never),
-        guard=make_guard(model),
+        shared_rows=most_shared_rows(scene.rows, contacts=not scene.widened.never),
+        guard=make_guard(scene.rows),
     )
 
 

@@ -142,7 +142,8 @@ class Run:
         self.step = 0
         self._loop: Any = None
         if helper is not None:
-            share_work(helper, law.kernels(), self._engine.cold_parts(types))
+            parts = step.native_parts(types) if law.native else self._engine.cold_parts(types)
+            share_work(helper, law.kernels(), parts)
         if start is not None:
             set_state(self, start)
 

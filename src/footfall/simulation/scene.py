@@ -11,9 +11,11 @@ import mujoco
 import numpy as np
 
 from footfall.engine import bridge
+from footfall.engine.active_set import FRICTION, LIMIT
 from footfall.engine.clearance import Widened, widen
-from footfall.engine.joint_rows import JointRows, leave_to_joint_rows, make_joint_rows
+from footfall.engine.joint_rows import KINDS, JointRows, leave_to_joint_rows, make_joint_rows
 from footfall.engine.servos import IMPLICIT
+from footfall.engine.soft_contacts import make_soft_contacts
 from footfall.engine.world import Native
 from footfall.errors import SimulationError
 from footfall.robot.model import compiled
@@ -34,8 +36,9 @@ class RunModel:
     """What runs of equal robots in equal steps are computed with, whatever the ground and the law; never changed."""
 
     model: mujoco.MjModel
+    rows: mujoco.MjModel  # the same, but for ``joints``: rows that MuJoCo makes in a step are of this one
     native: Native
-    joints: JointRows  # constraints of single joints, which MuJoCo does not make in this model
+    joints: JointRows  # constraints of single joints
     widened: Widened  # by which runs know how far apart bodies are
 
 
@@ -67,15 +70,12 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
     if int(model.opt.integrator) not in IMPLICIT:  # which tells how servos damp; the step is ours
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     widened = widen(model)
-    joints = make_joint_rows(model, native=native)
-    if not native:
-        leave_to_joint_rows(model)
-        # What the elimination of constraints reads: sparse rows, each with bounds of its own.
-        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
-        model.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
-    _give_room(model, robot.point_count + len(robot.others))
+    points = robot.point_count + len(robot.others)
+    _give_room(model, points)
     contact = np.zeros(1, dtype=bridge.CONTACT)
     ground_geom = -1
+    kinds: tuple[int, ...] = KINDS
+    soft = make_soft_contacts(model, (0.0, 0.0), (0.0,) * 5, 0)
     if own is not None:
         model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{own.cone.upper()}")
         model.opt.impratio = own.impratio
@@ -89,8 +89,18 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
         ground_geom = _first_geom(model, 0, "the ground")
         for foot in robot.feet:
             _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
-    ids = np.zeros(robot.point_count + len(robot.others), dtype=np.int64)
-    return RunModel(model, Native(contact, int(ground_geom), ids), joints, widened)
+        soft = make_soft_contacts(model, own.solref, own.solimp, points)
+        # Whether equalities of single joints are active is kept with the state, for MuJoCo's own solver, too.
+        kinds = (FRICTION, LIMIT) if soft.folded else ()
+    joints, rows = make_joint_rows(model, kinds), model
+    if soft.folded or not native:
+        # What the elimination of constraints reads: sparse rows, each with bounds of its own.
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
+        rows = copy.copy(model) if native else model
+        leave_to_joint_rows(rows, kinds)
+        rows.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+    ids = np.zeros(points, dtype=np.int64)
+    return RunModel(model, rows, Native(contact, int(ground_geom), ids, soft), joints, widened)
 
 
 @lru_cache(maxsize=8)  # hulls of large meshes take up to a second

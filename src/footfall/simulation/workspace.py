@@ -22,6 +22,7 @@ from footfall.engine.clearance import make_clearance
 from footfall.engine.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
 from footfall.engine.others import CHANGING, SIZES, Others, own_copy, with_places, with_tape
+from footfall.engine.shared_rows import make_made_rows, make_shared_rows
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape
 from footfall.engine.world import (
     Pushes,
@@ -59,7 +60,11 @@ class Workspace:
             plan=shared.plan,
             guard=shared.guard,
             clearance=make_clearance(sim.scene.widened, self.data),
-            constraints=make_constraints(self.data, sim.scene.joints, feet, shared.shared_rows),
+            constraints=make_constraints(
+                make_made_rows(sim.scene.rows, self.data),
+                sim.scene.joints,
+                make_shared_rows(model, feet, shared.shared_rows),
+            ),
             native=sim.scene.native.copy(),
             pushes=no_pushes(),
             ground=shared.ground,

@@ -140,7 +140,7 @@ def offered(setup: Setup, device: str, precision: str) -> None:
     law, ground = setup.law, setup.ground
     gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
     refused = {
-        "law mujoco is MuJoCo's own solver, which runs one world: use mujoco.rollout for many": law.native,
+        "law mujoco is MuJoCo's own contacts, in one world: use mujoco.rollout for many": law.native,
         f"{law.name} goes from event to event, which many worlds at once do not": law.event_driven,
         f"many worlds are integrated by 'euler', not by '{setup.integrator}'": setup.integrator != "euler",
         "many worlds have one friction each: friction that varies from place to place is not offered": (

@@ -1,0 +1,255 @@
+"""A step of law mujoco: MuJoCo's soft contacts and all constraint rows from one solution, and the acceleration.
+
+Newton's method on MuJoCo's cost, as its own solver has it (its manual, Computation, "Newton"). Contacts and constraints
+of single joints are folded into the inertia (:mod:`footfall.engine.soft_contacts`, :mod:`footfall.engine.joint_rows`),
+rows over several dofs are eliminated (:mod:`footfall.engine.shared_rows`): with this inertia, H, the next acceleration
+is ``a + H^-1 g``, where the force ``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as
+long as points press and slide as before, the first round is the last. MuJoCo's own solver is asked where rounds do not
+end, where bodies of the robot touch each other with round cones, whose rows have no bounds of their own, and where
+there are more rows to eliminate than dofs to solve for.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.active_set import HALVINGS
+from footfall.engine.bridge import (
+    mj_factor_m,
+    mj_fwd_constraint,
+    mj_island,
+    mj_make_constraint,
+    mj_project_constraint,
+    mj_reference_constraint,
+)
+from footfall.engine.joint_rows import (
+    TINY,
+    add_joint_row_forces,
+    evaluate_joint_rows,
+    fold_joint_rows,
+    joint_slope,
+    set_joint_forces,
+    set_joint_states,
+)
+from footfall.engine.kinematics import add_forces, velocities
+from footfall.engine.mobility import finish_solve, half_solve
+from footfall.engine.mujoco_solver import ask_mujoco, set_mode, tell_mujoco, to_middle
+from footfall.engine.near_bodies import release_all
+from footfall.engine.shared_rows import (
+    add_shared_row_forces,
+    answer_change,
+    begin_shared_line,
+    hold_rows,
+    set_shared_forces,
+    set_shared_states,
+    shared_slope,
+)
+from footfall.engine.soft_contacts import (
+    contact_slope,
+    evaluate_contacts,
+    fold_contacts,
+    set_accelerations,
+    set_contact_forces,
+    set_stiffness,
+)
+from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, multiply_inertia, solve
+from footfall.solve.dense import copy
+
+#: Evaluations after which MuJoCo's own solver is asked; mostly two do.
+ROUNDS = 100
+#: Force left over that is rounding, as a share of all forces; and the last change that is, as a share of acceleration.
+#: Shares are taken by the diagonal of M, in which all dofs have one unit. On slippery ground forces are as inexact as
+#: rounding times the stiffness of a pyramid's edges: then the change decides.
+NO_FORCE, NO_CHANGE = 1e-12, 1e-10
+#: A change beside which that of the cost, its square, is lost in rounding: no search along the line.
+SMALL = 1e-6
+
+
+@inlined
+def evaluate(world, points, contacts, constraints, soft, needed):
+    """Forces of all rows and contacts at ``qacc``, and into ``needed`` (nv,) what M a lacks without them."""
+    total = world.qfrc_constraint
+    set_accelerations(world, points, contacts, soft)
+    set_contact_forces(points, contacts, soft)
+    set_joint_forces(constraints.joints, world.qacc)
+    set_shared_forces(constraints.shared, world.qacc)
+    multiply_inertia(world, world.qacc, needed)
+    for j in range(total.size):
+        total[j] = 0.0
+        needed[j] -= world.qfrc_smooth[j]
+    add_joint_row_forces(constraints.joints, total)
+    add_shared_row_forces(constraints.shared, total)
+    add_forces(world.cdof, world.subtree_com, points, contacts, total)
+
+
+@inlined
+def set_states(world, contacts, constraints, soft):
+    """What rows and contacts are to add to the inertia at ``qacc``. Gives whether any of it changed."""
+    changed = set_stiffness(contacts, soft)
+    changed = set_joint_states(constraints.joints, world.qacc) or changed
+    return set_shared_states(constraints.shared, world.qacc) or changed
+
+
+@inlined
+def factor_folded(world, points, contacts, constraints, soft):
+    """Factor the inertia with what rows and contacts add to it; M itself stays as it is."""
+    joints, shared = constraints.joints, constraints.shared
+    fold_joint_rows(joints)
+    copy(soft.kept, world.M)
+    add_inertia(world, joints.added)
+    fold_contacts(world, points, contacts, soft)
+    mj_factor_m(world.model, world.data)
+    copy(world.M, soft.kept)
+    if shared.number[0] > 0:
+        hold_rows(world, shared, False)
+
+
+@cold(types.float64)
+def least_cost(world, contacts, constraints, soft, needed):
+    """How far to go along ``constraints.direction``, which leads beyond the least cost: less than 1.
+
+    The cost has the slope (needed forces - forces of rows and contacts) . direction, and what is needed changes
+    linearly from ``constraints.needed`` to ``needed``.
+    """
+    joints, shared, at, direction = (
+        constraints.joints,
+        constraints.shared,
+        constraints.acceleration,
+        constraints.direction,
+    )
+    begin, change, low, high = 0.0, 0.0, 0.0, 1.0
+    for j in range(at.size):
+        begin += direction[j] * constraints.needed[j]
+        change += direction[j] * (needed[j] - constraints.needed[j])
+    begin_shared_line(shared, at, direction)
+    for _ in range(HALVINGS):
+        t = 0.5 * (low + high)
+        slope = begin + t * change - joint_slope(joints, at, direction, t)
+        slope -= shared_slope(shared, t) + contact_slope(contacts, soft, t)
+        if slope <= 0.0:
+            low = t
+        else:
+            high = t
+    return low
+
+
+@inlined
+def last_change(world, constraints):
+    """The size of the last round's change beside that of the acceleration."""
+    change, motion = 0.0, 0.0
+    for j in range(world.qacc.size):
+        inertia = world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1]
+        change += constraints.direction[j] ** 2 * inertia
+        motion += world.qacc[j] ** 2 * inertia
+    return math.sqrt(change / max(TINY, motion))
+
+
+@inlined
+def force_left(world, needed):
+    """The size of the force left over beside that of all forces."""
+    left, forces = 0.0, 0.0
+    for j in range(needed.size):
+        inertia = world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1]
+        left += (world.qfrc_constraint[j] - needed[j]) ** 2 / inertia
+        forces += (abs(world.qfrc_constraint[j]) + abs(world.qfrc_smooth[j])) ** 2 / inertia
+    return math.sqrt(left / max(TINY, forces))
+
+
+@inlined
+def newton_step(world, contacts, constraints, soft, needed):
+    """Add H^-1 g to ``qacc``; what it was is kept."""
+    qacc, direction = world.qacc, constraints.direction
+    for j in range(qacc.size):
+        direction[j] = world.qfrc_constraint[j] - needed[j]
+    half_solve(world, direction)
+    if constraints.shared.number[1] > 0:
+        answer_change(world, constraints.shared, direction)
+    finish_solve(world, direction)
+    for i in range(contacts.number[0]):
+        copy(soft.before[contacts.points[i]], soft.found[contacts.points[i]])
+    for j in range(qacc.size):
+        constraints.acceleration[j], constraints.needed[j] = qacc[j], needed[j]
+        qacc[j] += direction[j]
+
+
+@inlined
+def led_too_far(world, constraints, needed):
+    """Whether the cost rises again where the last change has led: the force left over there points back."""
+    ahead = 0.0
+    for j in range(needed.size):
+        ahead += constraints.direction[j] * (world.qfrc_constraint[j] - needed[j])
+    return ahead < 0.0
+
+
+@inlined
+def solve_folded(world, points, contacts, constraints, soft, needed):
+    """Forces of contacts, of all rows, and ``qacc``; ``needed`` (nv,) is scratch. Gives whether they were found."""
+    to_middle(points, contacts, 0.5)
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    evaluate_contacts(points, contacts, soft)
+    evaluate_joint_rows(world, constraints.joints)
+    copy(world.qacc, world.qacc_warmstart)
+    stepped, factored, change = False, False, 0.0
+    for _ in range(ROUNDS):
+        evaluate(world, points, contacts, constraints, soft, needed)
+        if stepped:
+            change = last_change(world, constraints)
+            if not (force_left(world, needed) > NO_FORCE and change > NO_CHANGE):
+                return True
+        if set_states(world, contacts, constraints, soft):
+            factored = False
+            if stepped and change > SMALL and led_too_far(world, constraints, needed):
+                share = least_cost(world, contacts, constraints, soft, needed)
+                for j in range(world.qacc.size):
+                    world.qacc[j] = constraints.acceleration[j] + share * constraints.direction[j]
+                stepped = False
+                continue
+        if not factored:
+            factor_folded(world, points, contacts, constraints, soft)
+        newton_step(world, contacts, constraints, soft, needed)
+        stepped = factored = True
+    to_middle(points, contacts, -0.5)
+    return False
+
+
+@cold(types.none)
+def solve_by_mujoco(world, points, contacts, scratch, native):
+    """The same by MuJoCo's own solver, which makes its own rows of all constraints."""
+    mj_factor_m(world.model, world.data)
+    tell_mujoco(world, points, contacts, native)
+    mj_make_constraint(world.model, world.data)
+    mj_island(world.model, world.data)
+    mj_project_constraint(world.model, world.data)
+    mj_reference_constraint(world.model, world.data)
+    solve(world, world.qacc_smooth, world.qfrc_smooth)
+    mj_fwd_constraint(world.model, world.data)
+    ask_mujoco(world, points, contacts, native, scratch.wrench)
+
+
+@cold(types.none)
+def native_step(world, points, contacts, scratch, conditions, constrained):
+    """Forces of MuJoCo's contacts and ``qacc``. As in MuJoCo's step, constraints are solved without damping."""
+    native, constraints, soft = conditions.native, conditions.constraints, conditions.native.soft
+    release_all(points, contacts)
+    if not constrained:
+        world.ncon[0] = 0
+    round_pairs = soft.elliptic == 1 and world.ncon[0] > 0
+    many = constraints.shared.number[0] + constraints.shared.number[2] > world.qvel.size
+    alone = soft.folded == 1 and not (round_pairs or many)
+    if alone and solve_folded(world, points, contacts, constraints, soft, scratch.generalised):
+        for i in range(contacts.number[0]):
+            set_mode(points, contacts, contacts.points[i])
+    else:
+        solve_by_mujoco(world, points, contacts, scratch, native)
+    copy(world.qacc_warmstart, world.qacc)
+    if conditions.plan.damped:
+        add_damping(world, conditions.plan.dt)
+        add_servo_damping(world, conditions.plan.dt)
+        mj_factor_m(world.model, world.data)
+        for j in range(world.qacc.size):
+            world.qacc[j] = world.qfrc_smooth[j] + world.qfrc_constraint[j]
+        half_solve(world, world.qacc)
+        finish_solve(world, world.qacc)
