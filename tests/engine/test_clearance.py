@@ -8,8 +8,9 @@ import pytest
 from real_robots import FILES, real_robot
 
 import footfall as ff
-from footfall.engine.clearance import SERVED, levers, may_touch, widen
+from footfall.engine.clearance import REACH, SAFE, SERVED, SLACK, levers, may_touch, widen
 from footfall.simulation import workspace
+from footfall.simulation.run import Run, Task
 
 #: Arms that strike each other and a wall, a weight on a slide, a ball that flies into them; all kinds of joints.
 CROWD = """
@@ -162,6 +163,62 @@ def touching(rec: ff.Recording) -> np.ndarray:
         mujoco.mj_collision(model, data)
         found[k] = data.ncon > 0
     return found
+
+
+def contacts_at(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
+    """Distances (m) of the contacts that MuJoCo finds in a pose."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    return data.contact.dist.copy()
+
+
+def first_touch(model: mujoco.MjModel, home: np.ndarray, seed: int) -> np.ndarray:
+    """A pose on a random way from home where bodies begin to touch."""
+    rng = np.random.default_rng(seed)
+    way, low, high = rng.uniform(0.2, 1.0) * rng.normal(size=model.nv), 0.0, 1.0
+
+    def pose(share: float) -> np.ndarray:
+        qpos = home.copy()
+        mujoco.mj_integratePos(model, qpos, way, share)
+        return qpos
+
+    for _ in range(12):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if contacts_at(model, pose(middle)).size else (middle, high)
+    return pose(high)
+
+
+@pytest.mark.parametrize(("name", "seeds"), [("g1", (602, 741, 1805)), ("talos", (1334, 1973, 2155))])
+def test_meshes_that_just_touch_are_not_seen_apart(name, seeds):
+    """The hardest of thousands of poses: with wide margins MuJoCo finds these meshes apart."""
+    robot = real_robot(name)
+    widened = widen(robot.model)
+    widest = REACH * widened.lever.max()
+    for seed in seeds:
+        qpos = first_touch(robot.model, robot.home, seed)
+        assert contacts_at(robot.model, qpos).size
+        seen = contacts_at(widened.model, qpos).min(initial=widest) - widened.margin
+        assert seen > 0.0
+        assert SAFE * seen < SLACK * widest
+
+
+def test_a_run_knows_nothing_of_how_far_apart_bodies_were_in_the_one_before():
+    sim = ff.Simulation(crowd())
+    shaken = np.random.default_rng(3).normal(size=sim.robot.model.nv)
+    firsts = []
+    for _ in range(2):
+        run = Run(sim, 0.3, Task(qvel=shaken))
+        run.advance(1)
+        clearance = run.conditions.clearance
+        firsts.append((clearance.place.copy(), clearance.room.copy(), clearance.looks.copy()))
+        run.advance(250)
+        assert not np.array_equal(clearance.looks, firsts[0][2])
+        run.give_back()
+    for first, again in zip(*firsts, strict=True):
+        np.testing.assert_array_equal(again, first)
 
 
 def test_a_robot_that_stands_is_looked_at_once(monkeypatch):

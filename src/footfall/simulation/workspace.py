@@ -198,13 +198,14 @@ class Workspace:
 
         Of constraints over several dofs it is their number: of a row nothing is read that the same step did not write.
         """
-        constraints = self.conditions.constraints
+        constraints, clearance = self.conditions.constraints, self.conditions.clearance
+        looked = (clearance.place, clearance.room, clearance.looks)
         few = constraints._replace(shared=constraints.shared.number, made=())
         places = tuple(getattr(self._all_points.others, name) for name in CHANGING)
         points = tuple(value for name, value in self._all_points._asdict().items() if name != "others")
         operators = (self.points.shared, self.contacts.mobility)
         of_law = tuple(one.named for one in self.of_law if one is not None)
-        rest = (self.scratch, of_law, few, self.conditions.native, self.flow or ())
+        rest = (self.scratch, of_law, few, looked, self.conditions.native, self.flow or ())
         contacts = tuple(value for name, value in self._all_contacts._asdict().items() if "friction" not in name)
         return _arrays((points, places, contacts, operators, rest))
 
