@@ -215,10 +215,10 @@ def impacts(command, capsys):
 
 
 def pulls(command, capsys):
-    times = np.arange(0.0, 0.4, 0.005)
+    times = np.arange(0.0, 0.2, 0.005)
     lines = ["time,normal,tangential,trial"]
     for trial, load in enumerate((20.0, 40.0, 60.0)):
-        force = np.where(times < 0.25, 2.0 * load * times, 0.4 * load)
+        force = np.where(times < 0.125, 4.0 * load * times, 0.4 * load)
         lines += [f"{t:.3f},{load},{f:.6f},{trial}" for t, f in zip(times, force, strict=True)]
     Path("pulls.csv").write_text("\n".join(lines))
     assert main([*command, "--evaluations", "24", "--json"]) == 0

@@ -16,11 +16,14 @@ from example_outcomes import OUTCOMES, PAGES, ROOT, snippets, stood_or_walked
 
 import footfall as ff
 from footfall.cli import COMMANDS
+from footfall.show.style import RC
 
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
+    """In a folder of its own, with pictures half as fine, a quarter as large: what is on them is the same."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(RC, "savefig.dpi", 100)
 
 
 # ---- programs ------------------------------------------------------------------------------------------------------
