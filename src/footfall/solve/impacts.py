@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.errors import SolveError, did_you_mean
-from footfall.solve.numpy_api import cone_newton
-from footfall.solve.solution import as_floats, as_square
+from footfall.solve.numpy_api import ContactProblem, newton_impulse
+from footfall.solve.solution import STATUSES, as_floats, as_square
 
 RULES = ("newton", "poisson", "energetic")
 #: Sliding slower than this share of the speed before the impact counts as none.
@@ -64,41 +64,62 @@ def impact(
     in the impact. Poisson's and the energetic rule need one point that comes in: of several at once they do not say
     what happens.
     """
-    if rule not in RULES:
-        raise SolveError(f"no rule of restitution is called '{rule}': {did_you_mean(rule, RULES)}")
-    if not 0.0 <= restitution <= 1.0:
-        raise SolveError(f"restitution = {restitution} but it must be between 0 and 1")
+    return collide(collision(mass_matrix, jacobian, velocity), friction, restitution, rule)
+
+
+class Collision(NamedTuple):
+    """What comes to the ground, its numbers looked at: once for any friction and restitution."""
+
+    mass_matrix: np.ndarray  # (nv, nv)
+    jacobian: np.ndarray  # (3P, nv)
+    velocity: np.ndarray  # (nv,) before
+    moved: np.ndarray  # (nv, 3P) change of velocity by impulses
+    W: np.ndarray  # (3P, 3P) the same of the points
+    before: np.ndarray  # (P, 3) m/s, velocities of the points
+
+
+def collision(mass_matrix: Any, jacobian: Any, velocity: Any) -> Collision:
+    """The arguments of :func:`impact` of that name in their shapes, or a sentence about what is wrong with them."""
     M = as_square(mass_matrix, "mass_matrix")
     v = as_floats(velocity, "velocity", (len(M),))
     J = as_floats(jacobian, "jacobian", (None, len(M)))
     points, rest = divmod(len(J), 3)
     if rest or not points:
         raise SolveError(f"jacobian must have three rows per point, but has {len(J)} rows")
-    mu = as_floats(np.broadcast_to(friction, points) if np.ndim(friction) == 0 else friction, "friction", (points,))
-    if (mu < 0.0).any():
-        raise SolveError(f"friction must be >= 0, but is {mu.min()}")
     try:
         moved = np.linalg.solve(M, J.T)
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         raise SolveError("mass_matrix must be positive definite") from None
     W = J @ moved
-    W = 0.5 * (W + W.T)
-    before = (J @ v).reshape(points, 3)
+    return Collision(M, J, v, moved, 0.5 * (W + W.T), (J @ v).reshape(points, 3))
+
+
+def collide(given: Collision, friction: Any, restitution: float, rule: str) -> Impact:
+    """What friction, one number or (P,), and restitution by a rule make of a collision."""
+    if rule not in RULES:
+        raise SolveError(f"no rule of restitution is called '{rule}': {did_you_mean(rule, RULES)}")
+    if not 0.0 <= restitution <= 1.0:
+        raise SolveError(f"restitution = {restitution} but it must be between 0 and 1")
+    before, points = given.before, len(given.before)
+    mu = as_floats(np.full(points, friction) if np.ndim(friction) == 0 else friction, "friction", (points,))
+    if (mu < 0.0).any():
+        raise SolveError(f"friction must be >= 0, but is {mu.min()}")
     impulse = np.zeros((points, 3))
     coming = before[:, 2] < 0.0
     if rule == "newton":
-        solved = cone_newton(W, before, mu, target=np.where(coming, -restitution * before[:, 2], 0.0))
-        if not solved.solved:
-            raise SolveError(f"the impact was not solved: {solved.status.sentence}")
-        impulse = solved.z
+        target = np.where(coming, -restitution * before[:, 2], 0.0)
+        impulse, status, _ = newton_impulse(ContactProblem(given.W, before, mu, target, impulse))
+        if status:
+            raise SolveError(f"the impact was not solved: {STATUSES[status].sentence}")
     elif coming.any():
         if points > 1:
             raise SolveError(f"the {rule} rule follows one point through the impact, not {points}: take 'newton'")
-        impulse[0] = _followed(W, before[0], mu[0], restitution, rule)
-    change = moved @ impulse.ravel()
-    lost = -float(change @ M @ (v + 0.5 * change))
-    return Impact(v + change, impulse, before, (J @ (v + change)).reshape(points, 3), lost, rule)
+        impulse[0] = _followed(given.W, before[0], mu[0], restitution, rule)
+    change = given.moved @ impulse.ravel()
+    after = given.velocity + change
+    lost = -float(change @ given.mass_matrix @ (after - 0.5 * change))
+    return Impact(after, impulse, before, (given.jacobian @ after).reshape(points, 3), lost, rule)
 
 
 class _State(NamedTuple):

@@ -215,17 +215,22 @@ def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: A
     Newton's steps and Lemke's pivots, or sweeps. Arguments as of :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
+    return _solution(given, *newton_impulse(given))
+
+
+def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
+    """Impulses (P, 3) by Newton's steps, the number of the status that they end with, and how many they were."""
     points = len(given.friction)
     impulse = given.start.copy()
     if points == 0:
-        return _solution(given, impulse, 0, 0)
+        return impulse, 0, 0
     if points > MANY:
         found, iterations = solve_many(given.W, given.free, given.target, given.friction, impulse)
-        return _solution(given, impulse, 0 if found else 2, iterations)
+        return impulse, 0 if found else 2, iterations
     floats, integers = np.zeros(cone_floats(points)), np.zeros(cone_integers(points), dtype=np.int64)
     own = Dense(given.W, given.free, given.target, given.friction, impulse, floats, integers)
     found, iterations, _ = solve_cone(own, False, 0.0, math.inf)
-    return _solution(given, impulse, 0 if found else 2, iterations)
+    return impulse, 0 if found else 2, iterations
 
 
 def polyhedral_lcp(

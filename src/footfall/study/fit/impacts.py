@@ -7,14 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall import solve
 from footfall.errors import SolveError, StudyError
 from footfall.files.delimited import read_columns
+from footfall.measure.common import once
 from footfall.measure.trajectory import velocity_error
 from footfall.simulation import Simulation
+
+if TYPE_CHECKING:
+    from footfall.solve.impacts import Collision
 
 #: What ``follow_impact`` measures, with its weight in the loss.
 IMPACT_WEIGHTS = {"velocity_energy": 1.0}
@@ -46,18 +50,21 @@ def follow_impact(sim: Simulation, trial: ImpactTrial) -> dict[str, float]:
     """Error of the velocity after an impact in the norm of the kinetic energy, relative to that before it."""
     if not hasattr(sim.law, "restitution"):
         raise StudyError(f"{sim.law.name} has no restitution to fit to impacts: take time-stepping")
+    from footfall.solve.impacts import collide  # on first use, with SciPy
+
     try:
-        found = solve.impact(  # loaded on first use, with SciPy
-            trial.mass_matrix,
-            trial.jacobian,
-            trial.before,
-            friction=sim.ground.dynamic_friction,
-            restitution=sim.law.restitution,
-            rule=trial.rule,
-        )
+        found = collide(_collision(trial), sim.ground.dynamic_friction, sim.law.restitution, trial.rule)
     except SolveError as error:
         raise StudyError(f"{trial.name}: {error}") from error
     return {"velocity_energy": velocity_error(found.velocity, trial.after, trial.mass_matrix, trial.before)}
+
+
+@once
+def _collision(trial: ImpactTrial) -> Collision:
+    """Of a trial, which a fit follows thousands of times."""
+    from footfall.solve.impacts import collision
+
+    return collision(trial.mass_matrix, trial.jacobian, trial.before)
 
 
 def planar_impact(
