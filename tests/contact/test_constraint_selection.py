@@ -44,14 +44,15 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
             mujoco.mj_integratePos(model, qpos, 10 ** rng.uniform(-6, -0.5) * rng.normal(size=model.nv), 1.0)
         run.data.qpos[:] = qpos
         mujoco.mj_kinematics(run.model, run.data)
-        lowest = (point_positions(robot, run.data)[:, 2] - robot.point_radius).min()
-        run.data.qpos[height] += rng.choice([0.0, rng.uniform(-1e-3, 1e-3), rng.uniform(0.0, 5e-3)]) - lowest
+        places = point_positions(robot, run.data)
+        over = (0.0, rng.uniform(-1e-3, 1e-3), rng.uniform(0.0, 5e-3))[rng.integers(3)]
+        lift = over - (places[:, 2] - robot.point_radius).min()
+        run.data.qpos[height] += lift
         run.data.qvel[:] = 0.0 if rng.random() < AT_REST else 10 ** rng.uniform(-3, 0.7) * rng.normal(size=model.nv)
         run.data.ctrl[:] = rng.uniform(0.0, 30.0) * rng.normal(size=model.nu)
         run.points.memory[:] = 0.0
         run.points.memory[:feet, 0] = rng.integers(0, 3, size=feet) * (rng.random() < 0.5)
-        mujoco.mj_kinematics(run.model, run.data)
-        run.points.anchor[:feet] = point_positions(robot, run.data)
+        run.points.anchor[:feet] = np.add(places, (0.0, 0.0, lift))
         run.step, run.outcome[:] = 0, 0
         run.advance(1)
         if run.contacts.number[0]:
@@ -65,29 +66,35 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
 def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
     """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in and is not leaving."""
     robot, law = ff.load_robot(name), ff.law(LAW)
-    seen, tried = 0, []
+    tried, touching = [], []
     for run in random_states(robot, count, 1, law):
-        seen += 1
         tried.append(run.scratch.signals[0])
-        near, contacts = reference.near(run), run.contacts
-        force, mode = run.points.force[near], run.points.mode[near]
         assert run.tape.status[0] == 0
         assert run.scratch.signals[1] == 0
-        assert (force[:, 2] >= 0.0).all()
-        limit = np.where(mode == SLIDE, contacts.dynamic_friction[near], contacts.static_friction[near]) * force[:, 2]
-        assert (np.hypot(force[:, 0], force[:, 1]) <= limit * (1.0 + 1e-9) + 1e-12).all()
-        end = end_velocities(run)
-        scale = 1e-6 * max(1.0, np.abs(contacts.velocity[near]).max())
-        # Forces are spread as if the sole were level; where it lands askew, friction has its vertices' heights as arms.
-        askew = np.ptp(contacts.gap[near]) / 0.05 * (0.1 + np.abs(contacts.velocity[near]).max())
-        foot = contacts.body[near]
-        deepest = np.array([min(0.0, contacts.gap[near][foot == b].min()) for b in foot])
-        allowed = -(contacts.gap[near] - deepest) / DT - scale - askew
-        leaving = (end[:, 2] > -law.v_t) & (end[:, 2] - contacts.velocity[near, 2] > law.a_t * DT)
-        assert ((end[:, 2] >= allowed) | leaving | (mode != 0)).all()
-        assert np.abs(end[mode == STICK, :2]).max(initial=0.0) < 20.0 * scale + askew
-        slides = (mode == SLIDE) & (np.hypot(end[:, 0], end[:, 1]) > 1e3 * scale + askew)
-        assert (np.einsum("pi,pi->p", force[slides, :2], end[slides, :2]) <= 0.0).all()
+        near, contacts = reference.near(run), run.contacts
+        friction = contacts.static_friction[near], contacts.dynamic_friction[near]
+        found = run.points.force[near], run.points.mode[near], contacts.velocity[near], contacts.gap[near]
+        touching.append((*found, contacts.body[near], *friction, end_velocities(run)))
+    # All points of all states, one after the other, and which state they are of.
+    first = np.cumsum([0, *(len(mode) for _, mode, *_ in touching)])[:-1]
+    force, mode, velocity, gap, foot, static, dynamic, end = map(np.concatenate, zip(*touching, strict=True))
+    seen = len(touching)
+    state = np.repeat(np.arange(seen), np.diff([*first, len(mode)]))
+    assert (force[:, 2] >= 0.0).all()
+    limit = np.where(mode == SLIDE, dynamic, static) * force[:, 2]
+    assert (np.hypot(force[:, 0], force[:, 1]) <= limit * (1.0 + 1e-9) + 1e-12).all()
+    fastest = np.maximum.reduceat(np.abs(velocity).max(axis=1), first)[state]
+    scale = 1e-6 * np.maximum(1.0, fastest)
+    # Forces are spread as if the sole were level; where it lands askew, friction has its vertices' heights as arms.
+    askew = (np.maximum.reduceat(gap, first) - np.minimum.reduceat(gap, first))[state] / 0.05 * (0.1 + fastest)
+    deepest = np.zeros((seen, foot.max() + 1))
+    np.minimum.at(deepest, (state, foot), gap)
+    allowed = -(gap - deepest[state, foot]) / DT - scale - askew
+    leaving = (end[:, 2] > -law.v_t) & (end[:, 2] - velocity[:, 2] > law.a_t * DT)
+    assert ((end[:, 2] >= allowed) | leaving | (mode != 0)).all()
+    assert (np.abs(end[:, :2]).max(axis=1) < 20.0 * scale + askew)[mode == STICK].all()
+    slides = (mode == SLIDE) & (np.hypot(end[:, 0], end[:, 1]) > 1e3 * scale + askew)
+    assert (np.einsum("pi,pi->p", force[slides, :2], end[slides, :2]) <= 0.0).all()
     print(
         f"\n    {name}: {seen} states touched, {np.mean(tried):.2f} tried on average, {max(tried):.0f} at most", end=""
     )

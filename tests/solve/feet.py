@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +23,12 @@ def feet(rng: np.random.Generator, counts: tuple[int, ...], friction: float, spi
     rows = []
     for foot, count in enumerate(counts):
         for _ in range(count):
-            arm = np.array([*rng.uniform(-0.1, 0.1, 2), -0.05])
-            for axis in np.eye(3):
-                row = np.zeros(size)
-                row[6 * foot : 6 * foot + 6] = [*axis, *np.cross(arm, axis)]
-                rows.append(row)
-    jacobian = np.array(rows)
+            (x, y), z = rng.uniform(-0.1, 0.1, 2), -0.05
+            own = np.zeros((3, size))
+            own[:, 6 * foot : 6 * foot + 3] = np.eye(3)
+            own[:, 6 * foot + 3 : 6 * foot + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]  # arm times axis
+            rows.append(own)
+    jacobian = np.concatenate(rows)
     fall = rng.normal(size=size) * np.tile([0.5, 0.5, 0.2, spin, spin, spin], len(counts))
     fall[2::6] -= 0.3
     return Feet(jacobian @ mobility @ jacobian.T, (jacobian @ fall).reshape(-1, 3), friction)
@@ -37,7 +38,8 @@ SHAPES = ((1,), (2, 1), (4,), (4, 4), (9,), (6, 6))
 FRICTIONS = (0.0, 0.3, 0.7, 1.0)
 
 
-def many(number: int, seed: int = 0) -> list[Feet]:
-    """So many problems, of all shapes and coefficients."""
+@cache
+def many(number: int, seed: int = 0) -> tuple[Feet, ...]:
+    """So many problems, of all shapes and coefficients, not to be changed."""
     rng = np.random.default_rng(seed)
-    return [feet(rng, SHAPES[i % len(SHAPES)], rng.choice(FRICTIONS)) for i in range(number)]
+    return tuple(feet(rng, SHAPES[i % len(SHAPES)], rng.choice(FRICTIONS)) for i in range(number))
