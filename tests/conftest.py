@@ -19,10 +19,16 @@ from browser import Browser, find_chromium
 from footfall.contact import registry
 
 
-def pytest_collection_finish() -> None:
-    """What was imported to find the tests stays to the end, and is searched for garbage no more."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported to find the tests stays to the end, and is searched for garbage once."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True)
