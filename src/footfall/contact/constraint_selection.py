@@ -38,7 +38,7 @@ from footfall.solve.selection.states import (
     SPEED,
     STILL,
     clamped,
-    remembered,
+    state_of,
     vertex,
 )
 
@@ -120,10 +120,17 @@ def point_by_point(problem, feet, signals):
 
     Adds to the states tried.
     """
-    contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     free_velocities(problem, 0.0)
     status, tried = solve_contacts(problem)
     signals[0], signals[1] = signals[0] + tried, status
+    leave_states(problem, feet, signals)
+    return status
+
+
+@inlined
+def leave_states(problem, feet, signals):
+    """Write the signals of feet whose points are clamped or free one by one, and what the next step is to remember."""
+    contacts, memory, mode = problem.contacts, problem.memory, problem.mode
     for b in range(contacts.near.size - 1):
         count, slides = 0, 0.0
         for i in range(contacts.near[b], contacts.near[b + 1]):
@@ -135,7 +142,6 @@ def point_by_point(problem, feet, signals):
                 contacts.anchor[p, k] = contacts.position[p, k]
         if b < feet:
             signals[2 + b], signals[2 + feet + b] = min(count, FACE), slides
-    return status
 
 
 @inlined
@@ -197,7 +203,7 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
     if parameters.one_step == 1.0:
         return find_at_once(problem, desk, signals, parameters)
     for b in range(contacts.near.size - 1):
-        desk.code[b] = remembered(memory, desk, b) if parameters.warm == 1.0 else NONE
+        desk.code[b] = state_of(memory[:, MODE], desk, b) if parameters.warm == 1.0 else NONE
     return find_states(problem, desk, signals, parameters)
 
 

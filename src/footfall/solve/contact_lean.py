@@ -13,8 +13,8 @@ from footfall.solve.problem import begin_problem
 #: Status of a law whose problem is laid out and not solved yet; that guesses did not solve; that Newton solved, so that
 #: guesses from its forces remain; and the same where it did not.
 DEFERRED, HARD, NEAR, NOT_NEAR = 2, 3, 4, 5
-#: Status of a law whose states of the feet are still to be found.
-SEARCHING = 6
+#: Status of a law whose states of the feet are still to be found; and the same after Newton, which suggests states.
+SEARCHING, SUGGESTING = 6, 7
 # Where the step, the motion that is none and by how much Newton's best forces miss stand in the first row of ``local``
 # while a problem waits.
 STEP, STILL, LOWEST = 0, 1, 2

@@ -220,16 +220,20 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
 
     @cuda.jit(**limited(registers))
     def entry(robot, state, space, queues, turn):
-        lane, number = cuda.threadIdx.x, cuda.blockIdx.x
-        if number >= queues.number[turn.queue]:
+        lane, number, waiting = cuda.threadIdx.x, cuda.blockIdx.x, queues.number[turn.queue]
+        if number >= waiting:
             return
-        owner = queues.member[turn.queue, number]
-        own = space_of(space, owner)
-        answer = solve(lane, robot, state_of(state, turn.first + owner), own, law_of(own.law), turn, make_desk())
-        if lane == 0:
-            own.progress[ANSWER] = answer
-            if answer >= DEFERRED:
-                wait_in_line(queues, answer, owner, turn.queue)
+        desk = make_desk()
+        while number < waiting:
+            owner = queues.member[turn.queue, number]
+            own = space_of(space, owner)
+            answer = solve(lane, robot, state_of(state, turn.first + owner), own, law_of(own.law), turn, desk)
+            if lane == 0:
+                own.progress[ANSWER] = answer
+                if answer >= DEFERRED:
+                    wait_in_line(queues, answer, owner, turn.queue)
+            number += cuda.gridDim.x
+            cuda.syncthreads()  # before the desk is used again
 
     return kept_on_disk(entry)
 

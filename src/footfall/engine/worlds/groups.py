@@ -24,6 +24,9 @@ from footfall.solve.together.desk import LANES as LANES_OF_WARP
 GROUPS, LEAST = 4, 16384
 #: Linear problems that a search for states solves in a turn: while all worlds take steps, and in turns that are added.
 SOLUTIONS, MORE_SOLUTIONS = 48, 128
+#: The most warps that are started where states are searched, each of which may take several worlds: most need none, and
+#: 65,536 warps that find nothing to do take 40 us. Elsewhere there is one for each world.
+WARPS = 8192
 #: A turn in which nothing is done, to compile kernels for.
 NO_TURN = Turn(0, 0, 0, 0, 0)
 
@@ -65,11 +68,10 @@ def _make_group(cuda: Any, kernels: Kernels, lane: int, lanes: int, block: int) 
     queues, stream = empty_queues(cuda, lanes), cuda.stream()
     clear = launcher(kernels.clear, (1, 1, stream), (queues,))
     step_on = launcher(kernels.step, (-(-lanes // block), block, stream), (*kernels.stepped, queues))
-    shape = lanes, LANES_OF_WARP, stream
+    shape = min(lanes, WARPS) if len(kernels.solvers) > 2 else lanes, LANES_OF_WARP, stream
     guess, newton, *search = (launcher(solver, shape, (*kernels.solved, queues)) for solver in kernels.solvers)
-    # After a search few problems are left, and guesses after Newton may wait for the next turn.
-    solved_by = (guess, GUESS), (newton, NEWTON)
-    parts_of_a_turn = ((search[0], SEARCH), *solved_by) if search else (*solved_by, (guess, AFTER))
+    searched = ((search[0], SEARCH),) if search else ()
+    parts_of_a_turn = (guess, GUESS), (newton, NEWTON), *searched, (guess, AFTER)
 
     def move(span: Span, first: int, start: int) -> None:
         clear()

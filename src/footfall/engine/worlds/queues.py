@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.solve.contact_lean import DEFERRED, HARD, SEARCHING
+from footfall.solve.contact_lean import DEFERRED, HARD, SEARCHING, SUGGESTING
 
-#: Worlds whose states of the feet are searched; whose forces are guessed, are found by Newton, and are guessed from
-#: what Newton found in the same turn.
-SEARCH, GUESS, NEWTON, AFTER, QUEUES = range(5)
+#: Worlds whose forces are guessed, are found by Newton, and are guessed from what Newton found in the same turn; and
+#: whose states of the feet are searched.
+GUESS, NEWTON, AFTER, SEARCH, QUEUES = range(5)
 #: No list.
 NONE = -1
 
@@ -53,7 +53,7 @@ def line_up(queues, answer, lane, done):
     which = GUESS if answer == DEFERRED or done == NONE else AFTER
     if answer == SEARCHING:
         which = SEARCH
-    elif answer == HARD:
+    elif answer in (HARD, SUGGESTING):
         which = NEWTON
-    if which != done:
+    if which != done and (done != SEARCH or which == AFTER):  # the others are done in this turn
         queues.member[which, next_place(queues.number, which)] = lane

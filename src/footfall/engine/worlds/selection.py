@@ -1,4 +1,5 @@
-"""Constraint selection on a GPU: a lane tries the state of its feet if none slides; what is left a warp searches.
+"""Constraint selection on a GPU: a lane tries the state of its feet if none slides; what is left a warp searches, with
+what Newton on the exact cone has found.
 
 Most worlds that stand are done with the first. In others lanes of a warp would wait for the one whose search takes
 longest: of restless bipeds one step in 40 tries more than three states, one in 1,000 more than 32, and friction of each
@@ -10,15 +11,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.contact.constraint_selection import report, write, write_found, write_prediction
+from footfall.contact.constraint_selection import leave_states, report, write, write_found, write_prediction
+from footfall.contact.time_stepping import free_velocities
 from footfall.engine.worlds.one_world import contacts_of, points_of
-from footfall.solve.contact_lean import SEARCHING, STEP, STILL, defer
+from footfall.solve.contact_lean import NEAR, SEARCHING, STEP, STILL, SUGGESTING, defer
 from footfall.solve.problem import begin_problem
 from footfall.solve.selection.rules import CLAMPED_BITS, judge, slides, stand
-from footfall.solve.selection.states import assemble
-from footfall.solve.together.desk import wait
+from footfall.solve.selection.states import assemble, state_of
+from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.selection import search_together
 from footfall.solve.together.selection_desk import contacts_at, fetch_feet
+from footfall.solve.together.states import begin_with
 
 
 class Rules(NamedTuple):
@@ -35,12 +38,18 @@ class Rules(NamedTuple):
 
 @inlined
 def put_off(problem, desk, signals, rules):
-    """Stands for :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it."""
+    """Stands for :func:`footfall.contact.constraint_selection.find_at_once`: a warp will do it.
+
+    What is searched on the exact cone, where the ground never pulls, waits for what Newton suggests: nearly always that
+    is right, and friction of its feet is known.
+    """
+    if rules.one_step == 0.0:
+        free_velocities(problem, 0.0)
     defer(problem)
     numbers = problem.local
     numbers[1, 0], numbers[1, 1], numbers[1, 2] = rules.d, rules.a_t, rules.v_t
     numbers[2, 0], numbers[2, 1], numbers[2, 2] = rules.cop_rule, rules.pull, rules.one_step
-    return SEARCHING
+    return SUGGESTING if rules.cop_rule == 1.0 and rules.one_step == 0.0 else SEARCHING
 
 
 @inlined
@@ -69,6 +78,15 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
     rules = Rules(numbers[1, 0], numbers[1, 1], numbers[1, 2], numbers[2, 0], numbers[2, 1], numbers[2, 2], feet)
     fetch_feet(lane, contacts, own, desk)
     near = contacts_at(contacts, desk)
+    if portion.suggested:
+        tried = not slides(near, desk)  # by a lane
+        wait()
+        for b in range(lane, feet, LANES):
+            own.queue[feet + b] = state_of(law.problem.kind, desk, b)
+            if tried:
+                desk.code[b] = own.queue[feet + b]
+            begin_with(law.problem, points.force, desk, b)
+        wait()
     found = search_together(lane, near, dt, points.memory, desk, own, rules, portion)
     answer = SEARCHING
     if found.ended and lane == 0:
@@ -76,7 +94,11 @@ def find_states_together(lane, robot, state, space, law, portion, desk):
         if rules.one_step == 1.0:
             write_prediction(problem, desk, space.signals, rules, found.rank)
             answer = 0
+        elif portion.suggested and not found.right:  # the forces that suggested it are those of the points one by one
+            space.signals[0] = found.tried
+            leave_states(problem, feet, space.signals)
+            answer = NEAR
         else:
-            answer = write_found(problem, desk, space.signals, rules, found.rank, found.tried, found.agreed)
+            answer = write_found(problem, desk, space.signals, rules, found.rank, found.tried, found.right)
     wait()
     return answer

@@ -3,10 +3,10 @@
 In the first a lane has its world, as elsewhere: it ends a step and begins the next, up to the law, which lays its
 problem out. In the others a warp of lanes has a world, and solves that problem (:mod:`footfall.solve.together`): one
 guesses, the other is Newton, where guesses have failed, and then the first guesses again; for constraint selection one
-searches states of the feet before (:mod:`.selection`). What is compiled as one kernel takes all registers there are and
-does not fit the cache for instructions. Each kernel of warps takes up those worlds alone that wait for it
-(:mod:`.queues`). A world whose joints' constraints do not agree with the forces asks its law
-again in the next turn, while others go on; so does one on which Newton or the search take long.
+searches states of the feet after Newton (:mod:`.selection`). What is compiled as one kernel takes all registers there
+are and does not fit the cache for instructions. Each kernel of warps takes up those worlds alone that wait for it
+(:mod:`.queues`). A world whose joints' constraints do not agree with the forces asks its law again in the next turn,
+while others go on; so does one on which Newton or the search take long.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.engine.worlds.selection import find_states_together
 from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
-from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, deferred_problem
+from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses
 
 # What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is.
 TAKEN, ASKED, ANSWER, STAGE = 0, 1, 2, 3
+# Stages of a search: it begins with the last states, goes on, and begins with states that Newton suggests.
+NEW, GOING_ON, SUGGESTED = 0, 1, 2
 #: Answer of a world that asks for nothing.
 IDLE = -1
 #: Times that a law is asked in one step until the joints' constraints agree, and if it finds no forces: others wait for
@@ -113,18 +115,26 @@ def guess_forces(lane, robot, state, space, law, turn, desk):
 
 @inlined
 def find_near_forces(lane, robot, state, space, law, turn, desk):
-    """Forces by Newton, as guesses did not hold; what takes long goes on in the next turn, where it stopped."""
-    stage, solved = near_by_newton(lane, deferred_in(robot, state, space, law), space.progress[STAGE], desk)
+    """Forces by Newton, as guesses did not hold; what takes long goes on in the next turn, where it stopped.
+
+    Where a search waits for states that they suggest, there are no softened problems: it goes on without.
+    """
+    suggests = space.progress[ANSWER] == SUGGESTING
+    problem = deferred_in(robot, state, space, law)
+    stage, solved = near_by_newton(lane, problem, space.progress[STAGE], suggests, desk)
     if lane == 0:
-        space.progress[STAGE] = stage
+        space.progress[STAGE] = stage if not suggests else SUGGESTED if solved else NEW
+    if suggests:
+        return SEARCHING
     return HARD if stage < STAGES else NEAR if solved else NOT_NEAR
 
 
 @inlined
 def search_states(lane, robot, state, space, law, turn, desk):
     """States of the feet that a law has put off; what takes long goes on in the next turn. Lane 0 gets its answer."""
-    portion = Portion(space.progress[STAGE] == 1, turn.most)
+    stage = space.progress[STAGE]
+    portion = Portion(stage == GOING_ON, stage == SUGGESTED, turn.most)
     answer = find_states_together(lane, robot, state, space, law, portion, desk)
     if lane == 0:
-        space.progress[STAGE] = 1 if answer == SEARCHING else 0
+        space.progress[STAGE] = GOING_ON if answer == SEARCHING else NEW
     return answer

@@ -51,22 +51,22 @@ def outline(desk, b):
 
 
 @inlined
-def remembered(memory, desk, b):
-    """The state a foot was in."""
+def state_of(modes, desk, b):
+    """The state of a foot whose points have these ``modes`` (P,)."""
     begin, n = desk.begin[b], desk.begin[b + 1] - desk.begin[b]
     count, first, slides = 0, 0, 0
     for j in range(n):
-        mode = memory[desk.ring[begin + j], MODE]
+        mode = modes[desk.ring[begin + j]]
         if mode != OPEN:
             count += 1
-            if memory[desk.ring[begin + (j - 1 if j > 0 else n - 1)], MODE] == OPEN:
+            if modes[desk.ring[begin + (j - 1 if j > 0 else n - 1)]] == OPEN:
                 first = j
         if mode == SLIDE:
             slides = SLIDING
     if count >= 3:
         return FACE | slides
     if count == 2:
-        following = memory[desk.ring[begin + (first + 1 if first + 1 < n else 0)], MODE] != OPEN
+        following = modes[desk.ring[begin + (first + 1 if first + 1 < n else 0)]] != OPEN
         return (EDGE if following else FACE) | slides | (first << INDEX if following else 0)
     return count | slides | (first << INDEX) if count == 1 else NONE
 

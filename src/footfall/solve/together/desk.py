@@ -267,13 +267,13 @@ def bring_back(lane, count, problem, still, near, desk):
 
 @inlined
 def bring_near(lane, count, problem, desk):
-    """Forces that are nearly right to their owner, and what each point seems to do under them."""
+    """Forces that are nearly right to their owner, motions under them, and what each point seems to do."""
     contacts = problem.contacts
     for i in range(lane, count, LANES):
         p, frame = contacts.points[i], contacts.frame[contacts.points[i]]
         problem.kind[p] = desk.kind[i]
         for k in range(3):
-            problem.force[p, k] = desk.force[3 * i + k]
+            problem.force[p, k], problem.end[p, k] = desk.force[3 * i + k], desk.end[3 * i + k]
             problem.friction[p, k] = desk.slip[i, 0] * frame[0, k] + desk.slip[i, 1] * frame[1, k]
 
 

@@ -17,6 +17,8 @@ from footfall.solve.together.desk import ACROSS, DOWN, LANES, wait
 
 # Where a desk keeps what is known of sliding points.
 SIZE, TURNED, MISSED = 2, 3, 4
+#: m/s over the least normal velocity at which a point without load still touches: far more than Newton misses it by.
+TOUCHES = 1e-6
 
 
 @inlined
@@ -234,4 +236,15 @@ def read_kinds_together(lane, count, still, desk):
             desk.kind[i] = SLIDE
             desk.slip[i, SIZE], desk.slip[i, TURNED] = size, 0.0
             desk.slip[i, 0], desk.slip[i, 1] = (x / size, y / size) if size > 0.0 else (0.0, 0.0)
+    wait()
+
+
+@inlined
+def hold_touching(lane, count, still, desk):
+    """Let points that are open and touch the ground be held, or slide: a face may carry its load at a few of them."""
+    for i in range(lane, count, LANES):
+        if desk.kind[i] == OPEN and desk.end[3 * i + 2] - desk.target[i] <= TOUCHES:
+            u, v = desk.end[3 * i], desk.end[3 * i + 1]
+            desk.kind[i] = SLIDE if math.sqrt(u * u + v * v) > still else STICK
+            desk.slip[i, 0], desk.slip[i, 1] = 0.0, 0.0
     wait()

@@ -217,12 +217,12 @@ def ease_together(lane, count, feet, desk):
 
 
 @inlined
-def newton_together(lane, count, feet, stage, lowest, desk):
+def newton_together(lane, count, feet, stage, end, lowest, desk):
     """Newton from the forces there are, then on softened problems, about these and about none, from one of its stages
-    on: the stage that follows, ``STAGES`` if there is none, and by how much the best forces miss the equations.
+    on and before ``end``: the stage that follows, ``STAGES`` if there is none, and by how much the best forces miss.
     """
     size, left = ease_together(lane, count, feet, desk), EVALUATIONS
-    while stage < STAGES and left > 0:
+    while stage < end and left > 0:
         if stage == FROM_NOTHING:
             if lowest <= ENOUGH:
                 return STAGES, lowest

@@ -13,14 +13,18 @@ from footfall.solve.selection.prediction import ROUNDS as PREDICTED_ROUNDS
 from footfall.solve.selection.prediction import nearest
 from footfall.solve.selection.rules import CLAMPED_BITS, correction
 from footfall.solve.selection.search import IDEAS, PLACES, comes_to_rest, is_slow
-from footfall.solve.selection.sliding import ROUNDS
+from footfall.solve.selection.sliding import NEWTON, ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, VERTEX
 from footfall.solve.together.desk import LANES, wait
 from footfall.solve.together.states import Rounds, evaluate_together, judge_together
 
-#: Linear problems that are solved in a search; its last states may take more. Of the restless steps of bipeds on a CPU
-#: less than 1 in 1,000 takes more, and other worlds wait at the end of a call for one that takes long.
-IN_A_SEARCH = 128
+#: Linear problems that are solved in a search, where its points are clamped or free one by one if it finds nothing, and
+#: where it has to find a state: other worlds wait at the end of a call for one that takes long. Of the restless steps
+#: of bipeds on a CPU 1 in 5,000 would take more of the first, with states that Newton suggests.
+IN_A_SEARCH, ALL_ALONE = 32, 128
+#: Rounds in which sliding friction of the last states is looked for where Newton suggests others: if they are right,
+#: its slip and loads are near.
+DOUBTED = 6
 # What a state is evaluated for: it is the first; it comes from the queue; none is left in it, and it was the best; feet
 # come to rest in it; they cannot, so that it is the one before; and it is predicted, and tried alone.
 FIRST, QUEUED, BEST, RESTING, BEFORE, PREDICTED = range(6)
@@ -32,13 +36,14 @@ class Found(NamedTuple):
     ended: bool
     rank: int
     tried: int
-    agreed: bool
+    right: bool  # no rule is broken
 
 
 class Portion(NamedTuple):
     """How much of a search is done in a turn."""
 
     going_on: bool  # whether it began in an earlier one
+    suggested: bool  # whether Newton has suggested states, next in the queue, and loads and slip to begin with
     most: int  # linear problems
 
 
@@ -48,7 +53,8 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
     search stands if it is going on. It stops for this turn when it has done its portion.
     """
     feet, count, tried, best, widened, place, what = contacts.near.size - 1, 0, 1, 0, 0, 0, FIRST
-    spent, begin = 0, 0
+    spent, begin, known, has_points = 0, 0, portion.suggested, rules.cop_rule == 1.0
+    enough = IN_A_SEARCH if has_points else ALL_ALONE
     if portion.going_on:
         count, tried, best, widened = own.stand[0], own.stand[1], own.stand[2], own.stand[3]
         place, what, spent, begin = own.stand[4], own.stand[5], own.stand[6], own.stand[7]
@@ -56,13 +62,17 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
         what = PREDICTED
         for b in range(lane, feet, LANES):
             desk.code[b] = nearest(contacts, memory, desk, b, rules)
-    stop = spent + portion.most
+    stop, other = spent + portion.most, False
+    for b in range(feet if portion.suggested else 0):
+        other = other or own.queue[feet + b] != desk.code[b]
     while True:
         wait()
-        end = PREDICTED_ROUNDS if what == PREDICTED else ROUNDS
-        rounds = Rounds(begin, end, stop - spent)
+        end = PREDICTED_ROUNDS if what == PREDICTED else NEWTON if has_points else ROUNDS
+        if other and what == FIRST:
+            end = DOUBTED
+        rounds = Rounds(begin, end, stop - spent, known)
         agreed, solved, stopped = evaluate_together(lane, contacts, dt, memory, desk, own, rounds)
-        spent, begin = spent + solved, begin + solved if stopped else 0
+        spent, begin, known = spent + solved, begin + solved if stopped else 0, False
         if stopped:
             break
         rank = judge_together(lane, contacts, dt, memory, desk, rules)
@@ -70,7 +80,7 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
         rests = right and comes_to_rest(contacts, desk)
         wait()
         if what >= BEFORE or (what == RESTING and right):
-            return Found(True, rank, tried, True)
+            return Found(True, rank, tried, right)
         if what == RESTING:
             recall_together(lane, desk, own, 0, feet)
             what = BEFORE
@@ -83,13 +93,15 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
             tried += 1
             what = RESTING
         elif right or what == BEST:
-            return Found(True, rank, tried, agreed)
+            return Found(True, rank, tried, right)
         else:
             if what == FIRST:
                 if lane == 0:
                     for b in range(feet):
                         own.queue[b] = desk.code[b]
                 count, what = 1, QUEUED
+                if portion.suggested:
+                    count = add_together(lane, desk, own, feet, rank, count)
             rank = rank if agreed else rank | 1 << 60
             if lane == 0:
                 own.rank[place], own.tried[place] = rank, 1
@@ -103,7 +115,9 @@ def search_together(lane, contacts, dt, memory, desk, own, rules, portion):
                 count = add_neighbours_together(lane, desk, own, feet, widened, count)
                 widened += 1
                 place = next_untried_together(lane, desk, own, count)
-            if place < 0 or (widen and count >= PLACES) or spent >= IN_A_SEARCH:
+            if place < 0 or (widen and count >= PLACES) or spent >= enough:
+                if has_points:
+                    return Found(True, rank, tried, False)
                 recall_together(lane, desk, own, best, feet)
                 what = BEST
             else:

@@ -19,7 +19,7 @@ from footfall.solve.together.desk import (
     put_aside,
     take_up,
 )
-from footfall.solve.together.guess import least_forces, mend_together, read_kinds_together
+from footfall.solve.together.guess import hold_touching, least_forces, mend_together, read_kinds_together
 from footfall.solve.together.newton import STAGES, newton_together
 
 #: Guesses before Newton, and after it.
@@ -55,20 +55,23 @@ def solve_by_guesses(lane, problem, near, desk):
 
 
 @inlined
-def near_by_newton(lane, problem, stage, desk):
+def near_by_newton(lane, problem, stage, at_once, desk):
     """Forces by Newton from one of its stages on, and what each point seems to do under them. Gives the stage that
-    follows, ``STAGES`` if there is none, and whether the problem is solved.
+    follows, ``STAGES`` if there is none, and whether the problem is solved. What is wanted ``at_once`` is that of the
+    first stage, however near; there points without load that touch the ground count as held or sliding.
     """
     step, still = step_and_still(problem)
     count, feet = fetch(lane, problem, step, desk)
     lowest = math.inf
     if stage == 0:
         copy_together(lane, count, desk.force, desk.kept)
+        copy_together(lane, count, desk.best, desk.kept)
     else:
         take_up(lane, count, problem, desk)
         lowest = problem.local[0, LOWEST]
-    stage, lowest = newton_together(lane, count, feet, stage, lowest, desk)
-    if stage < STAGES:
+    end = 1 if at_once else STAGES
+    stage, lowest = newton_together(lane, count, feet, stage, end, lowest, desk)
+    if stage < end:
         put_aside(lane, count, problem, desk)
         if lane == 0:
             problem.local[0, LOWEST] = lowest
@@ -76,5 +79,7 @@ def near_by_newton(lane, problem, stage, desk):
     copy_together(lane, count, desk.force, desk.best)
     end_motions(lane, count, feet, desk)
     read_kinds_together(lane, count, still, desk)
+    if at_once:
+        hold_touching(lane, count, still, desk)
     bring_near(lane, count, problem, desk)
     return stage, lowest <= ENOUGH

@@ -7,6 +7,7 @@ friction is found change three rows of a foot at most: all others are eliminated
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from footfall.compiled import inlined
@@ -14,6 +15,8 @@ from footfall.solve.selection.rules import GOOD, NO_PULL, judge_clamped, judge_f
 from footfall.solve.selection.sliding import (
     AGREEMENT,
     NEWTON,
+    STOPPING,
+    TANGENT,
     adapt_vertex,
     balance,
     begin_sliding,
@@ -43,6 +46,7 @@ class Rounds(NamedTuple):
     begin: int  # more than zero if it goes on from an earlier turn
     end: int
     most: int  # in this turn
+    known: bool  # whether loads and slip to begin with are there
 
 
 @inlined
@@ -190,6 +194,20 @@ def adapt_together(lane, contacts, desk, newton):
 
 
 @inlined
+def begin_with(problem, force, desk, b):
+    """Loads and slip velocities of a foot that slides as a solution on the exact cone has them, whose velocities are in
+    ``problem.end``; stands for ``begin_sliding``.
+    """
+    code = desk.code[b]
+    for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b]) if code & SLIDING else 0):
+        p = vertex(desk, b, code, j)
+        f, u, v = desk.push[p], problem.end[p, 0], problem.end[p, 1]
+        speed = math.sqrt(u * u + v * v)
+        f[2], f[3], f[4], f[5] = max(0.0, force[p, 2]), max(speed, STILL), u, v
+        desk.end[p, 5] = TANGENT if speed > STILL else STOPPING
+
+
+@inlined
 def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
     """Forces and motions of the states in ``desk.code``: whether sliding friction was found in these rounds, how many
     it took, and whether it goes on later, from loads and slip in ``own``, because it would take more than the most.
@@ -201,7 +219,7 @@ def evaluate_together(lane, contacts, dt, memory, desk, own, rounds):
         loads += desk.code[b] & 3 if desk.code[b] & SLIDING else 0
     fixed = reduce_rows(lane, desk, rows)
     if begin == 0:
-        for b in range(lane, feet, LANES):
+        for b in range(lane, 0 if rounds.known else feet, LANES):
             if desk.code[b] & SLIDING:
                 begin_sliding(contacts, memory, desk, b)
     else:
