@@ -27,7 +27,7 @@ from footfall.engine.bridge import (
 #: What is computed: where bodies are alone, how they move too, how the whole moves and which forces that takes, or
 #: actuators and energies.
 PLACES, SPEEDS, MOTION, ACTUATION = 0, 1, 2, 3
-FIELDS = 4  # that are gathered at most, so that one compiled function serves all
+FIELDS = 5  # that are gathered at most, so that one compiled function serves all
 
 
 class States(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from footfall.engine.replay import ACTUATION, States, replay, replay_places
+from footfall.engine.replay import replay_places
 from footfall.measure.energy import actuation
 from footfall.measure.motion import generalised_acceleration
 from footfall.robot.model import moving_bodies
@@ -82,14 +82,12 @@ def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
 
 def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
     """(T, nv) N or N m, that acts on the root's own degrees of freedom from outside, 0 on all others."""
-    model = rec.robot.model
-    data = own_data(model)
+    model, given = rec.robot.model, actuation(rec)
     acceleration = generalised_acceleration(rec)
-    (passive,) = replay(data, ACTUATION, States(rec.qpos, rec.qvel, rec.ctrl), (data.qfrc_passive,))
     gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]
     damping = model.dof_damping.reshape(model.nv, -1)[:, 0]
     # Damping acts on the velocity at the end of a step; rotors take their share of what gives bodies acceleration.
-    torque = passive + actuation(rec).torque - damping * gained - model.dof_armature * acceleration
+    torque = given.passive + given.torque - damping * gained - model.dof_armature * acceleration
     if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
         torque += _constraints(rec, acceleration, damping * gained)
     return np.where(own, torque, 0.0)

@@ -25,11 +25,13 @@ class Actuation:
 
     Attributes:
         torque: (T, nv) N or N m, all actuators together on each degree of freedom.
+        passive: (T, nv) N or N m, springs, dampers, a fluid and compensated gravity.
         power: (T, nu) W, that each actuator puts in.
         kinetic, potential: (T,) J; potential of gravity and of springs.
     """
 
     torque: np.ndarray
+    passive: np.ndarray
     power: np.ndarray
     kinetic: np.ndarray
     potential: np.ndarray
@@ -49,14 +51,14 @@ def actuation(rec: Record) -> Actuation:
         own = slice(model.actuator_actadr[i], model.actuator_actadr[i] + model.actuator_actnum[i])
         low[own], high[own] = model.actuator_actrange[i]
     step = np.diff(rec.time, append=rec.time[-1:])
-    torque, force, speed, energy = replay(
+    torque, passive, force, speed, energy = replay(
         data,
         ACTUATION,
         States(rec.qpos, rec.qvel, rec.ctrl),
-        (data.qfrc_actuator, data.actuator_force, data.actuator_velocity, data.energy),
+        (data.qfrc_actuator, data.qfrc_passive, data.actuator_force, data.actuator_velocity, data.energy),
         Activations(step, low, high),
     )
-    return Actuation(torque, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
+    return Actuation(torque, passive, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
 
 
 def joint_torques(rec: Record) -> np.ndarray:
