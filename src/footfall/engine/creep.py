@@ -8,8 +8,8 @@ With order k
 
 a backward differentiation formula with the acceleration at the end extrapolated, one order below it. That costs hardly
 any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5 and 1.1 with orders 2 to 4, where Adams and
-Bashforth's method bears 1, 0.5 and 0.3. The order is the lowest that is accurate enough, by the first differences that
-it leaves out; order 1 is a constant acceleration. Positions go on by the mean velocity of Adams and Moulton's method.
+Bashforth's method bears 1, 0.5 and 0.3. The order is the most accurate one, by the first differences that it leaves
+out; order 1 is a constant acceleration. Positions go on by the mean velocity of Adams and Moulton's method.
 Forces have the same differences, so that impulses on record explain how momentum changes. Contacts of other bodies that
 a robot comes upon so slowly are noticed when the period is over.
 """
@@ -32,8 +32,6 @@ from footfall.solve.dense import copy
 CREEPS, ASIDE = 0.2, 1e-5
 #: Error of a method that is not known, m/s.
 UNKNOWN = 1e300
-#: Share of the tolerance that such a step may use: its error is foreseen, not measured.
-FORESEEN = 0.1
 
 
 @inlined
@@ -111,7 +109,7 @@ def may_arrive(world, points, contacts, flow, slot, p, dt):
 @inlined
 def is_quiet(world, points, contacts, joints, flow, dt):
     """Whether no contact and no joint limit is about to begin or to end."""
-    first, allowed = engine_columns(points.memory), FORESEEN * flow.tolerance
+    first, allowed = engine_columns(points.memory), flow.tolerance
     for j in range(world.qvel.size):
         if flow.roams[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > CREEPS:
             return False
@@ -144,21 +142,21 @@ def is_quiet(world, points, contacts, joints, flow, dt):
 
 @inlined
 def creeping_order(world, points, contacts, joints, flow, dt):
-    """Order of the method that is accurate enough with one evaluation, 1 to ORDER, or 0 if none is.
+    """Order of the method that is most accurate with one evaluation, 1 to ORDER, or 0 if none is accurate enough.
 
-    By the first difference that it leaves out and the one after that: a single one may pass through zero.
+    By the first difference that it leaves out and the one after that: a single one may pass through zero. Where a
+    motion is damped so fast that an order does not bear it, it grows in these, and a lower order is taken.
     """
-    order, known, before = 0, flow.tally[KNOWN], UNKNOWN
+    order, known, before, least = 0, flow.tally[KNOWN], UNKNOWN, flow.tolerance
     for k in range(1, known):
         worst = 0.0
         for j in range(world.qvel.size):
             worst = max(worst, abs(flow.pace[k, j]))
         error = dt * flow.differences[k, 2] * worst
-        if before + error <= FORESEEN * flow.tolerance:
-            order = k - 1
-            break
+        if before + error <= least:
+            order, least = k - 1, before + error
         before = error
-    if known == 2 and before <= FORESEEN * flow.tolerance:  # as with controls that always change
+    if known == 2 and before <= flow.tolerance:  # as with controls that always change
         order = 1
     if order > 0 and is_quiet(world, points, contacts, joints, flow, dt):
         return order
