@@ -17,19 +17,33 @@ from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Stages of the method of fifth order, the last at the end of the step.
 STAGES = 7
-# Dormand and Prince 1980, table 2: stages, and the difference to the embedded method of fourth order.
+# Dormand and Prince 1980, table 2: stages, and the difference to the embedded method of fourth order. The last row is
+# for an instant within a step, see set_part.
 WEIGHTS = np.array(
     [
-        [0, 0, 0, 0, 0, 0],
-        [1 / 5, 0, 0, 0, 0, 0],
-        [3 / 40, 9 / 40, 0, 0, 0, 0],
-        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
-        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
-        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
-        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+        [0, 0, 0, 0, 0, 0, 0],
+        [1 / 5, 0, 0, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0, 0],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0],
+        [0, 0, 0, 0, 0, 0, 0],
     ]
 )
 ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+# Shampine 1986: weights of the stages at any part of a step, as polynomials of it without a constant, of fourth order.
+WITHIN = np.array(
+    [
+        [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+        [0, 0, 0, 0],
+        [0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+        [0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+        [0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+        [0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+        [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+    ]
+)
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
@@ -64,8 +78,8 @@ class Flow(NamedTuple):
     turn: np.ndarray  # (Q, 2) addresses in qpos and qvel of quaternions
     opening: np.ndarray  # (n,) state at the beginning of the period
     start: np.ndarray  # (n,) state at the beginning of the step
-    slope: np.ndarray  # (STAGES, n) rates of the state
-    force: np.ndarray  # (STAGES, P, 3) N, world frame
+    slope: np.ndarray  # (STAGES + 1, n) rates of the state, the last at an instant within the step
+    force: np.ndarray  # (STAGES + 1, P, 3) N, world frame
     impulse: np.ndarray  # (P, 3) N s, world frame, since the last record
     correction: np.ndarray  # (P, 3) N s, the part of it that put points back
     worked: np.ndarray  # (P,) mode in which the point was last pushed since then
@@ -91,6 +105,7 @@ class Flow(NamedTuple):
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
     least: LeastScratch
     weights: np.ndarray
+    within: np.ndarray
     error: np.ndarray
     tolerance: float
     flat: int  # the ground is a plane
@@ -117,8 +132,8 @@ def make_flow(
         turn=np.array(turns, dtype=np.int64).reshape(-1, 2),
         opening=np.zeros(size),
         start=np.zeros(size),
-        slope=np.zeros((STAGES, size)),
-        force=np.zeros((STAGES, points, 3)),
+        slope=np.zeros((STAGES + 1, size)),
+        force=np.zeros((STAGES + 1, points, 3)),
         impulse=np.zeros((points, 3)),
         correction=np.zeros((points, 3)),
         worked=np.zeros(points, dtype=np.int64),
@@ -143,6 +158,7 @@ def make_flow(
         kind=np.zeros(points, dtype=np.int64),
         least=least_scratch(bodies),
         weights=WEIGHTS.copy(),
+        within=WITHIN.copy(),
         error=ERROR.copy(),
         tolerance=tolerance,
         flat=int(flat),
@@ -251,6 +267,14 @@ def read_slope(world, flow, slope):
 
 
 @inlined
+def set_part(flow, part):
+    """Let stage ``STAGES`` be where so much of a step, 0 to 1, is over."""
+    for j in range(STAGES):
+        a = flow.within[j]
+        flow.weights[STAGES, j] = part * (a[0] + part * (a[1] + part * (a[2] + part * a[3])))
+
+
+@inlined
 def set_stage(world, flow, stage, h):
     """Put the world into the state of a stage of a step of ``h`` seconds."""
     nq, nv = world.qpos.size, world.qvel.size
@@ -266,7 +290,7 @@ def set_stage(world, flow, stage, h):
         else:
             k = i - nq - nv
             world.act[k] = min(max(value, world.act_range[k, 0]), world.act_range[k, 1])
-    if stage == STAGES - 1:
+    if stage >= STAGES - 1:
         for i in range(flow.turn.shape[0]):
             a = flow.turn[i, 0]
             size = (

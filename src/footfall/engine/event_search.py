@@ -148,6 +148,10 @@ class Bracket(NamedTuple):
     earlier: float  # s, the lower end before, or less than zero
 
 
+#: While no event is sought.
+NO_BRACKET = Bracket(0.0, 0.0, 0, 0, -1.0)
+
+
 @inlined
 def touch_down(before, gap, then, low, high, h):
     """When a point is on the ground by the cubic through gap and rate before a step ``h`` and ``gap`` (m) and rate

@@ -1,8 +1,9 @@
 """Integration from event to event: smooth motion in steps that adapt, ended where a contact changes.
 
 Between two events the points in contact are known, and every evaluation solves the law's complementarity problem for
-them. A step that an event falls into is made shorter until it ends there: with Dormand and Prince's method a step of
-any length is as accurate as another, so no interpolation is needed. Events are
+them. A step that an event falls into ends there. Where forces go on smoothly after it, as at a touch-down or the end
+of a slip, it is found on the continuous extension of the step, which is as accurate as the step is asked to be; else
+the step is taken again, shorter, until it ends there. Events are
 
 - a touch-down: a point's gap becomes zero on the way down;
 - a lift-off: the acceleration of a point in contact is upward;
@@ -58,10 +59,13 @@ from footfall.engine.dormand_prince import (
     step_error,
     write_state,
 )
+from footfall.engine.event_in_step import end_within, goes_on
 from footfall.engine.event_search import (
+    NO_BRACKET,
     Bracket,
     about_to_change,
     adopt_modes,
+    find_event,
     find_grounded,
     follow_slips,
     keep_values,
@@ -154,6 +158,7 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
         put_back: place,
         strike: (*place, laws, types.float64),
+        end_within: (world, points, contacts, conditions, flow, types.float64, types.float64),
     }
 
 
@@ -171,11 +176,11 @@ def begin_step(world, points, contacts, flow, left):
 
 
 @inlined
-def reuse_last_stage(points, flow):
-    """The last stage of a step is the first of the next one."""
-    copy(flow.slope[0], flow.slope[STAGES - 1])
+def reuse_stage(points, flow, stage):
+    """The stage at which a step ends is the first of the next one."""
+    copy(flow.slope[0], flow.slope[stage])
     for p in range(live(points)):
-        copy(flow.force[0, p], flow.force[STAGES - 1, p])
+        copy(flow.force[0, p], flow.force[stage, p])
 
 
 @inlined
@@ -218,8 +223,8 @@ def take_periods(loop, flow, first, last):
         outcome[STEP] = step
         act = plan.control > 0 and step % plan.control_every == 0
         fresh = True  # the period begins
-        gone, h = 0.0, 0.0  # s, how far the period and the step have come
-        bracket = Bracket(0.0, 0.0, 0, 0, -1.0)
+        gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
+        bracket = NO_BRACKET
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stayed = False  # points were left in contact by a time step
         stage, left, flashes = 0, period_cost(world.qvel.size, dt), 0
@@ -300,26 +305,36 @@ def take_periods(loop, flow, first, last):
                 stage += 1
                 set_stage(world, flow, stage, h)
                 continue
+            taken, happened = h, False
             if stage == STAGES - 1:
                 # The step is complete. Is it accurate?
                 error = step_error(world, flow, h)
                 scale = next_scale(flow, error, h, about_to_change(points, contacts))
-                again, happened = 0.0, False
+                again = 0.0
                 if error > 1.0 and h > SHORTEST:
-                    again, bracket = max(SHORTEST, scale * h), Bracket(0.0, 0.0, 0, 0, -1.0)
+                    again, bracket = max(SHORTEST, scale * h), NO_BRACKET
                     lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
                 else:
                     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
                 if lost:
                     continue
+                if 0.0 < again < h and error <= 1.0 and goes_on(points, contacts, status):
+                    contacts.effort[0] = left
+                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, h)
+                    left, stage = contacts.effort[0], STAGES
+                    continue
                 if again > 0.0:
                     h, stage = again, 1
                     set_stage(world, flow, stage, h)
                     continue
+            elif stage == STAGES:
+                taken = length
+                happened, _ = find_event(points, contacts, flow, status, 0.0)
+            if stage >= STAGES - 1:
                 # The step is taken.
-                gone += h
-                add_up(points, contacts, flow, h)
-                if bracket.high == 0.0:
+                gone += taken
+                add_up(points, contacts, flow, stage, h)
+                if stage < STAGES and bracket.high == 0.0:
                     flow.clock[LENGTH] = scale * h
                     if not happened and reach(scale, h, left / ((STAGES - 1) * cost)) < dt - gone:
                         lost = True  # steps so short do not come to the end
@@ -332,8 +347,8 @@ def take_periods(loop, flow, first, last):
                 if straighten or gone >= dt - 1e-15:
                     stage = 0
                     continue
-                reuse_last_stage(points, flow)
-            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, Bracket(0.0, 0.0, 0, 0, -1.0)
+                reuse_stage(points, flow, stage)
+            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, NO_BRACKET
         if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
             flow.tally[KNOWN] = 0  # what was before says nothing of what comes
         note_end(contacts, flow)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, STAGES, UNSOLVED
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -43,14 +43,14 @@ def take_time_step(world, points, contacts, flow, dt):
 
 
 @inlined
-def add_up(points, contacts, flow, h):
-    """Add the impulse of a step's forces to what is recorded."""
+def add_up(points, contacts, flow, stage, h):
+    """Add the impulse of a step's forces up to a stage, its end or an instant within it, to what is recorded."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for k in range(3):
             value = 0.0
-            for stage in range(STAGES - 1):
-                value += flow.weights[STAGES - 1, stage] * flow.force[stage, p, k]
+            for j in range(stage):
+                value += flow.weights[stage, j] * flow.force[j, p, k]
             flow.impulse[p, k] += h * value
         if flow.force[0, p, 0] != 0.0 or flow.force[0, p, 1] != 0.0 or flow.force[0, p, 2] != 0.0:
             flow.worked[p] = int(points.memory[p, engine_columns(points.memory) + DOES])

@@ -107,6 +107,12 @@ def evaluation_cost(dofs, rows, bodies):
 
 
 @inlined
+def look_cost(dofs):
+    """What it costs to find where the points of a robot are, and how they move."""
+    return 500.0 + 100.0 * dofs
+
+
+@inlined
 def period_cost(dofs, dt):
     """What a period of ``dt`` seconds may cost that is integrated from event to event."""
     return max(PERIOD, EVALUATIONS * evaluation_cost(dofs, 0, 0)) * max(1.0, 1e3 * dt)
