@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.engine.dormand_prince import slow_down
+from footfall.engine.dormand_prince import STAGES, WEIGHTS, make_flow, set_part, slow_down
 from footfall.engine.event_search import touch_down
 from footfall.engine.events import TIRED
 from footfall.errors import SimulationError
@@ -176,6 +176,40 @@ def test_inertia_is_added_about_the_axes_that_have_too_little(tmp_path):
     path.write_text(f"<mujoco><worldbody><body>{rod.format(d=damping)}</body></worldbody></mujoco>")
     added = slow_down(mujoco.MjModel.from_xml_path(str(path)), dt)
     np.testing.assert_allclose(added, [0.0, 0.0, dt * damping - 1e-6], atol=1e-12)
+
+
+def test_a_joint_that_comes_to_its_limit_within_a_period_swings_back_by_its_closed_form(tmp_path):
+    """The limit is a spring and a damper that begin with a jump: from then on x'' = -share (damping x' + stiffness x).
+
+    The tolerance of a step is 1e-9, and it takes some fifty.
+    """
+    mass, speed, bound, impedance = 0.02, 0.2, 2.1e-3, 0.9
+    limit = f'range="-1 {bound}" solreflimit="-4e4 -40" solimplimit="{impedance} {impedance} 0.001 0.5 2"'
+    robot = on_a_base(tmp_path, f'<joint type="slide" axis="1 0 0" limited="true" {limit}/>', mass)
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(0.022, qpos=sim.place(), qvel=speed * np.eye(7)[6])
+    assert not rec.signals["time_steps"].any()
+    inertia = impedance / ((1.0 - impedance) * robot.model.dof_invweight0[6])
+    share = inertia / (mass + inertia)
+    decay, stiffness = 0.5 * share * 40.0 / impedance, share * 4e4 / impedance
+    swing = np.sqrt(stiffness - decay**2)
+    since = rec.time - bound / speed
+    beyond = speed / swing * np.exp(-decay * since) * np.sin(swing * since)
+    x = np.where(since < 0.0, speed * rec.time, bound + beyond)
+    assert (np.diff(x) < 0.0).any()
+    np.testing.assert_allclose(rec.qpos[:, 7], x, atol=1e-8)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_the_motion_within_a_step_is_known_to_the_fourth_order(part):
+    """Integrals of powers of time over a part of a step, by its stages: the order's conditions on a quadrature."""
+    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    set_part.py_func(flow, part)
+    stages = WEIGHTS[:STAGES].sum(axis=1)
+    for power in range(4):
+        np.testing.assert_allclose(flow.weights[STAGES] @ stages**power, part ** (power + 1) / (power + 1), rtol=1e-12)
+    set_part.py_func(flow, 1.0)
+    np.testing.assert_allclose(flow.weights[STAGES], flow.weights[STAGES - 1], atol=1e-14)
 
 
 def test_a_joint_that_forgets_its_motion_within_a_period_is_one_period_late_at_most(tmp_path):

@@ -38,8 +38,8 @@ from footfall.solve.contact_guess import DIRECTION, MEMORY_SIZE, MODE, SIZE
 from footfall.solve.contact_problem import conclude, contact_scratch, solve_contacts
 from footfall.solve.contact_search import move
 from footfall.solve.contacts import OPEN, SLIDE, STICK
-from footfall.solve.effort import newton_cost, pivot_cost
-from footfall.solve.lemke_pivoting import RAY, SOLVED
+from footfall.solve.effort import affordable, newton_cost, pivot_cost
+from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
 from footfall.solve.problem import ProblemScratch, begin_problem
 
@@ -54,6 +54,8 @@ NO_DIRECTION = 1e-10
 SLUGGISH = 1e-4
 #: Sliding points up to which Newton and Lemke are asked: their work grows with the third power.
 MOST = 40
+#: Newton's steps before Lemke is asked: from the last forces it is there in eight, if at all.
+NEWTON = 16
 #: Residual of Fischer and Burmeister's equations, of the largest acceleration.
 RESIDUAL = 1e-12
 #: How often restitution is halved before it is given up.
@@ -146,7 +148,9 @@ def solve_sliding(problem, scratch):
         p = contacts.points[j]
         z[j] = memory[p, SIZE] / contacts.dynamic_friction[p] if contacts.dynamic_friction[p] > 0.0 else 0.0
     newton = newton_scratch(n, floats[size + 2 * n :], scratch.integers)
-    ended, steps, pivots = newton_to_solution(m, q, z, RESIDUAL, newton)
+    most = affordable(contacts.effort[0], newton_cost(n), NEWTON)
+    limit = affordable(contacts.effort[0], pivot_cost(n), pivot_limit(n))
+    ended, steps, pivots = newton_to_solution(m, q, z, RESIDUAL, most, limit, newton)
     contacts.effort[0] -= 10.0 * size + steps * newton_cost(n) + pivots * pivot_cost(n)
     if ended != SOLVED:
         for j in range(n):
@@ -273,14 +277,14 @@ class AccelerationComplementarity(EventLaw):
     as ``tolerance`` allows.
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
-    from the state, integrated without events of their own; only equalities take part in impacts. A joint whose damping
-    would end its motion in less than ``dt`` is given the inertia with which it takes ``dt``. The work of a period is
-    bounded, to some 2 ms for each millisecond of it or 50 evaluations: one in which contacts change again and again, or
-    a foot slips so slowly that only tiny steps are accurate, is one step of law time-stepping, and signal
-    ``time_steps`` says so. So is one in which a point in contact comes over an edge of the ground, as between the cells
-    of a height field, and one whose forces are not found, have no bounds or, as means, are none that a point can have.
-    A foot that starts inside
-    the ground stays as deep as it is.
+    from the state, integrated without events of their own, but for the instant at which a joint comes to its limit;
+    only equalities take part in impacts. Where joint friction begins or ceases to slip, a step may err by ten times the
+    tolerance. A joint whose damping would end its motion in less than ``dt`` is given the inertia with which it takes
+    ``dt``. The work of a period is bounded, to some 1.5 ms for each millisecond of it or 40 evaluations: one in which
+    contacts change again and again, or a foot slips so slowly that only tiny steps are accurate, is one step of law
+    time-stepping, and signal ``time_steps`` says so. So is one in which a point in contact comes over an edge of the
+    ground, as between the cells of a height field, and one whose forces are not found, have no bounds or, as means, are
+    none that a point can have. A foot that starts inside the ground stays as deep as it is.
     """
 
     restitution: float = 0.0

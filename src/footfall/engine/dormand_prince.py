@@ -10,9 +10,11 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.others import FAR
 from footfall.engine.servos import damping_servos
+from footfall.ground import Ground
 from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
 from footfall.solve.dense import copy
+from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
 from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Stages of the method of fifth order, the last at the end of the step.
@@ -47,12 +49,19 @@ WITHIN = np.array(
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
+INSTEAD = 5  # what the last period's time step cost, 0 if it was none
 EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN = 0, 1, 2, 3, 4, 5, 6
 #: How many counts there are.
 COUNTS = 7
 #: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
 #: times as long, or short, as the last one it may be.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
+#: Error of a step over what is allowed that may be where accelerations bend.
+BEND = 10.0
+#: Longest and shortest step, s.
+LONGEST, SHORTEST = 0.01, 1e-9
+#: By how much more steps may grow from one to the next than the last one says, where the end of a period is foreseen.
+HOPEFUL = 2.0
 #: Highest order of a period with one evaluation, see engine/creep.py.
 ORDER = 4
 # Of each k from 0 on: the sum of 1, 1/2, ... 1/k; what the mean velocity of a period takes of the k-th difference of
@@ -99,7 +108,7 @@ class Flow(NamedTuple):
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (5,)
+    clock: np.ndarray  # (6,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -109,12 +118,13 @@ class Flow(NamedTuple):
     error: np.ndarray
     tolerance: float
     flat: int  # the ground is a plane
+    price: float  # what it costs to find a distance from it, see footfall.solve.effort
     reach: float  # m, at most from a joint to a point
     margin: float  # m, within which points are shown to the law of time steps
 
 
 def make_flow(
-    model: mujoco.MjModel, points: int, bodies: int, dt: float, *, tolerance: float, flat: bool, margin: float
+    model: mujoco.MjModel, points: int, bodies: int, dt: float, *, tolerance: float, ground: Ground, margin: float
 ) -> Flow:
     """Room for the integration of a model with so many contact points on so many bodies."""
     scalar, turns = np.full(model.nv, -1, dtype=np.int64), []
@@ -152,7 +162,7 @@ def make_flow(
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
@@ -161,7 +171,8 @@ def make_flow(
         within=WITHIN.copy(),
         error=ERROR.copy(),
         tolerance=tolerance,
-        flat=int(flat),
+        flat=int(ground.flat),
+        price=FLAT if ground.flat else OF_A_FUNCTION if ground.height_function is not None else UNEVEN,
         reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
@@ -316,6 +327,20 @@ def step_error(world, flow, h):
 
 
 @inlined
+def falls_slowly(flow, error, h):
+    """Whether the error of a step did not fall with the order from that of a longer one: accelerations jump or bend."""
+    return h < flow.clock[FAILED] and error > flow.clock[FAILED + 1] * (h / flow.clock[FAILED]) ** 2
+
+
+@inlined
+def is_accurate(flow, error, h):
+    """Whether a step is accurate enough: where accelerations bend, as friction of a joint begins to slip, it may err
+    more, or many steps would be taken to find out when.
+    """
+    return error <= (BEND if falls_slowly(flow, error, h) else 1.0)
+
+
+@inlined
 def next_scale(flow, error, h, changes):
     """How many times as long as ``h`` (s) the next step may be, after one whose error is so many times what is allowed.
 
@@ -325,13 +350,25 @@ def next_scale(flow, error, h, changes):
     """
     kept, now = flow.clock, max(error, 1e-10)
     scale = SAFETY * now**-0.2
-    if error <= 1.0:
+    if is_accurate(flow, error, h):
         if kept[TAKEN] > 0.0:
             scale *= min(1.0, h / kept[TAKEN] * (kept[TAKEN + 1] / now) ** 0.2)
         kept[TAKEN], kept[TAKEN + 1], kept[FAILED] = h, max(now, 1e-2), 0.0
         return min(LONGER, max(0.2, scale))
-    if h < kept[FAILED]:
-        expected = kept[FAILED + 1] * (h / kept[FAILED]) ** 2
-        scale = min(scale, SAFETY / now) if error > expected else scale
+    least = SHORTER
+    if falls_slowly(flow, error, h):
+        scale, least = min(scale, SAFETY / now), SHORTER * SHORTER
     kept[FAILED], kept[FAILED + 1], kept[TAKEN] = h, error, 0.0
-    return 0.5 if changes else max(SHORTER, scale)
+    return 0.5 if changes else max(least, scale)
+
+
+@inlined
+def reach(scale, h, most):
+    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
+    its ``scale``, and a little more.
+    """
+    growth, length, far = max(1.0, scale) * HOPEFUL, h, 0.0
+    for _ in range(int(most)):
+        length = min(growth * length, LONGEST)
+        far += length
+    return far

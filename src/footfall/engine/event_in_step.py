@@ -1,4 +1,8 @@
-"""Events within a step of integration, found on its continuous extension by the motion of the points alone."""
+"""Events within a step of integration, found on its continuous extension by the motion of the points alone.
+
+Where a joint comes to its limit, the limit's force begins with a jump. No event of contacts, but found in the same way:
+limits that are open when a step begins stay open in its stages, and the step ends where the first one is reached.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,18 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import INCONSISTENT
+from footfall.engine.active_set import LIMIT, OPEN
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.dormand_prince import STAGES, set_part, set_stage
 from footfall.engine.event_search import Bracket, about_to_change, seek_event
 from footfall.engine.kinematics import velocities
-from footfall.engine.near_bodies import locate_all
+from footfall.engine.near_bodies import locate_all, places
 from footfall.solve.effort import look_cost
+
+#: How far beyond its limit a joint is taken to be there, m or rad, so that it stays so while points are put back.
+REACHED = 1e-10
+#: Halvings in which it is found when: to a millionth of a microsecond.
+BISECTIONS = 40
 
 
 @inlined
@@ -31,14 +41,70 @@ def look(world, points, contacts, conditions):
     velocities(world.cvel, world.subtree_com, points, contacts)
 
 
+@inlined
+def away_from_limit(joints, i, position):
+    """How far a joint at a ``position`` is from where its limit acts, m or rad: less than zero beyond."""
+    return joints.sign[i] * (position - joints.bound[i]) - joints.margin[i]
+
+
+@inlined
+def leave_limits_open(joints, flow):
+    """Let limits that were open when the step began not act yet. Gives whether any would have."""
+    any_would = False
+    for i in range(joints.kind.size):
+        if joints.kind[i] == LIMIT and joints.inertia[i] != 0.0:
+            if away_from_limit(joints, i, flow.start[joints.address[i]]) >= 0.0:
+                joints.inertia[i] = 0.0
+                joints.state[i] = OPEN
+                any_would = True
+    return any_would
+
+
+@inlined
+def position_within(flow, i, part, h):
+    """A number of the state where so much of a step of ``h`` seconds, 0 to 1, is over."""
+    value = 0.0
+    for j in range(STAGES):
+        a = flow.within[j]
+        value += flow.slope[j, i] * (part * (a[0] + part * (a[1] + part * (a[2] + part * a[3]))))
+    return flow.start[i] + h * value
+
+
+@inlined
+def limit_arrival(world, joints, flow, h):
+    """When the first joint has come to its limit in a step of ``h`` seconds that is complete, s: h if none has."""
+    first = 1.0
+    for i in range(joints.kind.size):
+        at = joints.address[i]
+        if joints.kind[i] != LIMIT or away_from_limit(joints, i, flow.start[at]) < 0.0:
+            continue
+        low, high = 0.0, 1.0
+        if away_from_limit(joints, i, world.qpos[at]) >= -REACHED:
+            before, after = joints.sign[i] * flow.slope[0, at], joints.sign[i] * flow.slope[STAGES - 1, at]
+            if not before < 0.0 < after:
+                continue
+            high = before / (before - after)  # where it is nearest
+            if away_from_limit(joints, i, position_within(flow, at, high, h)) >= -REACHED:
+                continue
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if away_from_limit(joints, i, position_within(flow, at, middle, h)) < -REACHED:
+                high = middle
+            else:
+                low = middle
+        first = min(first, high)
+    return first * h
+
+
 @cold(types.float64, soon=True)
-def end_within(world, points, contacts, conditions, flow, low, h):
-    """Go to the first event within a step of ``h`` seconds, after the first ``low`` (s): how long it is until there, s.
+def end_within(world, points, contacts, conditions, flow, low, last, h):
+    """Go to the first event within a step of ``h`` seconds, between ``low`` and ``last`` (s), or else to the last: how
+    long it is until there, s.
 
     Looking takes its cost off ``contacts.effort[0]``.
     """
     high, sides, turns, earlier = 0.0, 0, 0, -1.0
-    cost, length, again = look_cost(world.qvel.size), 0.0, h
+    cost, length, again = look_cost(world.qvel.size, places(points), flow.price), 0.0, last
     while again > 0.0:
         length = again
         if length < h:

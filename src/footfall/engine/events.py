@@ -45,21 +45,27 @@ from footfall.engine.creep import creep, creeping_order, note_beginning, note_en
 from footfall.engine.dormand_prince import (
     EVENTS,
     IMPACTS,
+    INSTEAD,
     KNOWN,
     LENGTH,
+    LONGEST,
+    SHORTEST,
     SOFT,
     SORTED,
     STAGES,
+    TAKEN,
     UNSOLVED,
     WARNINGS,
+    is_accurate,
     next_scale,
+    reach,
     read_slope,
     read_state,
     set_stage,
     step_error,
     write_state,
 )
-from footfall.engine.event_in_step import end_within, goes_on
+from footfall.engine.event_in_step import end_within, goes_on, leave_limits_open, limit_arrival
 from footfall.engine.event_search import (
     NO_BRACKET,
     Bracket,
@@ -73,15 +79,17 @@ from footfall.engine.event_search import (
     stay_grounded,
     update_contacts,
 )
+from footfall.engine.joint_rows import fold_joint_rows
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
-from footfall.engine.near_bodies import live
+from footfall.engine.near_bodies import places
 from footfall.engine.others import MAY_GROW
 from footfall.engine.period import (
     add_up,
     is_sound,
     keep_forces,
     record_period,
+    reuse_stage,
     start_period,
     take_time_step,
 )
@@ -90,15 +98,16 @@ from footfall.engine.sample_of_all import begin_sample_of_all
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
-from footfall.solve.dense import copy
-from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, period_cost
+from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, impact_cost, period_cost
 
-#: Longest and shortest step, s.
-LONGEST, SHORTEST = 0.01, 1e-9
 #: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
 TIRED = 12
-#: By how much more steps may grow from one to the next than the last one says, where the end of a period is foreseen.
-HOPEFUL = 2.0
+#: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
+SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
+#: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
+SOLVING = 1.5
+#: Error of a step, over what is allowed, from which on it has passed what made those before inaccurate.
+PASSED = 0.01
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -118,10 +127,10 @@ def find_forces(world, points, contacts, scratch, conditions, laws, effort):
 
 
 @inlined
-def forces_now(loop, flow, step, act, left):
+def forces_now(loop, flow, step, stage, act, left):
     """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
 
-    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what a time step may cost.
+    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what one may cost then.
     """
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
@@ -129,18 +138,21 @@ def forces_now(loop, flow, step, act, left):
     if end != DONE:
         return end
     velocities(world.cvel, world.subtree_com, points, contacts)
+    effort = SHARE * left
     if flow.tally[SOFT] == 1:
         laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
-        left = EFFORT
+        effort = EFFORT
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
+        if 0 < stage < STAGES and leave_limits_open(conditions.constraints.joints, flow):
+            fold_joint_rows(conditions.constraints.joints)
         add_inertia(world, flow.added)
     factor_inertia(world, conditions.constraints.joints)
-    effort = left * for_bodies(contacts)
+    effort *= for_bodies(contacts)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
     return runaway(world, outcome)
 
@@ -158,17 +170,22 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
         put_back: place,
         strike: (*place, laws, types.float64),
-        end_within: (world, points, contacts, conditions, flow, types.float64, types.float64),
+        end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
     }
 
 
 @inlined
-def begin_step(world, points, contacts, flow, left):
-    """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s."""
+def begin_step(world, points, contacts, flow, left, ahead):
+    """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s.
+
+    If a step that was ``ahead`` (s) too long was not accurate, something is in its way there: no more than halfway.
+    """
     read_state(world, flow.start)
     follow_slips(points, contacts)
     keep_values(points, contacts, flow)
     h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, left)
+    if 0.0 < ahead < 2.0 * h:
+        h = max(0.5 * ahead, min(h, flow.clock[TAKEN]))
     if left - h < SHORTEST:
         h = left
     set_stage(world, flow, 1, h)
@@ -176,29 +193,9 @@ def begin_step(world, points, contacts, flow, left):
 
 
 @inlined
-def reuse_stage(points, flow, stage):
-    """The stage at which a step ends is the first of the next one."""
-    copy(flow.slope[0], flow.slope[stage])
-    for p in range(live(points)):
-        copy(flow.force[0, p], flow.force[stage, p])
-
-
-@inlined
 def is_tired(flow, left):
     """Whether a period has no solution, too many events, or nothing ``left`` to spend, to go on from event to event."""
     return flow.tally[UNSOLVED] != 0 or flow.tally[EVENTS] - 2 * flow.tally[IMPACTS] > TIRED or left <= 0.0
-
-
-@inlined
-def reach(scale, h, most):
-    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
-    its ``scale``, and a little more.
-    """
-    growth, length, far = max(1.0, scale) * HOPEFUL, h, 0.0
-    for _ in range(int(most)):
-        length = min(growth * length, LONGEST)
-        far += length
-    return far
 
 
 @inlined
@@ -213,8 +210,8 @@ def take_periods(loop, flow, first, last):
     """The loop of ``advance``."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     plan, constraints = loop.conditions.plan, loop.conditions.constraints
-    tape, outcome = loop.tape, loop.outcome
-    dt = plan.dt
+    tape, outcome, shared = loop.tape, loop.outcome, constraints.shared
+    dt, nv = plan.dt, world.qvel.size
     for step in range(first, last):
         time = step * dt
         outcome[NEXT] = step
@@ -224,21 +221,26 @@ def take_periods(loop, flow, first, last):
         act = plan.control > 0 and step % plan.control_every == 0
         fresh = True  # the period begins
         gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
+        bad = 0.0  # s, where the last step that was not accurate ended
+        error, scale = 0.0, 1.0  # of a step, of what is allowed, and of how much longer the next one may be
         bracket = NO_BRACKET
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
         stayed = False  # points were left in contact by a time step
-        stage, left, flashes = 0, period_cost(world.qvel.size, dt), 0
+        stage, left, flashes = 0, period_cost(nv, dt, flow.clock[INSTEAD]), 0
+        flow.clock[INSTEAD] = 0.0
         flow.tally[SOFT] = 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
             if hit or flash > 0.0:
+                contacts.effort[0] = SHARE_OF_IMPACT * left
                 flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
-                left -= EFFORT - contacts.effort[0] / for_bodies(contacts)
+                left -= SOLVING * (SHARE_OF_IMPACT * left - contacts.effort[0] / for_bodies(contacts))
+                left -= impact_cost(nv, shared.number[0], bodies_near(contacts)) / for_bodies(contacts)
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
             if hit or flash > 0.0 or stayed or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, constraints, flow)
-                left -= evaluation_cost(0, constraints.shared.number[0], bodies_near(contacts))
+                left -= impact_cost(nv, shared.number[0], bodies_near(contacts)) / for_bodies(contacts)
             hit, flash, straighten, stayed = False, 0.0, False, False
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
@@ -250,11 +252,12 @@ def take_periods(loop, flow, first, last):
                 write_state(world, flow.opening)
             world.time[0] = time + gone
             points.others.counters[MAY_GROW] = 1 if fresh else 0
-            end = forces_now(loop, flow, step, act, left)
+            end = forces_now(loop, flow, step, stage, act, left)
             act = False
             status = outcome[STATUS]
-            cost = evaluation_cost(world.qvel.size, constraints.shared.number[0], bodies_near(contacts))
-            left = (contacts.effort[0] - cost) / for_bodies(contacts)
+            cost = evaluation_cost(nv, shared.number[0], bodies_near(contacts), places(points), flow.price)
+            cost /= for_bodies(contacts)
+            left -= SOLVING * (SHARE * left - contacts.effort[0] / for_bodies(contacts)) + cost
             unsolved = end == DONE and status == 1
             if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
                 lost = True  # forces that are not found, or without bounds, as of points that slide and jam
@@ -277,6 +280,7 @@ def take_periods(loop, flow, first, last):
             fresh = False
             if flow.tally[SOFT] == 1:
                 flow.tally[UNSOLVED] = status
+                flow.clock[INSTEAD] = EFFORT - contacts.effort[0] / for_bodies(contacts)
                 take_time_step(world, points, contacts, flow, dt)
                 break
             if stage == 0:  # after an event or a change of controls
@@ -309,20 +313,23 @@ def take_periods(loop, flow, first, last):
             if stage == STAGES - 1:
                 # The step is complete. Is it accurate?
                 error = step_error(world, flow, h)
+                accurate = is_accurate(flow, error, h) or h <= SHORTEST
                 scale = next_scale(flow, error, h, about_to_change(points, contacts))
-                again = 0.0
-                if error > 1.0 and h > SHORTEST:
-                    again, bracket = max(SHORTEST, scale * h), NO_BRACKET
+                again, last = 0.0, h
+                if not accurate:
+                    again, bracket, bad = max(SHORTEST, scale * h), NO_BRACKET, gone + h
                     lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
                 else:
                     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
+                    last = limit_arrival(world, constraints.joints, flow, h)
                 if lost:
                     continue
-                if 0.0 < again < h and error <= 1.0 and goes_on(points, contacts, status):
+                if accurate and min(again if again > 0.0 else h, last) < h and goes_on(points, contacts, status):
                     contacts.effort[0] = left
-                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, h)
+                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, last, h)
                     left, stage = contacts.effort[0], STAGES
                     continue
+                again = last if last < h and not 0.0 < again < last else again
                 if again > 0.0:
                     h, stage = again, 1
                     set_stage(world, flow, stage, h)
@@ -333,6 +340,7 @@ def take_periods(loop, flow, first, last):
             if stage >= STAGES - 1:
                 # The step is taken.
                 gone += taken
+                bad = 0.0 if error > PASSED else bad
                 add_up(points, contacts, flow, stage, h)
                 if stage < STAGES and bracket.high == 0.0:
                     flow.clock[LENGTH] = scale * h
@@ -348,7 +356,7 @@ def take_periods(loop, flow, first, last):
                     stage = 0
                     continue
                 reuse_stage(points, flow, stage)
-            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone), 1, NO_BRACKET
+            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
         if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
             flow.tally[KNOWN] = 0  # what was before says nothing of what comes
         note_end(contacts, flow)

@@ -123,6 +123,12 @@ def live(points):
     return points.others.counters[LIVE]
 
 
+@inlined
+def places(points):
+    """What is to be located over the ground: bodies beside the feet, and points, which count half."""
+    return 0.5 * live(points) + points.others.body.size
+
+
 @cold(types.none)
 def turn_feet(world, points, surface, shape, table):
     """Find where ellipsoids of feet touch: from the normal under the centre, then from that under the place found."""

@@ -10,6 +10,7 @@ from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.tape import SAMPLES, STEPS
 from footfall.solve.contacts import OPEN, STICK
+from footfall.solve.dense import copy
 
 #: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
 #: ground.
@@ -23,6 +24,14 @@ def keep_forces(points, contacts, kept):
         f, frame = points.force[p], contacts.frame[p]
         for k in range(3):
             kept[p, k] = frame[0, k] * f[0] + frame[1, k] * f[1] + frame[2, k] * f[2]
+
+
+@inlined
+def reuse_stage(points, flow, stage):
+    """The stage at which a step ends is the first of the next one."""
+    copy(flow.slope[0], flow.slope[stage])
+    for p in range(live(points)):
+        copy(flow.force[0, p], flow.force[stage, p])
 
 
 @inlined

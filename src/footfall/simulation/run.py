@@ -139,6 +139,10 @@ class Run:
         check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)
         self.outcome = space.outcome
         self.set_tape(space.make_tape(samples, robot.point_count, signals))
+        if (
+            self.flow is not None and space.roomiest > 0
+        ):  # as one before needed, or a step of this one would wait for it
+            self.resize(space.roomiest)
         self.step = 0
         self._loop: Any = None
         if helper is not None:

@@ -97,8 +97,8 @@ class Workspace:
             self.conditions = self.conditions._replace(constraints=constraints)
         self.scratch: Scratch = scratch
         if isinstance(law, EventLaw):
-            flat, margin = sim.ground.flat, law.in_steps().margin
-            self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=law.tolerance, flat=flat, margin=margin)
+            ground, margin, precise = sim.ground, law.in_steps().margin, law.tolerance
+            self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=precise, ground=ground, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)
         of_points = tuple(map(ByReference, (self.points, self.contacts, self.scratch)))
@@ -143,6 +143,11 @@ class Workspace:
     def sizes(self) -> list[int]:
         """How many places for points beside the feet there are in each size."""
         return [min(places, len(self._all_points.others.who)) for places, _ in SIZES]
+
+    @property
+    def roomiest(self) -> int:
+        """The largest size that any run of the same simulation needed."""
+        return max(self._layouts)
 
     def resize(self, sim: Setup, size: int, samples: int) -> None:
         """Lay out the loop's parts with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record, too."""

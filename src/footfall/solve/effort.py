@@ -14,8 +14,14 @@ EFFORT = 1.6e6
 #: Bodies on the ground that this is for. Of more of them it is more by the square, so that a heap is solved at all.
 USUAL_BODIES = 8.0
 #: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
-#: millisecond, of which it has one at least, and of large robots so many evaluations.
-PERIOD, EVALUATIONS = 2.2e6, 50.0
+#: millisecond, of which it has one at least, less what is kept for the time step that may follow instead, so much for
+#: each dof up to a bound; of large robots so many evaluations.
+PERIOD, EVALUATIONS = 2e6, 40.0
+KEPT_FOR_A_DOF, KEPT = 4.5e4, 7e5
+#: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
+PLAIN = 30.0
+#: What it costs to find the distance of a place from a plane, from another ground, and from a function of a user's.
+FLAT, UNEVEN, OF_A_FUNCTION = 300.0, 500.0, 800.0
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
@@ -50,7 +56,7 @@ def guess_cost(problem):
 @inlined
 def newton_cost(n):
     """What a step of Newton with n unknowns costs, with the search along it."""
-    return 0.1 * n * n * n + 4.0 * n * n
+    return 0.5 * n * n * n + 14.0 * n * n
 
 
 @inlined
@@ -97,25 +103,36 @@ def round_cost(dofs, points, bodies):
 
 
 @inlined
-def evaluation_cost(dofs, rows, bodies):
-    """What an evaluation costs with so many constraint rows and bodies in contact, beside what the law counts.
+def look_cost(dofs, places, price):
+    """What it costs to find how a robot moves, and how far so many places of it are from a ground of that price."""
+    return 60.0 * dofs + price * places
+
+
+@inlined
+def impact_cost(dofs, rows, bodies):
+    """What it costs to find how so many bodies in contact answer to forces, with so many constraint rows.
 
     A body in contact costs by the joints between it and the root.
     """
-    chain = 200.0 * max(0.0, dofs - 6.0)
-    return dofs * (400.0 + 20.0 * rows) + 3.0 * rows * rows + bodies * (300.0 + chain)
+    return 40.0 * dofs * rows + 3.0 * rows * rows + bodies * (800.0 + 85.0 * max(0.0, dofs - 6.0))
 
 
 @inlined
-def look_cost(dofs):
-    """What it costs to find where the points of a robot are, and how they move."""
-    return 500.0 + 100.0 * dofs
+def evaluation_cost(dofs, rows, bodies, places, price):
+    """What an evaluation costs, beside what the law counts."""
+    return 190.0 * dofs + look_cost(dofs, places, price) + impact_cost(dofs, rows, bodies)
 
 
 @inlined
-def period_cost(dofs, dt):
-    """What a period of ``dt`` seconds may cost that is integrated from event to event."""
-    return max(PERIOD, EVALUATIONS * evaluation_cost(dofs, 0, 0)) * max(1.0, 1e3 * dt)
+def period_cost(dofs, dt, instead):
+    """What a period of ``dt`` seconds may cost that is integrated from event to event.
+
+    Where the last one was a time step instead, this may be one, too, and has less by what that cost.
+    """
+    evaluation = evaluation_cost(dofs, 0.0, 0.0, 0.0, 0.0)
+    usual = PERIOD - min(KEPT, KEPT_FOR_A_DOF * dofs)
+    most = max(usual, EVALUATIONS * evaluation) * max(1.0, 1e3 * dt)
+    return max(most - instead, min(most, PLAIN * evaluation))
 
 
 @inlined

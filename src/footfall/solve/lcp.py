@@ -19,6 +19,7 @@ from footfall.solve.lemke_pivoting import (
     tableau,
 )
 from footfall.solve.newton_on_lcp import (
+    STEPS,
     TOLERANCE,
     newton_floats,
     newton_integers,
@@ -38,7 +39,8 @@ def _pivot(m, q, z, limit, floats, integers):
 
 @kernel
 def _newton(m, q, z, tolerance, floats, integers):
-    return newton_to_solution(m, q, z, tolerance, newton_scratch(q.size, floats, integers))
+    scratch = newton_scratch(q.size, floats, integers)
+    return newton_to_solution(m, q, z, tolerance, STEPS, pivot_limit(q.size), scratch)
 
 
 def _problem(M: Any, q: Any) -> tuple[np.ndarray, np.ndarray]:

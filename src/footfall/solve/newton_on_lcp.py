@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, copy
-from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_integers, pivot_limit, pivot_to_solution, tableau
+from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_integers, pivot_to_solution, tableau
 
 #: Newton steps before Lemke is asked.
 STEPS = 60
@@ -145,13 +145,15 @@ def largest(phi):
 
 
 @kernel
-def descend(m, q, size, tolerance, scratch):
-    """Newton from ``scratch.x``, in equilibrated units, until no step helps: the steps taken and the largest |phi|."""
+def descend(m, q, size, tolerance, most, scratch):
+    """Newton from ``scratch.x``, in equilibrated units, until no step of ``most`` helps: the steps taken and the
+    largest |phi|.
+    """
     n, scale, z, h, gram = q.size, scratch.scale, scratch.x, scratch.h, scratch.gram
     w, phi, gradient, step, trial = scratch.w, scratch.phi, scratch.gradient, scratch.step, scratch.trial
     merit = values(m, q, scale, size, z, w, phi)
     error = largest(phi)
-    for count in range(STEPS):
+    for count in range(most):
         if error <= tolerance:
             return count, error
         derivative(m, scale, z, w, h)
@@ -168,12 +170,13 @@ def descend(m, q, size, tolerance, scratch):
             return count, error
         copy(z, trial)
         merit, error = new, largest(phi)
-    return STEPS, error
+    return most, error
 
 
 @kernel
-def newton_to_solution(m, q, z, tolerance, scratch):
-    """Write z, from what it holds; gives how it ended, the Newton steps and Lemke's pivots (0 if Newton sufficed).
+def newton_to_solution(m, q, z, tolerance, most, limit, scratch):
+    """Write z, from what it holds; gives how it ended, the Newton steps, up to ``most``, and Lemke's pivots, up to
+    ``limit`` (0 if Newton sufficed).
 
     ``scratch`` is a :class:`NewtonScratch`. ``tolerance`` is that of |phi|, of the largest q, in equilibrated units.
     """
@@ -186,12 +189,12 @@ def newton_to_solution(m, q, z, tolerance, scratch):
         size = 1.0
     for i in range(n):
         x[i] = max(0.0, z[i]) / (scale[i] * size)
-    steps, error = descend(m, q, size, tolerance, scratch)
+    steps, error = descend(m, q, size, tolerance, most, scratch)
     if error <= tolerance:
         for i in range(n):
             z[i] = max(0.0, x[i]) * scale[i] * size
         return SOLVED, steps, 0
-    status, pivots = pivot_to_solution(m, q, z, pivot_limit(n), scratch.table)
+    status, pivots = pivot_to_solution(m, q, z, limit, scratch.table)
     if status != SOLVED:  # as near as Newton came
         equilibrate(m, scale)
         for i in range(n):
