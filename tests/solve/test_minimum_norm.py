@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -113,6 +114,23 @@ def test_flat_feet_get_the_forces_of_the_pseudo_inverse(problem):
 @quick
 @given(problems(kinds=(STICK, SLIDE, OPEN)))
 def test_points_that_slide_or_left_are_held_along_their_normal_or_not_at_all(problem):
+    check(problem)
+
+
+@pytest.mark.parametrize("seed", [10849, 11405])
+def test_a_foot_that_lacks_one_motion_gets_the_forces_of_the_pseudo_inverse(seed):
+    """Of 60,000 random robots of five coordinates these have a small pivot before the one that is rounding alone."""
+    rng = np.random.default_rng(seed)
+    arm = rng.uniform(-0.2, 0.2, (5, 3)) * [1, 1, 0]
+    jacobian = rng.normal(size=(12, rng.integers(1, 7)))
+    problem = SimpleNamespace(
+        counts=[0, 5],
+        arm=arm - arm.mean(axis=0),
+        kind=np.full(5, STICK),
+        mobility=jacobian @ jacobian.T,
+        normal=np.tile([0.0, 0.0, 1.0], (5, 1)),
+        wanted=rng.normal(size=(5, 3)),
+    )
     check(problem)
 
 

@@ -6,6 +6,9 @@ import math
 
 from footfall.compiled import inlined, kernel
 
+#: Rounding of a pivot over that of the pivots before it, as a share of the usual tolerance of 1e-10.
+INEXACT = 1e-4
+
 
 @inlined
 def copy(target, source):
@@ -18,18 +21,20 @@ def copy(target, source):
 def cholesky(a, n, tolerance, factor):
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
 
-    False if ``a`` is singular, or nearly so.
+    False if ``a`` is singular, or nearly so. After a small pivot the next ones are inexact by rounding over it, and a
+    pivot that could be nothing else does not count.
     """
     largest = 0.0
     for i in range(n):
         largest = max(largest, a[i, i])
-    floor = tolerance * largest
+    floor, least = tolerance * largest, largest
     for j in range(n):
         pivot = a[j, j]
         for k in range(j):
             pivot -= factor[j, k] * factor[j, k]
-        if not pivot > floor:
+        if not pivot > floor * max(1.0, INEXACT * largest / least):
             return False
+        least = min(least, pivot)
         inverse = 1.0 / math.sqrt(pivot)
         factor[j, j] = inverse
         for i in range(j + 1, n):
