@@ -232,6 +232,15 @@ def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_ste
     assert rec.gap.min() > -1e-4
 
 
+def test_a_run_that_ends_after_a_time_step_ends_with_forces():
+    sim = ff.Simulation("spatial-biped", law=LAW)
+    whole = sim.run(0.6)
+    last = int(np.flatnonzero(whole.signals["time_steps"])[0])
+    rec = sim.run((last + 1) * sim.dt)
+    assert len(rec) == last + 2
+    np.testing.assert_allclose(rec.total_force[-1, 2], whole.total_force[last + 1, 2], rtol=0.5)
+
+
 def test_a_controller_is_called_once_a_period():
     times = []
 

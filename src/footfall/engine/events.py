@@ -228,7 +228,8 @@ def take_periods(loop, flow, first, last):
         stayed = False  # points were left in contact by a time step
         stage, left, flashes = 0, period_cost(nv, dt, flow.clock[INSTEAD]), 0
         flow.clock[INSTEAD] = 0.0
-        flow.tally[SOFT] = 0
+        # The instant after a time step has the forces that another one would have: which points rest is not known yet.
+        flow.tally[SOFT] = 1 if step == plan.total and step > 0 and flow.tally[SORTED] == 0 else 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
