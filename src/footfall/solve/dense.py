@@ -6,8 +6,8 @@ import math
 
 from footfall.compiled import inlined, kernel
 
-#: Rounding of a pivot over that of the pivots before it, as a share of the usual tolerance of 1e-10.
-INEXACT = 1e-4
+#: Rounding of a pivot beside which those before it are small, with some to spare.
+ROUNDING = 1e-14
 
 
 @inlined
@@ -21,20 +21,18 @@ def copy(target, source):
 def cholesky(a, n, tolerance, factor):
     """Lower factor of the leading n x n of ``a``, given by its lower triangle; its diagonal holds *inverse* pivots.
 
-    False if ``a`` is singular, or nearly so. After a small pivot the next ones are inexact by rounding over it, and a
-    pivot that could be nothing else does not count.
+    False if ``a`` is singular, or nearly so.
     """
     largest = 0.0
     for i in range(n):
         largest = max(largest, a[i, i])
-    floor, least = tolerance * largest, largest
+    floor = tolerance * largest
     for j in range(n):
         pivot = a[j, j]
         for k in range(j):
             pivot -= factor[j, k] * factor[j, k]
-        if not pivot > floor * max(1.0, INEXACT * largest / least):
+        if not pivot > floor:
             return False
-        least = min(least, pivot)
         inverse = 1.0 / math.sqrt(pivot)
         factor[j, j] = inverse
         for i in range(j + 1, n):
@@ -42,6 +40,23 @@ def cholesky(a, n, tolerance, factor):
             for k in range(j):
                 value -= factor[i, k] * factor[j, k]
             factor[i, j] = value * inverse
+    return True
+
+
+@inlined
+def pivots_are_certain(a, n, factor):
+    """Whether no pivot of a factor from :func:`cholesky` may be rounding alone: after a small one the next are inexact
+    by rounding over it.
+    """
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, a[i, i])
+    least = largest
+    for j in range(n):
+        pivot = 1.0 / (factor[j, j] * factor[j, j])
+        if not pivot * least > ROUNDING * largest * largest:
+            return False
+        least = min(least, pivot)
     return True
 
 
@@ -135,7 +150,7 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
     ``factor``, ``gram`` (n, n) and ``half`` (n,) are scratch. A regular matrix costs one Cholesky; a singular
     one, a = C C^T with C of full column rank, has pinv(a) = C (C^T C)^-2 C^T.
     """
-    if cholesky(a, n, tolerance, factor):
+    if cholesky(a, n, tolerance, factor) and pivots_are_certain(a, n, factor):
         cholesky_solve(factor, n, x)
         return n
     rank = pivoted_cholesky(a, n, tolerance, factor)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
-from footfall.solve.dense import cholesky, cholesky_solve
+from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 
 #: Pivots smaller than this share of the largest count as zero: motions that no force produces.
 TOLERANCE = 1e-10
@@ -45,12 +45,13 @@ def spread_over_steady_feet(contacts, force, scratch):
     for b in range(feet):
         for r in range(start[b + 1] - start[b]):
             write_row(contacts, b, r, scratch)
-    if not cholesky(scratch.reduced, rows, TOLERANCE, scratch.factor):
+    packed, factor = scratch.reduced, scratch.factor
+    if not (cholesky(packed, rows, TOLERANCE, factor) and pivots_are_certain(packed, rows, factor)):
         return False
     for b in range(feet):
         if near[b + 1] > near[b]:
             gather_wanted(contacts, b, force, turns[3 * b : 3 * b + 3], scratch.pull, x[start[b] : start[b + 1]])
-    cholesky_solve(scratch.factor, rows, x)
+    cholesky_solve(factor, rows, x)
     for b in range(feet):
         if near[b + 1] > near[b]:
             scatter(contacts, b, x[start[b] : start[b + 1]], turns[3 * b : 3 * b + 3], force)
