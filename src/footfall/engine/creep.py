@@ -8,10 +8,9 @@ With order k
 
 a backward differentiation formula with the acceleration at the end extrapolated, one order below it. That costs hardly
 any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5 and 1.1 with orders 2 to 4, where Adams and
-Bashforth's method bears 1, 0.5 and 0.3. The order is the most accurate one, by the first differences that it leaves
-out; order 1 is a constant acceleration. Positions go on by the mean velocity of Adams and Moulton's method.
-Forces have the same differences, so that impulses on record explain how momentum changes. Contacts of other bodies that
-a robot comes upon so slowly are noticed when the period is over.
+Bashforth's method bears 1, 0.5 and 0.3. Order 1 is a constant acceleration. Positions go on by the mean velocity of
+Adams and Moulton's method. Forces have the same differences, so that impulses on record explain how momentum changes.
+Contacts of other bodies that a robot comes upon so slowly are noticed when the period is over.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from footfall.solve.dense import copy
 #: Velocities of joints up to which a period may have one evaluation, m/s or rad/s; and the gap that no point crosses in
 #: a period, m, beside its own speed.
 CREEPS, ASIDE = 0.2, 1e-5
-#: Error of a method that is not known, m/s.
-UNKNOWN = 1e300
+#: Error of a method that is not known, m/s; and share of the tolerance below which no order need be more accurate.
+UNKNOWN, AMPLE = 1e300, 0.1
 
 
 @inlined
@@ -142,7 +141,8 @@ def is_quiet(world, points, contacts, joints, flow, dt):
 
 @inlined
 def creeping_order(world, points, contacts, joints, flow, dt):
-    """Order of the method that is most accurate with one evaluation, 1 to ORDER, or 0 if none is accurate enough.
+    """Order of the method that is accurate enough with one evaluation, 1 to ORDER, or 0 if none is: the lowest that
+    errs by a tenth of the tolerance at most, else the most accurate.
 
     By the first difference that it leaves out and the one after that: a single one may pass through zero. Where a
     motion is damped so fast that an order does not bear it, it grows in these, and a lower order is taken.
@@ -155,6 +155,8 @@ def creeping_order(world, points, contacts, joints, flow, dt):
         error = dt * flow.differences[k, 2] * worst
         if before + error <= least:
             order, least = k - 1, before + error
+            if least <= AMPLE * flow.tolerance:
+                break
         before = error
     if known == 2 and before <= flow.tolerance:  # as with controls that always change
         order = 1
