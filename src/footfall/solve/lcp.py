@@ -30,6 +30,8 @@ from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_
 
 #: Share of the largest q that a solution may miss by before it is mended.
 ROUGH = 1e-11
+#: Pivots for each unknown that may mend what Newton left: Lemke's method mostly takes one.
+FEW_PIVOTS = 4
 
 
 @kernel
@@ -68,30 +70,47 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     array([1.33333333, 2.33333333])
     """
     M, q = _problem(M, q)
-    n = len(q)
-    limit = pivot_limit(n) if max_pivots is None else as_count(max_pivots, "max_pivots")
-    z, floats, integers = np.zeros(n), np.zeros(lemke_floats(n)), np.zeros(lemke_integers(n), dtype=np.int64)
-    status, pivots = _pivot(M, q, z, limit, floats, integers) if n else (SOLVED, 0)
-    found = _solution(M, q, z, status, pivots)
-    if found.solved and found.residual > ROUGH * np.abs(q).max(initial=0.0):
-        better = fischer_burmeister(M, q, start=z)
-        if better.solved and better.residual < found.residual:
-            return replace(better, iterations=pivots + better.iterations)
-    return found
+    limit = pivot_limit(len(q)) if max_pivots is None else as_count(max_pivots, "max_pivots")
+    found = _by_pivots(M, q, limit)
+    return _better(found, _by_newton(M, q, found.z.copy(), TOLERANCE)) if _rough(found, q) else found
 
 
 def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 
     Converges quadratically from near, so a start from a similar problem saves most of the work. Where it does not
-    converge :func:`lemke` answers; ``iterations`` counts its pivots too. ``tolerance`` is that of the equations, as a
-    share of the largest q.
+    converge :func:`lemke` answers, and where it leaves more than rounding and ``tolerance``, a few of its pivots are
+    tried; ``iterations`` counts them too. ``tolerance`` is that of the equations, as a share of the largest q.
     """
     M, q = _problem(M, q)
     n = len(q)
     z = np.zeros(n) if start is None else as_floats(start, "start", (n,))
     if not 0.0 < tolerance < 1.0:
         raise SolveError(f"tolerance = {tolerance} but it must be between 0 and 1")
+    found = _by_newton(M, q, z, tolerance)
+    return _better(found, _by_pivots(M, q, FEW_PIVOTS * n)) if _rough(found, q, tolerance) else found
+
+
+def _by_pivots(M: np.ndarray, q: np.ndarray, limit: int) -> Solution:
+    n = len(q)
+    z, floats, integers = np.zeros(n), np.zeros(lemke_floats(n)), np.zeros(lemke_integers(n), dtype=np.int64)
+    status, pivots = _pivot(M, q, z, limit, floats, integers) if n else (SOLVED, 0)
+    return _solution(M, q, z, status, pivots)
+
+
+def _by_newton(M: np.ndarray, q: np.ndarray, z: np.ndarray, tolerance: float) -> Solution:
+    """From z, which is overwritten."""
+    n = len(q)
     floats, integers = np.zeros(newton_floats(n)), np.zeros(newton_integers(n), dtype=np.int64)
     status, steps, pivots = _newton(M, q, z, tolerance, floats, integers) if n else (SOLVED, 0, 0)
     return _solution(M, q, z, status, steps + pivots)
+
+
+def _rough(found: Solution, q: np.ndarray, tolerance: float = TOLERANCE) -> bool:
+    """Whether a solution misses by more than it need: equations of unlike units, or a basis that is nearly singular."""
+    return found.solved and found.residual > max(ROUGH, tolerance) * float(np.abs(q).max(initial=0.0))
+
+
+def _better(found: Solution, other: Solution) -> Solution:
+    best = other if other.solved and other.residual < found.residual else found
+    return replace(best, iterations=found.iterations + other.iterations)
