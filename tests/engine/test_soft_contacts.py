@@ -76,13 +76,8 @@ def states(sim: ff.Simulation, motion: str, duration: float = 0.04) -> list[tupl
     return found
 
 
-@pytest.mark.parametrize("motion", ["standing", "sliding", "heap"])
-@pytest.mark.parametrize(("cone", "impratio"), CONES)
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_every_step_is_that_of_mujocos_own_solver(robot, cone, impratio, motion):
-    """From no knowledge of the step before: states, forces and the least cost are found all the same."""
-    sim = ff.Simulation(robot, law=ff.law("mujoco", cone=cone, impratio=impratio))
-    assert folds(sim.scene.model)
+def agree_in_all(sim: ff.Simulation, motion: str) -> None:
+    """In all states of a motion, in some of which points bear a load."""
     loaded = 0
     for qpos, qvel in states(sim, motion):
         run = reference.evaluated(sim, qpos, qvel)
@@ -91,40 +86,37 @@ def test_every_step_is_that_of_mujocos_own_solver(robot, cone, impratio, motion)
     assert loaded > 5
 
 
+@pytest.mark.parametrize("motion", ["standing", "sliding", "heap"])
+@pytest.mark.parametrize(("cone", "impratio"), CONES)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_every_step_is_that_of_mujocos_own_solver(robot, cone, impratio, motion):
+    """From no knowledge of the step before: states, forces and the least cost are found all the same."""
+    sim = ff.Simulation(robot, law=ff.law("mujoco", cone=cone, impratio=impratio))
+    assert folds(sim.scene.model)
+    agree_in_all(sim, motion)
+
+
 @on_real_robots
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_real_robots_fall_as_by_mujocos_own_solver(name, cone):
     """Loops, friction and limits of joints, and bodies that strike each other."""
     sim = ff.Simulation(real(name), law=ff.law("mujoco", cone=cone))
     assert folds(sim.scene.model)
-    loaded = 0
-    for qpos, qvel in states(sim, "heap"):
-        run = reference.evaluated(sim, qpos, qvel)
-        loaded += agree(run)
-        reference.done(run)
-    assert loaded > 5
+    agree_in_all(sim, "heap")
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("equality", EQUALITIES)
 def test_every_constraint_beside_contacts_is_that_of_mujocos_own_solver(equality, cone):
     sim = ff.Simulation(puppet(equality), law=ff.law("mujoco", cone=cone))
-    loaded = 0
-    for qpos, qvel in states(sim, "heap"):
-        run = reference.evaluated(sim, qpos, qvel)
-        loaded += agree(run)
-        reference.done(run)
-    assert loaded > 5
+    agree_in_all(sim, "heap")
 
 
 @pytest.mark.parametrize("friction", [0.0, 1e-3, 2.0])
 def test_slippery_and_rough_ground_alike(friction):
     """Edges of a pyramid are the stiffer the less friction there is: at MuJoCo's least by ten orders of magnitude."""
     sim = ff.Simulation("spatial-biped", law="mujoco", ground=ff.Ground.plane(friction))
-    for qpos, qvel in states(sim, "heap"):
-        run = reference.evaluated(sim, qpos, qvel)
-        agree(run)
-        reference.done(run)
+    agree_in_all(sim, "heap")
 
 
 ASKED = {

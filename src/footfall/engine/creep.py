@@ -20,6 +20,7 @@ from footfall.contact.event_law import DOES, engine_columns
 from footfall.engine.active_set import LIMIT
 from footfall.engine.contact_set import off_course
 from footfall.engine.dormand_prince import KNOWN, ORDER
+from footfall.engine.joint_rows import away_from_limit
 from footfall.engine.near_bodies import live
 from footfall.engine.period import is_sound, keep_forces
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -121,7 +122,7 @@ def is_quiet(world, points, contacts, joints, flow, dt):
             return False
     for i in range(joints.kind.size):
         if joints.kind[i] == LIMIT:
-            away = joints.sign[i] * (world.qpos[joints.address[i]] - joints.bound[i]) - joints.margin[i]
+            away = away_from_limit(joints, i, world.qpos[joints.address[i]])
             if abs(away) < 2.0 * dt * abs(world.qvel[joints.dof[i]]):
                 return False
     for i in range(world.act.size):

@@ -278,11 +278,17 @@ def read_slope(world, flow, slope):
 
 
 @inlined
+def weight_within(flow, j, part):
+    """Weight of stage ``j`` where so much of a step, 0 to 1, is over."""
+    a = flow.within[j]
+    return part * (a[0] + part * (a[1] + part * (a[2] + part * a[3])))
+
+
+@inlined
 def set_part(flow, part):
     """Let stage ``STAGES`` be where so much of a step, 0 to 1, is over."""
     for j in range(STAGES):
-        a = flow.within[j]
-        flow.weights[STAGES, j] = part * (a[0] + part * (a[1] + part * (a[2] + part * a[3])))
+        flow.weights[STAGES, j] = weight_within(flow, j, part)
 
 
 @inlined

@@ -12,8 +12,9 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import INCONSISTENT
 from footfall.engine.active_set import LIMIT, OPEN
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
-from footfall.engine.dormand_prince import STAGES, set_part, set_stage
+from footfall.engine.dormand_prince import STAGES, set_part, set_stage, weight_within
 from footfall.engine.event_search import Bracket, about_to_change, seek_event
+from footfall.engine.joint_rows import away_from_limit
 from footfall.engine.kinematics import velocities
 from footfall.engine.near_bodies import locate_all, places
 from footfall.solve.effort import look_cost
@@ -42,12 +43,6 @@ def look(world, points, contacts, conditions):
 
 
 @inlined
-def away_from_limit(joints, i, position):
-    """How far a joint at a ``position`` is from where its limit acts, m or rad: less than zero beyond."""
-    return joints.sign[i] * (position - joints.bound[i]) - joints.margin[i]
-
-
-@inlined
 def leave_limits_open(joints, flow):
     """Let limits that were open when the step began not act yet. Gives whether any would have."""
     any_would = False
@@ -65,8 +60,7 @@ def position_within(flow, i, part, h):
     """A number of the state where so much of a step of ``h`` seconds, 0 to 1, is over."""
     value = 0.0
     for j in range(STAGES):
-        a = flow.within[j]
-        value += flow.slope[j, i] * (part * (a[0] + part * (a[1] + part * (a[2] + part * a[3]))))
+        value += weight_within(flow, j, part) * flow.slope[j, i]
     return flow.start[i] + h * value
 
 

@@ -79,6 +79,12 @@ def impedance(solimp, distance):
 
 
 @inlined
+def away_from_limit(rows, i, position):
+    """How far a joint at a ``position`` is from where its limit acts, m or rad: less than zero beyond."""
+    return rows.sign[i] * (position - rows.bound[i]) - rows.margin[i]
+
+
+@inlined
 def evaluate_joint_rows(world, rows):
     """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold.
 
