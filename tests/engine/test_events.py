@@ -7,6 +7,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import footfall as ff
 from footfall.engine.dormand_prince import STAGES, WEIGHTS, make_flow, set_part, slow_down
@@ -197,6 +198,65 @@ def test_a_joint_that_comes_to_its_limit_within_a_period_swings_back_by_its_clos
     beyond = speed / swing * np.exp(-decay * since) * np.sin(swing * since)
     x = np.where(since < 0.0, speed * rec.time, bound + beyond)
     assert (np.diff(x) < 0.0).any()
+    np.testing.assert_allclose(rec.qpos[:, 7], x, atol=1e-8)
+
+
+#: Time by which a switch of friction is passed, s.
+PAST = 1e-9
+
+
+def with_friction(mass: float, stiffness: float, row: tuple[float, float, float], start: float, time: np.ndarray):
+    """Position of a weight on a spring and where friction switches, by DOP853 from one switch to the next.
+
+    ``row`` is what MuJoCo makes of friction: inertia, damping (1/s) and the largest force.
+    """
+    inertia, damping, loss = row
+
+    def rates(_, y, slip):
+        pull = -stiffness * y[0]
+        held = (pull - inertia * damping * y[1]) / (mass + inertia)
+        return y[1], held if slip == 0 else (pull + slip * loss) / mass
+
+    def beyond(t, y, slip):
+        value = inertia * (-damping * y[1] - rates(t, y, slip)[1])
+        return loss - abs(value) if slip == 0 else slip * value - loss
+
+    def state(t, y):
+        """What friction does next: hold, or push so that a joint slips."""
+        value = inertia * (-damping * y[1] - rates(t, y, 0)[1])
+        return 0 if abs(value) <= loss else int(np.sign(value))
+
+    beyond.terminal = True
+    x, at, y, switches = np.full(time.size, start), 0.0, np.array([start, 0.0]), []
+    while at < time[-1]:
+        slip = state(at, y)
+        options = {"events": beyond, "dense_output": True, "args": (slip,), "rtol": 1e-13, "atol": 1e-15}
+        found = solve_ivp(rates, (at, time[-1]), y, "DOP853", **options)
+        now = (time >= at) & (time <= found.t[-1])
+        x[now] = found.sol(time[now])[0]
+        at, y = found.t[-1], found.y[:, -1]
+        switches.append(at)
+        y, at = y + PAST * np.array(rates(at, y, slip)), at + PAST  # where the event's own function is not zero
+    return x, switches[:-1]
+
+
+@pytest.mark.parametrize(("stiffness", "loss", "start", "count"), [(800.0, 0.3, 5e-3, 13), (200.0, 0.1, 1e-2, 6)])
+def test_friction_of_a_joint_begins_and_ceases_to_slip_within_periods_at_its_instants(
+    tmp_path, stiffness, loss, start, count
+):
+    """A weight on a spring with joint friction that slips and holds in turn.
+
+    The tolerance of a step is 1e-9 m/s, and there are six hundred.
+    """
+    mass = 0.5
+    joint = f'<joint type="slide" axis="1 0 0" stiffness="{stiffness}" frictionloss="{loss}"/>'
+    robot = on_a_base(tmp_path, joint, mass)
+    sim = ff.Simulation(robot, law=LAW)
+    rec = sim.run(0.6, qpos=sim.place() + start * np.eye(8)[7])
+    assert not rec.signals["time_steps"].any()
+    row = (9.0 / robot.model.dof_invweight0[6], 2.0 / (0.95 * 0.02), loss)
+    x, switches = with_friction(mass, stiffness, row, start, rec.time)
+    assert len(switches) == count
     np.testing.assert_allclose(rec.qpos[:, 7], x, atol=1e-8)
 
 

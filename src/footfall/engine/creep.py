@@ -1,26 +1,26 @@
 """Periods in which nothing changes but smoothly, which one evaluation is enough for.
 
-All points in contact rest where they belong, no other is about to arrive, and joints are slow and away from their
-limits. Accelerations then go on as they did in the periods before, by their backward differences, D a = a - a before.
-With order k
+All points in contact rest where they belong, no other is about to arrive, joints are slow and away from their limits,
+and their friction neither begins nor ceases to slip. Accelerations then go on as they did in the periods before, by
+their backward differences, D a = a - a before. With order k
 
     sum of D^m v / m (m = 1 to k + 1) at the end = dt times the sum of D^m a (m = 0 to k - 1) at the beginning,
 
 a backward differentiation formula with the acceleration at the end extrapolated, one order below it. That costs hardly
-any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5 and 1.1 with orders 2 to 4, where Adams and
-Bashforth's method bears 1, 0.5 and 0.3. Order 1 is a constant acceleration. Positions go on by the mean velocity of
-Adams and Moulton's method. Forces have the same differences, so that impulses on record explain how momentum changes.
-Contacts of other bodies that a robot comes upon so slowly are noticed when the period is over.
+any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5, 1.1 and 0.89 with orders 2 to 5, where Adams and
+Bashforth's method bears 1, 0.5, 0.3 and 0.2. Order 1 is a constant acceleration. Positions go on by the mean velocity
+of Adams and Moulton's method. Forces have the same differences, so that impulses on record explain how momentum
+changes. Contacts of other bodies that a robot comes upon so slowly are noticed when the period is over.
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.active_set import LIMIT
+from footfall.engine.active_set import FRICTION, LIMIT
 from footfall.engine.contact_set import off_course
 from footfall.engine.dormand_prince import KNOWN, ORDER
-from footfall.engine.joint_rows import away_from_limit
+from footfall.engine.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.near_bodies import live
 from footfall.engine.period import is_sound, keep_forces
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -107,8 +107,18 @@ def may_arrive(world, points, contacts, flow, slot, p, dt):
 
 
 @inlined
+def may_change(world, joints, flow, i, dt):
+    """Whether the friction of a joint may begin or cease to slip within a period, going on as it does now."""
+    j = joints.dof[i]
+    speed, acceleration = world.qvel[j], world.qacc[j]
+    now = beyond_friction(joints, i, speed, acceleration)
+    then = beyond_friction(joints, i, speed + dt * acceleration, acceleration + flow.pace[1, j])
+    return now + 2.0 * (then - now) > 0.0
+
+
+@inlined
 def is_quiet(world, points, contacts, joints, flow, dt):
-    """Whether no contact and no joint limit is about to begin or to end."""
+    """Whether no contact, no joint limit and no joint friction is about to begin or to end."""
     first, allowed = engine_columns(points.memory), flow.tolerance
     for j in range(world.qvel.size):
         if flow.roams[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > CREEPS:
@@ -125,6 +135,8 @@ def is_quiet(world, points, contacts, joints, flow, dt):
             away = away_from_limit(joints, i, world.qpos[joints.address[i]])
             if abs(away) < 2.0 * dt * abs(world.qvel[joints.dof[i]]):
                 return False
+        elif joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
+            return False
     for i in range(world.act.size):
         if dt * abs(world.act_dot[i]) > allowed:
             return False

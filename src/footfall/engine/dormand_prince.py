@@ -63,7 +63,7 @@ LONGEST, SHORTEST = 0.01, 1e-9
 #: By how much more steps may grow from one to the next than the last one says, where the end of a period is foreseen.
 HOPEFUL = 2.0
 #: Highest order of a period with one evaluation, see engine/creep.py.
-ORDER = 4
+ORDER = 5
 # Of each k from 0 on: the sum of 1, 1/2, ... 1/k; what the mean velocity of a period takes of the k-th difference of
 # its change (Adams and Moulton); and the error of order k over many periods, of the first difference left out.
 DIFFERENCES = np.array(
@@ -72,8 +72,9 @@ DIFFERENCES = np.array(
         [1, 1 / 12, 1 / 2],
         [3 / 2, 1 / 24, 1],
         [11 / 6, 19 / 720, 1],
-        [25 / 12, 0, 1],
+        [25 / 12, 3 / 160, 1],
         [137 / 60, 0, 1],
+        [49 / 20, 0, 1],
     ]
 )
 #: Warnings that are kept of a run.
@@ -285,6 +286,13 @@ def weight_within(flow, j, part):
 
 
 @inlined
+def rate_within(flow, j, part):
+    """The derivative of that weight."""
+    a = flow.within[j]
+    return a[0] + part * (2.0 * a[1] + part * (3.0 * a[2] + part * 4.0 * a[3]))
+
+
+@inlined
 def set_part(flow, part):
     """Let stage ``STAGES`` be where so much of a step, 0 to 1, is over."""
     for j in range(STAGES):
@@ -340,8 +348,8 @@ def falls_slowly(flow, error, h):
 
 @inlined
 def is_accurate(flow, error, h):
-    """Whether a step is accurate enough: where accelerations bend, as friction of a joint begins to slip, it may err
-    more, or many steps would be taken to find out when.
+    """Whether a step is accurate enough: where accelerations bend, as a limit of a joint lets go, it may err more, or
+    many steps would be taken to find out when.
     """
     return error <= (BEND if falls_slowly(flow, error, h) else 1.0)
 

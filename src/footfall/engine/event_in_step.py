@@ -1,26 +1,35 @@
 """Events within a step of integration, found on its continuous extension by the motion of the points alone.
 
-Where a joint comes to its limit, the limit's force begins with a jump. No event of contacts, but found in the same way:
-limits that are open when a step begins stay open in its stages, and the step ends where the first one is reached.
+Where a joint comes to its limit, the limit's force begins with a jump, and where its friction begins or ceases to slip,
+accelerations bend. No events of contacts, but found in the same way: limits that are open when a step begins stay open
+in its stages, friction that holds goes on holding and friction that slips slipping, and the step ends where the first
+of them changes.
 """
 
 from __future__ import annotations
+
+import math
 
 from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import INCONSISTENT
-from footfall.engine.active_set import LIMIT, OPEN
+from footfall.engine.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
-from footfall.engine.dormand_prince import STAGES, set_part, set_stage, weight_within
+from footfall.engine.dormand_prince import STAGES, rate_within, set_part, set_stage, weight_within
 from footfall.engine.event_search import Bracket, about_to_change, seek_event
-from footfall.engine.joint_rows import away_from_limit
+from footfall.engine.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.kinematics import velocities
 from footfall.engine.near_bodies import locate_all, places
 from footfall.solve.effort import look_cost
 
 #: How far beyond its limit a joint is taken to be there, m or rad, so that it stays so while points are put back.
 REACHED = 1e-10
+#: Share of the largest friction beyond which it has begun or ceased to slip, which no rounding undoes; and the least
+#: time after which, s.
+BEYOND, NO_SOONER = 1e-6, 1e-7
+#: Times as much friction as there is holds whatever happens: a power of two, which rounds nothing.
+UNBOUNDED = 2.0**400
 #: Halvings in which it is found when: to a millionth of a microsecond.
 BISECTIONS = 40
 
@@ -53,6 +62,63 @@ def leave_limits_open(joints, flow):
                 joints.state[i] = OPEN
                 any_would = True
     return any_would
+
+
+@inlined
+def keep_friction(joints):
+    """Let friction do in this evaluation what it did in the last one, however large its force."""
+    for i in range(joints.kind.size):
+        if joints.kind[i] == FRICTION:
+            if joints.state[i] == HOLDS:
+                joints.bound[i] *= UNBOUNDED
+            else:
+                joints.reference[i] = math.inf if joints.state[i] == SLIPS_UP else -math.inf
+
+
+@inlined
+def release_friction(joints):
+    """Let it have its bounds again."""
+    for i in range(joints.kind.size):
+        if joints.kind[i] == FRICTION and joints.state[i] == HOLDS:
+            joints.bound[i] /= UNBOUNDED
+
+
+@inlined
+def friction_within(joints, flow, i, first, part, h):
+    """How far the friction of a joint is beyond what it does, N m or N, where so much of a step, 0 to 1, is over;
+    velocities are ``first`` and so on in the state.
+    """
+    at = first + joints.dof[i]
+    speed, acceleration = position_within(flow, at, part, h), 0.0
+    for j in range(STAGES):
+        acceleration += rate_within(flow, j, part) * flow.slope[j, at]
+    return beyond_friction(joints, i, speed, acceleration)
+
+
+@inlined
+def friction_change(world, joints, flow, h):
+    """When the first joint's friction has begun or ceased to slip in a step of ``h`` seconds that is complete, s: h if
+    none has.
+
+    It is looked for at the end and halfway.
+    """
+    first, nq = 1.0, world.qpos.size
+    for i in range(joints.kind.size):
+        if joints.kind[i] != FRICTION:
+            continue
+        low, high, allowed = 0.0, 1.0, BEYOND * joints.bound[i]
+        if not friction_within(joints, flow, i, nq, 0.5, h) <= allowed:
+            high = 0.5
+        elif friction_within(joints, flow, i, nq, 1.0, h) <= allowed:
+            continue
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            if friction_within(joints, flow, i, nq, middle, h) <= allowed:
+                low = middle
+            else:
+                high = middle
+        first = min(first, high)
+    return min(h, max(first * h, NO_SOONER))
 
 
 @inlined

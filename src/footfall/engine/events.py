@@ -14,7 +14,8 @@ the step is taken again, shorter, until it ends there. Events are
 Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
-adapt integrate them without events. A period in which contacts change again and again, or that costs more than it may
+adapt integrate them without events; but a step ends where a joint comes to its limit, or its friction begins or ceases
+to slip. A period in which contacts change again and again, or that costs more than it may
 (:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names.
 """
 
@@ -65,7 +66,15 @@ from footfall.engine.dormand_prince import (
     step_error,
     write_state,
 )
-from footfall.engine.event_in_step import end_within, goes_on, leave_limits_open, limit_arrival
+from footfall.engine.event_in_step import (
+    end_within,
+    friction_change,
+    goes_on,
+    keep_friction,
+    leave_limits_open,
+    limit_arrival,
+    release_friction,
+)
 from footfall.engine.event_search import (
     NO_BRACKET,
     Bracket,
@@ -134,6 +143,7 @@ def forces_now(loop, flow, step, stage, act, left):
     """
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
+    joints = conditions.constraints.joints
     end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
     if end != DONE:
         return end
@@ -148,12 +158,16 @@ def forces_now(loop, flow, step, stage, act, left):
     else:
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-        if 0 < stage < STAGES and leave_limits_open(conditions.constraints.joints, flow):
-            fold_joint_rows(conditions.constraints.joints)
+        if 0 < stage < STAGES:
+            keep_friction(joints)
+            if leave_limits_open(joints, flow):
+                fold_joint_rows(joints)
         add_inertia(world, flow.added)
-    factor_inertia(world, conditions.constraints.joints)
+    factor_inertia(world, joints)
     effort *= for_bodies(contacts)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
+    if 0 < stage < STAGES:
+        release_friction(joints)
     return runaway(world, outcome)
 
 
@@ -323,6 +337,7 @@ def take_periods(loop, flow, first, last):
                 else:
                     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
                     last = limit_arrival(world, constraints.joints, flow, h)
+                    last = min(last, friction_change(world, constraints.joints, flow, h))
                 if lost:
                     continue
                 if accurate and min(again if again > 0.0 else h, last) < h and goes_on(points, contacts, status):

@@ -85,6 +85,15 @@ def away_from_limit(rows, i, position):
 
 
 @inlined
+def beyond_friction(rows, i, speed, acceleration):
+    """How far the friction of a joint is beyond what it does, N or N m: less than zero where it holds or slips on."""
+    value, loss = rows.inertia[i] * (-rows.gains[i, 1] * speed - acceleration), rows.bound[i]
+    if rows.state[i] == HOLDS:
+        return abs(value) - loss
+    return loss - value if rows.state[i] == SLIPS_UP else loss + value
+
+
+@inlined
 def evaluate_joint_rows(world, rows):
     """Inertia and reference acceleration of every row at the state of ``world``; new limits are guessed to hold.
 
