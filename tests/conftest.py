@@ -17,15 +17,17 @@ import pytest
 from browser import Browser, find_chromium
 
 from footfall.contact import registry
+from footfall.garbage import search_garbage_seldom
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is imported to find the tests stays to the end, and is searched for garbage once."""
+    """What is imported to find the tests stays to the end, and is searched for garbage once; tests seldom are."""
     gc.disable()
     try:
         return (yield)
     finally:
+        search_garbage_seldom()
         gc.enable()
         gc.collect()
         gc.freeze()
