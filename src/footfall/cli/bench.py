@@ -27,6 +27,8 @@ class Command:
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
+    friction: bool = False
+    """what joint friction costs those robots instead: standing, pushed and landing for 3 s, with and without it"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
     """many worlds at once: steps per second of so many, standing and restless, beside mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -43,6 +45,8 @@ class Command:
     def run(self) -> int:
         if self.worlds:
             return self.run_worlds()
+        if self.friction:
+            return self.run_friction()
         if self.robots and not self.cold:
             return self.run_robots()
         from footfall.contact import laws
@@ -91,6 +95,24 @@ class Command:
             numbers = ("force / weight>", "creep mm/s>", "µs per step>", "x mj_step>")
             print_table(("robot", "law", "stands 3 s", "unsolved>", "audit", *numbers, ""), rows)
         return 0
+
+    def run_friction(self) -> int:
+        """Robots with and without joint friction, law by law."""
+        from footfall.study.bench_friction import friction_costs
+
+        if not self.robots:
+            raise FootfallError("--friction: name the robots with --robots")
+        rows = []
+        with sentences_bar("bench") as report:
+            for one in friction_costs(self.robots, 1 if self.quick else 3, report, self.laws or None):
+                if self.json:
+                    print_json(asdict(one))
+                times = [f"{one.us_per_step:.1f}", f"{one.us_without:.1f}", f"{one.ratio:.2f}"]
+                rows.append([one.robot, one.law, one.motion, str(one.unsolved), *times])
+        if rows and not self.json:
+            columns = ("unsolved>", "µs per step>", "without friction>", "ratio>")
+            print_table(("robot", "law", "motion", *columns), rows)
+        return 0 if rows else 1
 
     def run_worlds(self) -> int:
         """Many worlds at once, law by law."""

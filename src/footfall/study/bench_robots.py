@@ -68,11 +68,7 @@ def robot_table(
     chosen = [str(law) for law in laws or all_laws()]
     done, total = 0, len(robots) * len(chosen)
     for given in robots:
-        robot = load_robot(given) if isinstance(given, str) else given
-        try:
-            robot = with_servos(robot)
-        except ControllerError as error:
-            say(f"bench: {robot.name} is left to itself: {error}")
+        robot = driven(load_robot(given) if isinstance(given, str) else given, say)
         model, data = mujoco_scene(robot)
         mujoco.mj_step(model, data, nstep=round(DURATION / DT))
         holds = _stands(robot, model, data)
@@ -102,6 +98,15 @@ def robot_table(
                 yield replace(row, note=row.note or ended.get(law, ""))
             else:
                 yield replace(row, us_per_step=1e6 * seconds, ratio_to_mujoco=best[MUJOCO] / seconds)
+
+
+def driven(robot: Robot, say: Callable[[str], None]) -> Robot:
+    """The robot with servos that hold its home pose, or itself and a sentence where it cannot have any."""
+    try:
+        return with_servos(robot)
+    except ControllerError as error:
+        say(f"bench: {robot.name} is left to itself: {error}")
+        return robot
 
 
 def _stands_best(robot: Robot, law: str, *, mujoco_stands: bool) -> tuple[RobotLaw, float]:
