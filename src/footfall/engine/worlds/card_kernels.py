@@ -24,6 +24,7 @@ from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
 from footfall.engine.worlds.every_body import advance_on_every_body
 from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
 from footfall.engine.worlds.feet_alone import advance_on_feet
+from footfall.engine.worlds.joints import correct_states, correct_states_alone
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.queues import NONE, line_up, next_place, next_place_of_warp
@@ -156,7 +157,7 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
     by_warps = {} if is_simulated() else {next_place: next_place_of_warp}
-    device = Device(replaced=FEET_ALONE | LEAN | by_warps)
+    device = Device(replaced=FEET_ALONE | LEAN | {correct_states: correct_states_alone} | by_warps)
     start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
     goes_on, is_waiting = device.function(still_going), device.function(waits)
     wait_in_line = device.function(line_up)

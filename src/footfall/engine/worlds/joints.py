@@ -65,7 +65,22 @@ def joint_rows_agree(one, turn, dt):
 
 @kernel
 def correct_states(one, turn, dt):
-    """States of an acceleration between the last one and this, by the least cost along the line; factors anew."""
+    """States of an acceleration between the last one and this; factors anew."""
+    if move_states(one, turn):
+        factor_with_rows(one, dt)
+
+
+@kernel
+def correct_states_alone(one, turn, dt):
+    """Stands for :func:`correct_states` where whoever asks again factors."""
+    move_states(one, turn)
+
+
+@inlined
+def move_states(one, turn):
+    """Set the states of an acceleration between the last one and this, by the least cost along the line. Gives whether
+    any changed.
+    """
     joints, qacc = one.joints, one.world.qacc
     at, needed, direction, force = one.line.acceleration, one.line.needed, one.line.direction, joints.diagonal
     for j in range(qacc.size):
@@ -92,5 +107,4 @@ def correct_states(one, turn, dt):
         for j in range(qacc.size):
             at[j] += low * direction[j]
             needed[j] += low * (force[j] - needed[j])
-    if set_joint_states(joints, at):
-        factor_with_rows(one, dt)
+    return set_joint_states(joints, at)

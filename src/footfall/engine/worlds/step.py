@@ -164,6 +164,16 @@ def evaluate(one, given, state, plan, functions, weigh):
 @inlined
 def sense(one, given, state, plan, functions, weigh):
     """The same, up to the law."""
+    end = sense_place(one, given, state, plan, functions, weigh)
+    if end == DONE:
+        factor_with_rows(one, plan.dt)
+        sense_forces(one, given, state)
+    return end
+
+
+@inlined
+def sense_place(one, given, state, plan, functions, weigh):
+    """The part of it before the inertia is factored."""
     tree, bodies, points, outcome, step = one.tree, one.bodies, one.points, state.outcome, state.step[0]
     kinematics(tree, bodies)
     bias(tree, bodies)
@@ -187,13 +197,18 @@ def sense(one, given, state, plan, functions, weigh):
         tally_energy(tree, bodies, state.tally)
     composite_inertia(tree, bodies)
     one.near[0] = evaluate_joint_rows(one.world, one.joints)
-    factor_with_rows(one, plan.dt)
+    return DONE
+
+
+@inlined
+def sense_forces(one, given, state):
+    """The part after that."""
+    tree, bodies, step = one.tree, one.bodies, state.step[0]
     joint_forces(tree, bodies)
     for i in range(given.push_body.size):
         if given.push_time[i, 0] <= step < given.push_time[i, 1]:
             push_body(tree, bodies, given.push_body[i], given.push_wrench[i])
     subtract_body_forces(tree, bodies)
-    return DONE
 
 
 @inlined

@@ -17,8 +17,16 @@ from footfall.compiled import inlined
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.one_world import contacts_of, points_of
+from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.selection import find_states_together
-from footfall.engine.worlds.step import ask_operator, begin_operator, end_operator, finish_step, sense
+from footfall.engine.worlds.step import (
+    ask_operator,
+    begin_operator,
+    end_operator,
+    finish_step,
+    sense_forces,
+    sense_place,
+)
 from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
@@ -69,19 +77,27 @@ def end_step(one, state, progress, track, plan, span):
 
 @inlined
 def begin_step(one, given, state, progress, track, plan, functions, span):
-    """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps."""
+    """Everything up to the law, and the law's answer, unless the world has ended or taken all its steps.
+
+    Worlds that begin a step and those that ask again go the same way where both have the same to do, for their lanes to
+    do it at the same time.
+    """
     outcome, taken, turn = state.outcome, progress[TAKEN], progress[ASKED]
     progress[ANSWER], progress[STAGE] = IDLE, 0
-    if outcome[END] != DONE or taken >= span.steps + span.look:
-        return
-    if turn == 0:
+    goes_on = outcome[END] == DONE and taken < span.steps + span.look
+    if goes_on and turn == 0:
         outcome[STEP] = state.step[0]
-        end = sense(one, given, state, plan, functions, taken == span.steps - 1)
+        end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
         if end != DONE:
             finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
-            return
+            goes_on = False
+    if goes_on:
+        factor_with_rows(one, plan.dt)
+    if goes_on and turn == 0:
+        sense_forces(one, given, state)
         begin_operator(one)
-    progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
+    if goes_on:
+        progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
 
 
 @inlined
