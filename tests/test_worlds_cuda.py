@@ -114,7 +114,7 @@ solve, STAGES = Device().function(newton.newton_together), newton.STAGES
 def entry(desk, points, feet, found):
     stage, lowest = 0, math.inf
     while stage < STAGES:
-        stage, lowest = solve(cuda.threadIdx.x, points, feet, stage, STAGES, lowest, desk)
+        stage, lowest = solve(cuda.threadIdx.x, points, feet, stage, STAGES, lowest, 100, desk)
     if cuda.threadIdx.x == 0:
         found[0] = lowest
 

@@ -20,6 +20,8 @@ SEARCHING, SUGGESTING = 6, 7
 STEP, STILL, LOWEST = 0, 1, 2
 #: Steps that begin with Newton after one in which guesses missed: as friction turns on, they would mostly miss again.
 WITHOUT_GUESSES = 3
+#: What stands in the place of their number after a step that Newton did not solve either.
+UNSOLVED = WITHOUT_GUESSES + 1
 
 
 @inlined

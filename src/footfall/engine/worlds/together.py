@@ -16,8 +16,8 @@ from typing import NamedTuple
 from footfall.compiled import inlined
 from footfall.engine.step import DONE, runaway
 from footfall.engine.tape import END, STATUS, STEP
-from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.engine.worlds.joints import factor_with_rows
+from footfall.engine.worlds.one_world import contacts_of, points_of
 from footfall.engine.worlds.selection import find_states_together
 from footfall.engine.worlds.step import (
     ask_operator,
@@ -30,7 +30,7 @@ from footfall.engine.worlds.step import (
 from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
-from footfall.solve.together.solution import near_by_newton, solve_by_guesses
+from footfall.solve.together.solution import near_by_newton, solve_by_guesses, tell_unsolved
 
 # What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is.
 TAKEN, ASKED, ANSWER, STAGE = 0, 1, 2, 3
@@ -51,7 +51,7 @@ class Turn(NamedTuple):
     lane: int  # the first that takes part
     start: int  # 1 if this is the first turn of a call
     queue: int  # of those that take part, see :mod:`.queues`
-    most: int  # linear problems that a search solves
+    most: int  # linear problems that a search solves; Newton evaluates twice as often
 
 
 @inlined
@@ -123,7 +123,10 @@ def deferred_in(robot, state, space, law):
 def guess_forces(lane, robot, state, space, law, turn, desk):
     """Solve the problem that a law has laid out by guesses, before Newton or after it. Gives its answer."""
     answer, near = space.progress[ANSWER], space.progress[ANSWER] != DEFERRED
-    found = solve_by_guesses(lane, deferred_in(robot, state, space, law), near, desk)
+    problem = deferred_in(robot, state, space, law)
+    found = solve_by_guesses(lane, problem, near, desk)
+    if answer == NOT_NEAR and not found:
+        tell_unsolved(lane, problem)
     if lane == 0:
         space.progress[STAGE] = 0
     return 0 if found or answer == NEAR else 1 if near else HARD
@@ -137,7 +140,7 @@ def find_near_forces(lane, robot, state, space, law, turn, desk):
     """
     suggests = space.progress[ANSWER] == SUGGESTING
     problem = deferred_in(robot, state, space, law)
-    stage, solved = near_by_newton(lane, problem, space.progress[STAGE], suggests, desk)
+    stage, solved = near_by_newton(lane, problem, space.progress[STAGE], suggests, 2 * turn.most, desk)
     if lane == 0:
         space.progress[STAGE] = stage if not suggests else SUGGESTED if solved else NEW
     if suggests:

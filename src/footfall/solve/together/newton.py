@@ -19,42 +19,42 @@ from footfall.solve.newton_on_lcp import SHARE
 from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import ACROSS, DOWN, LANES, copy_together, motion_of, move_feet, wait
 
-#: Times that a step is halved; evaluations after which a problem waits for the next turn, that others go on meanwhile.
-HALVINGS, EVALUATIONS = 12, 100
+#: Times that a step is halved.
+HALVINGS = 12
 #: Stages: Newton itself, on softened problems about its result, and about nothing, from this one on.
 FROM_NOTHING = 1 + len(SOFT) - WARM
 STAGES = FROM_NOTHING + len(SOFT)
 
 
 @inlined
-def shifted(i, r, size, desk, z):
+def shifted(i, r, scale, desk, z):
     """The vector a of a point, whose motions are in ``end``."""
     x, y, normal = z[3 * i] - r * desk.end[3 * i], z[3 * i + 1] - r * desk.end[3 * i + 1], z[3 * i + 2]
-    return x, y, normal - r * (desk.end[3 * i + 2] - desk.target[i] / size)
+    return x, y, normal - r * (desk.end[3 * i + 2] - desk.target[i] * scale)
 
 
 @inlined
-def projected(i, r, size, desk, z):
+def projected(i, r, scale, desk, z):
     """The right-hand sides of a point's equations."""
     if desk.target[i] == ANY:
         return 0.0, 0.0, 0.0
-    x, y, normal = shifted(i, r, size, desk, z)
+    x, y, normal = shifted(i, r, scale, desk, z)
     normal = max(0.0, normal)
     x, y, _ = coulomb(x, y, desk.dynamic[i] * normal)
     return x, y, normal
 
 
 @inlined
-def values_together(lane, count, feet, eager, soft, size, desk, z):
-    """Write the motions, over ``size``, and the miss of the equations at z: half its square, and the largest, to every
-    lane.
+def values_together(lane, count, feet, eager, soft, scale, desk, z):
+    """Write the motions, times ``scale``, and the miss of the equations at z: half its square, and the largest, to all
+    lanes.
     """
     move_feet(lane, feet, desk, z)
     for i in range(lane, count, LANES):
+        softness = soft / desk.ease[i] if soft > 0.0 else 0.0
         for e in range(3 * i, 3 * i + 3):
-            softened = soft / desk.ease[i] * (z[e] - desk.centre[e])
-            desk.end[e] = desk.free[e] / size + softened + motion_of(desk, e)
-        x, y, normal = projected(i, eager * desk.ease[i], size, desk, z)
+            desk.end[e] = desk.free[e] * scale + softness * (z[e] - desk.centre[e]) + motion_of(desk, e)
+        x, y, normal = projected(i, eager * desk.ease[i], scale, desk, z)
         x, y, normal = z[3 * i] - x, z[3 * i + 1] - y, z[3 * i + 2] - normal
         desk.phi[3 * i], desk.phi[3 * i + 1], desk.phi[3 * i + 2] = x, y, normal
         desk.share[i] = 0.5 * (x * x + y * y + normal * normal)
@@ -69,16 +69,17 @@ def values_together(lane, count, feet, eager, soft, size, desk, z):
 
 
 @inlined
-def linearise_point(i, eager, soft, size, desk):
+def linearise_point(i, eager, soft, scale, desk):
     """E of a point, to ``about``, and ``-B^-1 phi``, to ``step``; see ``low_rank_step``."""
     own, first = 1.0 - eager * soft - FLOOR, 3 * i
     r, mu, about = eager * desk.ease[i], desk.dynamic[i], desk.about[i]
-    x, y, normal = shifted(i, r, size, desk, desk.z)
+    x, y, normal = shifted(i, r, scale, desk, desk.z)
     length, pressed = math.sqrt(x * x + y * y), normal > 0.0 and desk.target[i] != ANY
     limit = mu * normal if pressed else 0.0
     slides = length > limit
-    tx, ty = (x / length, y / length) if slides else (0.0, 0.0)
-    shrink = limit / length if slides else 1.0
+    inverse = 1.0 / length if slides else 0.0
+    tx, ty = x * inverse, y * inverse
+    shrink = limit * inverse if slides else 1.0
     if not pressed:
         shrink = 0.0
     across = 1.0 / (1.0 - own * shrink)  # of B^-1, along the direction of slip it is 1
@@ -94,11 +95,11 @@ def linearise_point(i, eager, soft, size, desk):
 
 
 @inlined
-def newton_step(lane, count, feet, eager, soft, size, desk):
+def newton_step(lane, count, feet, eager, soft, scale, desk):
     """Newton's step at z, to ``step``. False if there is none."""
     rows, turned, n = desk.rows, desk.turned, 6 * feet
     for i in range(lane, count, LANES):
-        linearise_point(i, eager, soft, size, desk)
+        linearise_point(i, eager, soft, scale, desk)
     wait()
     for i in range(lane // ACROSS, count, DOWN):
         about = desk.about[i]
@@ -149,8 +150,9 @@ def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
     """Improve the forces, softened about what they are, in ``limit`` steps: by how much they miss the equations
     themselves, and the evaluations it took.
     """
+    scale = 1.0 / size
     for e in range(lane, 3 * count, LANES):
-        desk.z[e] = desk.force[e] / size
+        desk.z[e] = desk.force[e] * scale
         desk.centre[e] = desk.z[e]
         desk.trial[e] = desk.z[e]
     wait()
@@ -158,7 +160,7 @@ def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
     evaluations = 0
     # One loop and one place where motions are evaluated: code that is there twice does not fit a GPU's cache.
     while True:
-        new, miss = values_together(lane, count, feet, eager, soft, size, desk, desk.trial)
+        new, miss = values_together(lane, count, feet, eager, soft, scale, desk, desk.trial)
         evaluations += 1
         if last:
             return miss, evaluations
@@ -173,7 +175,7 @@ def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
                 merit, error, steps, length, halvings = new, miss, steps + 1, 1.0, 0
                 copy_together(lane, count, desk.z, desk.trial)
                 if error > ACCEPTED and steps < limit:  # guesses do the rest
-                    goes_on = newton_step(lane, count, feet, eager, soft, size, desk)
+                    goes_on = newton_step(lane, count, feet, eager, soft, scale, desk)
             else:
                 stalled = True  # the motions are not those at z
                 copy_together(lane, count, desk.trial, desk.z)
@@ -183,7 +185,7 @@ def cone_newton_together(lane, count, feet, eager, soft, size, limit, desk):
                 desk.trial[e] = desk.z[e] + length * desk.step[e]
         else:  # the right-hand sides, which lie in the cone, on it or at its tip without a rounding error
             for i in range(lane, count, LANES):
-                x, y, normal = projected(i, eager * desk.ease[i], size, desk, desk.z)
+                x, y, normal = projected(i, eager * desk.ease[i], scale, desk, desk.z)
                 desk.trial[3 * i], desk.trial[3 * i + 1], desk.trial[3 * i + 2] = x, y, normal
                 desk.force[3 * i], desk.force[3 * i + 1], desk.force[3 * i + 2] = size * x, size * y, size * normal
             eager, soft, last = 1.0, 0.0, True
@@ -217,11 +219,12 @@ def ease_together(lane, count, feet, desk):
 
 
 @inlined
-def newton_together(lane, count, feet, stage, end, lowest, desk):
+def newton_together(lane, count, feet, stage, end, lowest, most, desk):
     """Newton from the forces there are, then on softened problems, about these and about none, from one of its stages
-    on and before ``end``: the stage that follows, ``STAGES`` if there is none, and by how much the best forces miss.
+    on and before ``end``, until there were ``most`` evaluations: the stage that follows, ``STAGES`` if there is none,
+    and by how much the best forces miss.
     """
-    size, left = ease_together(lane, count, feet, desk), EVALUATIONS
+    size, left = ease_together(lane, count, feet, desk), most
     while stage < end and left > 0:
         if stage == FROM_NOTHING:
             if lowest <= ENOUGH:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.contact_lean import LOWEST, step_and_still
+from footfall.solve.contact_guess import MISSES
+from footfall.solve.contact_lean import LOWEST, UNSOLVED, step_and_still
 from footfall.solve.contact_search import ENOUGH
 from footfall.solve.together.desk import (
+    LANES,
     bring_back,
     bring_near,
     copy_together,
@@ -20,7 +22,7 @@ from footfall.solve.together.desk import (
     take_up,
 )
 from footfall.solve.together.guess import hold_touching, least_forces, mend_together, read_kinds_together
-from footfall.solve.together.newton import STAGES, newton_together
+from footfall.solve.together.newton import FROM_NOTHING, STAGES, newton_together
 
 #: Guesses before Newton, and after it.
 GUESSES, NEAR_GUESSES = 2, 3
@@ -55,9 +57,19 @@ def solve_by_guesses(lane, problem, near, desk):
 
 
 @inlined
-def near_by_newton(lane, problem, stage, at_once, desk):
+def tell_unsolved(lane, problem):
+    """Let the next step know that neither guesses nor Newton solved this one."""
+    contacts = problem.contacts
+    for i in range(lane, contacts.number[0], LANES):
+        problem.memory[contacts.points[i], MISSES] = float(UNSOLVED)
+
+
+@inlined
+def near_by_newton(lane, problem, stage, at_once, most, desk):
     """Forces by Newton from one of its stages on, and what each point seems to do under them. Gives the stage that
-    follows, ``STAGES`` if there is none, and whether the problem is solved. What is wanted ``at_once`` is that of the
+    follows, ``STAGES`` if there is none, and whether the problem is solved; what takes more evaluations than ``most``
+    stops after a stage. Where the step before was unsolved there are no stages about nothing: as long as the feet stand
+    so, these find nothing either. What is wanted ``at_once`` is that of the
     first stage, however near; there points without load that touch the ground count as held or sliding.
     """
     step, still = step_and_still(problem)
@@ -70,7 +82,9 @@ def near_by_newton(lane, problem, stage, at_once, desk):
         take_up(lane, count, problem, desk)
         lowest = problem.local[0, LOWEST]
     end = 1 if at_once else STAGES
-    stage, lowest = newton_together(lane, count, feet, stage, end, lowest, desk)
+    if not at_once and problem.memory[problem.contacts.points[0], MISSES] == UNSOLVED:
+        end = FROM_NOTHING
+    stage, lowest = newton_together(lane, count, feet, stage, end, lowest, most, desk)
     if stage < end:
         put_aside(lane, count, problem, desk)
         if lane == 0:
@@ -82,4 +96,4 @@ def near_by_newton(lane, problem, stage, at_once, desk):
     if at_once:
         hold_touching(lane, count, still, desk)
     bring_near(lane, count, problem, desk)
-    return stage, lowest <= ENOUGH
+    return max(stage, STAGES), lowest <= ENOUGH
