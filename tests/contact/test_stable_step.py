@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import footfall as ff
-from footfall.contact.setting import standing_loads
-from footfall.contact.stable_step import longest_stable_step
+from footfall.contact.setting import carried_loads, standing_loads
+from footfall.contact.stable_step import gains_at_rest, longest_stable_step
 from footfall.control import Walk
 from footfall.errors import FootfallWarning
 from footfall.measure import fall
+from footfall.standing import point_jacobian
 
 
 def test_a_robot_rests_in_the_step_that_is_named_and_rings_in_a_longer_one():
@@ -85,4 +86,97 @@ def test_loads_are_even_balance_the_weight_and_never_pull():
         shares = standing_loads(corners - shift)
         assert shares.min() >= 0.0
         np.testing.assert_allclose([shares.sum(), *(shares @ (corners - shift))], [1.0, 0.0, 0.0], atol=1e-9)
-    np.testing.assert_allclose(standing_loads(corners - [1.0, 0.0]), 0.25)  # nothing carries a robot beside its feet
+    assert standing_loads(corners - [1.0, 0.0]) is None  # nothing carries a robot beside its feet
+
+
+SPRINGS = ["spring-damper", "hunt-crossley", "distributed"]
+
+
+def test_a_robot_settles_on_the_points_that_balance_it():
+    """Under legs of unlike length the lowest points are not those that carry it."""
+    corners = np.array([[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]])
+    heights = np.array([0.0, 4e-3, 4e-3, 4e-3])
+    loads, touching = carried_loads(corners, heights)
+    assert touching.all()
+    np.testing.assert_allclose(loads, 0.25, rtol=1e-12)
+    loads, touching = carried_loads(corners - [1.0, 0.0], heights)  # beside its feet: the lowest bears what there is
+    assert touching.tolist() == [True, False, False, False]
+    assert loads.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+def test_a_quadruped_with_one_longer_leg_stands_without_ringing(law):
+    """Defaults are for legs that share the weight, not for the longest one alone, whose springs would be too stiff."""
+    spec = mujoco.MjSpec.from_string(ff.load_robot("quadruped").mjcf)
+    feet = [geom for geom in spec.geoms if "foot" in geom.parent.name or "foot" in geom.name]
+    feet[0].size[0] += 4e-3
+    sim = ff.Simulation(ff.load_robot(spec, name="uneven"), law=law, dt=1e-3)
+    assert sim.setting.carriers > 3.0
+    rec = sim.run(1.5, controller="posture")
+    assert rec.audit().passed
+    assert np.abs(rec.qvel[-200:]).max() < 0.02  # it settles slowly on its servos; ringing is some 10 rad/s
+
+
+def with_stiff_servos() -> ff.Robot:
+    """The biped with light feet and servos that damp at the beginning of a step, with 0.4 of what a step bears."""
+    spec = mujoco.MjSpec.from_string(on_light_feet().mjcf)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    answer = np.zeros((model.nv, model.nv))
+    mujoco.mj_solveM(model, data, answer, np.eye(model.nv))
+    for actuator in spec.actuators:
+        moved = 1.0 / answer[np.ix_(*2 * [model.joint(actuator.target).dofadr])].item()  # kg m2
+        actuator.set_to_position(kp=200.0, kv=0.8 * moved / 1e-3)
+    return ff.load_robot(spec, name="servos")
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+def test_springs_of_the_ground_and_servos_together_are_stable_in_the_longest_step(law):
+    """4 M - dt^2 K - 2 dt D is positive definite with all springs K and dampers D of joints and points."""
+    robot = with_stiff_servos()
+    sim = ff.Simulation(robot, law=law, dt=1e-3)
+    bare = ff.Simulation(on_light_feet(), law=law, dt=1e-3)
+    assert sim.setting.mobility > 1.2 * bare.setting.mobility
+    dt = longest_stable_step(sim.law, sim.setting)
+    setting = ff.Simulation(robot, law=law, dt=dt).setting
+    k, c = gains_at_rest(sim.law, setting)
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(model, data)
+    left = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, left)
+    left *= 4.0
+    jacobian = point_jacobian(robot, data)
+    left -= (dt * dt * k + 2.0 * dt * c) * jacobian.T @ jacobian
+    dofs = model.jnt_dofadr[model.actuator_trnid[:, 0]]
+    left[dofs, dofs] += dt * dt * model.actuator_biasprm[:, 1] + 2.0 * dt * model.actuator_biasprm[:, 2]
+    assert np.linalg.eigvalsh(left)[0] > 0.0
+
+
+TOWER = """<mujoco><worldbody><body name="tower" pos="0 0 .5"><freejoint/>
+  <inertial pos="0 0 0" mass="10" diaginertia=".8 .8 .02"/>
+  <geom name="foot" type="box" pos="0 0 -.45" size=".02 .03 .05" mass="0"/></body></worldbody></mujoco>"""
+
+
+def tower() -> ff.Robot:
+    return ff.load_robot(mujoco.MjSpec.from_string(TOWER), name="tower")
+
+
+def tilt_of(law: ff.Law | str) -> float:
+    """Of a tower that begins to fall over its narrow side, after 4 s, rad."""
+    sim = ff.Simulation(tower(), law=law, dt=1e-3)
+    assert sim.setting.tipping == pytest.approx(0.02**2 / 0.5)  # 0.8 mm
+    rec = sim.run(4.0, qvel=[0, 0, 0, 0, 1e-2, 0])
+    return float(2.0 * np.arccos(min(1.0, abs(rec.qpos[-1, 3]))))
+
+
+@pytest.mark.parametrize("law", SPRINGS)
+def test_a_tower_does_not_tip_on_the_springs_of_its_narrow_foot(law):
+    """At 1 mm it would: springs that give way by more than 0.8 mm lose against gravity."""
+    assert tilt_of(law) < 1e-2
+
+
+def test_a_tower_tips_where_it_is_said_to():
+    assert tilt_of(ff.law("spring-damper", rest_penetration=0.6e-3)) < 1e-2
+    assert tilt_of(ff.law("spring-damper", rest_penetration=1.2e-3)) > 0.1

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
+#: Depth at rest of points, where none was asked for, over that at which the robot would tip on their springs.
+STEADY = 0.25
+
+
+def steady_depth(law: Any, tipping: float) -> float:
+    """The depth (m) at which points rest: as asked for, and else no deeper than a robot of that ``tipping`` bears."""
+    asked = next(field.default for field in dataclasses.fields(law) if field.name == "rest_penetration")
+    return min(law.rest_penetration, STEADY * tipping) if law.rest_penetration == asked else law.rest_penetration
+
+
 def check_derived(law: Law, stiffness: str, damping: str) -> None:
     """Refuse such options where they are out of range, or contradict a gain or each other."""
     check_positive(law, "rest_penetration", "impact_speed")

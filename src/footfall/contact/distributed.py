@@ -16,13 +16,14 @@ slides next to no friction until the transition is over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
-from footfall.contact.derived_gains import OnElasticLayer, check_derived, check_soles, derived_damping
+from footfall.contact.derived_gains import STEADY, OnElasticLayer, check_derived, check_soles, derived_damping
 from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
 from footfall.solve.contacts import OPEN, SLIDE, STICK
@@ -191,7 +192,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
     mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot
     carries, and ``kn`` to a smaller robot's size: the same sole, as thick as the robot is large, gives way with the
-    square of its size, but 1 mm at least. The dampings are less where the step would make them unstable.
+    square of its size, but 1 mm at least, or less where the robot would tip on it. The dampings are less where the
+    step would make them unstable.
     ``criterion`` is ``"foot"``, sliding begins for all points of a foot when its resultant leaves the static cone, or
     ``"point"``, each by itself.
 
@@ -224,6 +226,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
     PAPER_LOAD = 75.0 * 9.81 / 36.0
     #: Height of its centre of mass, m: Hanavan's model of a man of 75 kg and 1.75 m.
     PAPER_HEIGHT = 0.9734
+    #: Depth at rest over that of tipping beyond which a robot is less steady on this sole than the paper's (0.68).
+    PAPER_TIPPING = 0.7
 
     def __post_init__(self) -> None:
         check_positive(self, "kn", "kt", "mut")
@@ -249,7 +253,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting.load, setting.height)
+        kn = self.stiffness(setting.load, setting.height, setting.tipping)
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -263,10 +267,10 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(self, load: float, height: float = PAPER_HEIGHT) -> float:
+    def stiffness(self, load: float, height: float = PAPER_HEIGHT, tipping: float = math.inf) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived.
 
-        ``height`` (m) of the centre of mass is the robot's size.
+        ``height`` (m) of the centre of mass is the robot's size, ``tipping`` (m) as in :class:`Setting`.
         """
         if self.rest_penetration is not None:
             return load / self.rest_penetration**self.alpha
@@ -275,6 +279,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
         papers = 9950.0 * load / self.PAPER_LOAD
         depth = (load / papers) ** (1.0 / self.alpha)
         smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
+        if min(smaller, depth) > self.PAPER_TIPPING * tipping:
+            smaller = STEADY * tipping
         return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:

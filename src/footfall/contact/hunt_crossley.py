@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.contact.base import check_positive, check_range
-from footfall.contact.derived_gains import check_derived, derived_damping
+from footfall.contact.derived_gains import check_derived, derived_damping, steady_depth
 from footfall.contact.friction import FrictionalLaw, tangential_force
 from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
@@ -53,11 +53,12 @@ def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
-    ``restitution`` at ``impact_speed``, or ``damping_ratio`` at the rest depth, or, if those are ``None`` too,
-    ``c = 1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs
-    it; ``v_s`` as the smallest that is stable with the step. A deep or fast impact makes ``c d^alpha`` larger than a
-    step of ``dt`` can bear; where ``c`` is derived from neither, it grows no further than that.
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, whose default
+    is less for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
+    ``damping_ratio`` at the rest depth, or, if those are ``None`` too, ``c = 1.5 s/m * k``, which makes an impact at
+    0.3 m/s return about 0.7 of its speed, or less where the step needs it; ``v_s`` as the smallest that is stable with
+    the step. A deep or fast impact makes ``c d^alpha`` larger than a step of ``dt`` can bear; where ``c`` is derived
+    from neither, it grows no further than that.
 
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """
@@ -105,7 +106,7 @@ class HuntCrossley(FrictionalLaw):
         return cls(k=k, alpha=1.5, **rest)
 
     def resolve(self, setting: Setting) -> Parameters:
-        k = self.stiffness(setting.load)
+        k = self.stiffness(setting.load, setting.tipping)
         depth = (setting.load / k) ** (1.0 / self.alpha)
         c = self.damping(setting, k)
         # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
@@ -120,9 +121,9 @@ class HuntCrossley(FrictionalLaw):
             **self.friction_numbers(setting, slope, min(c * depth**self.alpha, stable)),
         )
 
-    def stiffness(self, load: float) -> float:
+    def stiffness(self, load: float, tipping: float = math.inf) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
-        return self.k if self.k is not None else load / self.rest_penetration**self.alpha
+        return self.k if self.k is not None else load / steady_depth(self, tipping) ** self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

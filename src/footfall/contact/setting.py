@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,12 +12,15 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.model import AT_JOINT, FREE, HINGE, IMPLICIT, SLIDE
 from footfall.standing import lowest_places, own_data, point_jacobian, point_positions
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
 #: Points this little above the lowest one touch the ground when the robot stands, m.
 LEVEL = 1e-3
+#: Share of what a step bears that servos may have of it; where they take more, they ring by themselves.
+OF_SERVOS = 0.75
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,9 @@ class Setting:
     ground: Ground
     dt: float  # s
     carriers: float  # contact points that carry the robot in the home pose; less than there are where some carry more
-    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points in the home pose
+    mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, beside servos
     height: float  # m, of the centre of mass above the lowest point in the home pose
+    tipping: float  # m, depth at which points under their load give way to its tilt as fast as gravity tips it
 
     @property
     def load(self) -> float:
@@ -46,15 +51,18 @@ class Setting:
 
 def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     """What a law's defaults are derived from, at the robot's home pose."""
-    return Setting(robot, ground, dt, *_at_home(robot))
+    home = _at_home(robot)
+    return Setting(robot, ground, dt, home.carriers, _mobility(robot, dt), home.height, home.tipping)
 
 
 class _Home(NamedTuple):
     """What a setting has from the robot alone."""
 
     carriers: float
-    mobility: float
     height: float  # m
+    tipping: float  # m
+    inertia: np.ndarray  # (nv, nv) with what equalities add to it (loops that are closed)
+    together: np.ndarray  # (nv, nv) J^T J of all points
 
 
 @lru_cache(maxsize=16)  # a study makes many simulations of one robot
@@ -63,21 +71,51 @@ def _at_home(robot: Robot) -> _Home:
     data.qpos[:] = robot.home
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
         getattr(mujoco, f"mj_{stage}")(robot.model, data)
-    places = point_positions(robot, data)
+    places = point_positions(robot, data)[:, :2] - data.subtree_com[0, :2]
     heights = lowest_places(robot, data)[:, 2]
-    touching = heights <= heights.min() + LEVEL
-    loads = standing_loads(places[touching, :2] - data.subtree_com[0, :2])
+    height = float(data.subtree_com[0, 2] - heights.min())
+    loads, touching = carried_loads(places, heights - heights.min())
+    free = bool(robot.model.njnt) and int(robot.model.jnt_type[0]) == FREE
+    jacobian = point_jacobian(robot, data)  # at the lowest place of round points
     return _Home(
         carriers=_number(1.0 / float(loads @ loads)),
-        mobility=_mobility(robot, data),
-        height=float(data.subtree_com[0, 2] - heights.min()),
+        height=height,
+        tipping=tipping_depth(loads, places[touching], height) if free else math.inf,
+        inertia=_inertia(robot.model, data),
+        together=jacobian.T @ jacobian,
     )
 
 
-def standing_loads(places: np.ndarray) -> np.ndarray:
+def carried_loads(places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) shares of the weight, as ``standing_loads``, and (P,) which N points a robot that is set down stands on.
+
+    Those are the lowest, and where they do not balance it, as under legs of unlike length, others in the order of their
+    ``heights`` (P,), m, above the lowest: it settles on these. Where all of them do not, the lowest share alike.
+    """
+    for level in np.unique(heights):
+        touching = heights <= level + LEVEL
+        loads = standing_loads(places[touching])
+        if loads is not None:
+            return loads, touching
+    lowest = heights <= LEVEL
+    return np.full(lowest.sum(), 1.0 / lowest.sum()), lowest
+
+
+def tipping_depth(loads: np.ndarray, places: np.ndarray, height: float) -> float:
+    """Depth (m) at which a robot on linear springs begins to tip; infinite where its points do not hold it upright.
+
+    Springs that carry the weight W at depth d resist a tilt about their pressure centre with W / d times the mean
+    square of their distances from the axis, gravity drives it with W times the ``height`` (m) of the centre of mass.
+    """
+    spread = np.linalg.eigvalsh((loads[:, None] * places).T @ places)
+    upright = np.abs(loads @ places).max() < 1e-6 and spread[0] > 1e-3 * spread[1] and height > 0.0
+    return float(spread[0] / height) if upright else math.inf
+
+
+def standing_loads(places: np.ndarray) -> np.ndarray | None:
     """(P,) shares of the weight over points at ``places`` (P, 2), m, from below the centre of mass: the most even.
 
-    The least sum of squares that balances the weight; equal shares where none does, as beside the feet.
+    The least sum of squares that balances the weight; None where nothing does, as beside the feet.
     """
     left = np.arange(len(places))
     shares = np.zeros(len(places))
@@ -92,7 +130,7 @@ def standing_loads(places: np.ndarray) -> np.ndarray:
             shares[left] = found
             return shares
         left = left[found > 0.0]  # what would have to pull carries nothing
-    return np.full(len(places), 1.0 / len(places))
+    return None
 
 
 def _number(carriers: float) -> float:
@@ -101,15 +139,41 @@ def _number(carriers: float) -> float:
     return float(whole) if abs(carriers - whole) < 1e-6 else carriers
 
 
-def _mobility(robot: Robot, data: mujoco.MjData) -> float:
-    """Largest eigenvalue of J M^-1 J^T, M with the inertia that equalities add (loops that are closed)."""
-    model = robot.model
+def _inertia(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     inertia = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, inertia)
     for i in range(data.ne):
         row = np.zeros(model.nv)
         mujoco.mj_mulJacTVec(model, data, row, np.eye(data.nefc)[i])
         inertia += data.efc_D[i] * np.outer(row, row)
+    return inertia
+
+
+@lru_cache(maxsize=64)
+def _mobility(robot: Robot, dt: float) -> float:
+    """Largest eigenvalue of J M^-1 J^T, M being what servos leave of the inertia in steps of ``dt`` (s).
+
+    Springs K and dampers D that act on what is known at the beginning of a step are stable while 4 M - dt^2 K - 2 dt D
+    is positive definite. Of the sum of those at joints and at contact points, joints take their part off the inertia.
+    """
+    home = _at_home(robot)
+    taken = 0.25 * np.diag(_servo_rates(robot.model, dt))
+    most = float(np.abs(np.linalg.eigvals(np.linalg.solve(home.inertia, taken))).max())
+    left = home.inertia - taken * min(1.0, OF_SERVOS / max(most, 1e-300))
     # All eigenvalues of J M^-1 J^T but zeros are those of M^-1 (J^T J), which stays small for many points.
-    jacobian = point_jacobian(robot, data)  # at the lowest place of round points
-    return float(np.abs(np.linalg.eigvals(np.linalg.solve(inertia, jacobian.T @ jacobian))).max())
+    return float(np.abs(np.linalg.eigvals(np.linalg.solve(left, home.together))).max())
+
+
+def _servo_rates(model: mujoco.MjModel, dt: float) -> np.ndarray:
+    """(nv,) dt^2 K + 2 dt D of servos at joints whose damping acts on the velocity at the beginning of a step."""
+    rates = np.zeros(model.nv)
+    if int(model.opt.integrator) in IMPLICIT:
+        return rates
+    at_joint = np.isin(model.actuator_trntype, AT_JOINT) & (
+        model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    )
+    for i in np.flatnonzero(at_joint):
+        joint, bias = model.actuator_trnid[i, 0], -(model.actuator_gear[i, 0] ** 2) * model.actuator_biasprm[i]
+        if model.jnt_type[joint] in (HINGE, SLIDE):
+            rates[model.jnt_dofadr[joint]] += max(0.0, dt * dt * bias[1]) + max(0.0, 2.0 * dt * bias[2])
+    return rates

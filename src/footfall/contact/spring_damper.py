@@ -8,11 +8,18 @@ spring and damper hold the point to its anchor, so a resting point does not cree
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from footfall.contact.base import check_positive
-from footfall.contact.derived_gains import OnElasticLayer, check_derived, critical_damping, derived_damping
+from footfall.contact.derived_gains import (
+    OnElasticLayer,
+    check_derived,
+    critical_damping,
+    derived_damping,
+    steady_depth,
+)
 from footfall.contact.friction import FrictionalLaw, tangential_force
 from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
@@ -48,10 +55,10 @@ def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight; ``c`` from
-    ``restitution`` at ``impact_speed``, or ``damping_ratio``, for the mass each point carries, or, if those are
-    ``None`` too, critical damping, less where the step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and
-    ``c``.
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, whose default
+    is less for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
+    ``damping_ratio``, for the mass each point carries, or, if those are ``None`` too, critical damping, less where the
+    step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
     """
 
     k: float | None = None  # N/m per point
@@ -77,13 +84,13 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
         return cls(k=normal, kt=shear, **options)
 
     def resolve(self, setting: Setting) -> Parameters:
-        k = self.stiffness(setting.load)
+        k = self.stiffness(setting.load, setting.tipping)
         c = self.damping(setting, k)
         return Parameters(k=k, c=c, adhesive=float(self.adhesive), **self.friction_numbers(setting, k, c))
 
-    def stiffness(self, load: float) -> float:
+    def stiffness(self, load: float, tipping: float = math.inf) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m, given or derived."""
-        return self.k if self.k is not None else load / self.rest_penetration
+        return self.k if self.k is not None else load / steady_depth(self, tipping)
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -37,9 +36,8 @@ def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
     """
     if not hasattr(law, "normal_terms") or law != type(law)():
         return USUAL_STEP
-    setting = make_setting(robot, ground, USUAL_STEP)
     steps = [USUAL_STEP / part for part in PARTS]
-    return next((dt for dt in steps if _is_fine(law, dataclasses.replace(setting, dt=dt))), steps[-1])
+    return next((dt for dt in steps if _is_fine(law, make_setting(robot, ground, dt))), steps[-1])
 
 
 def _is_fine(law: Any, setting: Setting) -> bool:
@@ -55,14 +53,15 @@ def longest_stable_step(law: Law, setting: Setting) -> float | None:
 
     With k and c of a point at its depth of rest and m the largest mobility of all points, a step of semi-implicit Euler
     multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt: none is beyond one
-    while a + 2 b < 4.
+    while a + 2 b < 4. The mobility is what servos at the joints leave of the inertia for it.
     """
     dt = setting.dt
     for _ in range(TRIES):
-        gains = gains_at_rest(law, dataclasses.replace(setting, dt=dt))
+        shorter = make_setting(setting.robot, setting.ground, dt)
+        gains = gains_at_rest(law, shorter)
         if gains is None:
             return None
-        a, b = setting.mobility * gains[0], setting.mobility * gains[1]
+        a, b = shorter.mobility * gains[0], shorter.mobility * gains[1]
         if a * dt**2 + 2.0 * b * dt < 4.0:
             return dt
         dt = min(0.9 * dt, (math.sqrt(b * b + 4.0 * a) - b) / a)

@@ -13,9 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.robot.model import AT_JOINT, HINGE, SLIDE
-
-IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
+from footfall.robot.model import AT_JOINT, HINGE, IMPLICIT, SLIDE
 
 
 class Servos(NamedTuple):

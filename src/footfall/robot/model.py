@@ -17,6 +17,8 @@ from footfall.errors import FootfallWarning, RobotError
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+#: Integrators with which the damping of servos acts on the velocity at the end of a step.
+IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
 #: Collision bit of geoms that meet the ground by a <pair> and nothing else: no geom of a robot asks for it.
 MEETS_GROUND = 1 << 30
 OUT_OF_REACH = -1e6  # m, margin of a pair that shall never be found
