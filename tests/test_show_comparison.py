@@ -12,6 +12,7 @@ from footfall.files.measured import Measured
 from footfall.measure import settled
 from footfall.show import write_report
 from footfall.show.comparison import figures_of
+from footfall.show.frames import make_scene
 from footfall.show.numbers import number
 from footfall.show.page_plots import page_plots
 
@@ -145,6 +146,18 @@ def test_differences_are_those_to_the_reference(shown, runs):
 
 
 @pytest.mark.browser
+def test_recordings_are_compared_side_by_side(shown, runs):
+    shown.evaluate(f"footfall.seek({float(make_scene(runs[0]).time[18])})")
+    for r, rec in enumerate(runs):
+        sample = shown.evaluate(f"footfall.sample({r})")
+        drawn = shown.evaluate(f"footfall.arrow(0, {r})")
+        expected = rec.force[sample, 0] if rec.mode[sample, 0] else None
+        assert (drawn and drawn["force"]) == (expected if expected is None else pytest.approx(expected, abs=1e-4))
+    names = shown.evaluate("[...document.querySelectorAll('.robot-label .name')].map(l => l.textContent)")
+    assert names == [rec.law.name for rec in runs]
+
+
+@pytest.mark.browser
 def test_robots_have_cells_of_their_own_and_one_camera(shown):
     cells = shown.evaluate("footfall.cells()")
     assert [cell["runs"] for cell in cells] == [[0], [1], [2], [3]]
@@ -180,11 +193,7 @@ def test_start_transient_and_falls_are_left_out_of_the_axes_until_asked_for(show
     assert shown.evaluate("footfall.range(0)") == [low, high]
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)], ids=["dark phone", "light screen"])
-def test_nothing_overlaps_and_nothing_is_cut(browser, page, width, dark):
-    browser.open(page.as_uri(), width=width, height=844, dark=dark, phone=width < 500)
-    browser.wait("window.footfall !== undefined")
+def nothing_overlaps_and_nothing_is_cut(browser):
     browser.evaluate("footfall.seek(1.45)")
     assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert clipped(browser) == []
@@ -192,6 +201,18 @@ def test_nothing_overlaps_and_nothing_is_cut(browser, page, width, dark):
     assert ink_at_the_edge(browser) == []
     states = browser.evaluate("[...document.querySelectorAll('.robot-label .state')].map(l => l.textContent)")
     assert states[3].startswith("fell at ")
+
+
+@pytest.mark.browser
+def test_nothing_overlaps_and_nothing_is_cut_on_a_light_screen(shown):
+    nothing_overlaps_and_nothing_is_cut(shown)
+
+
+@pytest.mark.browser
+def test_nothing_overlaps_and_nothing_is_cut_on_a_dark_phone(browser, page):
+    browser.open(page.as_uri(), width=390, height=844, dark=True, phone=True)
+    browser.wait("window.footfall !== undefined")
+    nothing_overlaps_and_nothing_is_cut(browser)
     assert browser.errors == []
     assert browser.requests == [page.as_uri()]
 
