@@ -16,7 +16,6 @@ import bounds
 import pytest
 from browser import Browser, find_chromium
 
-from footfall.contact import registry
 from footfall.garbage import search_garbage_seldom
 
 
@@ -36,6 +35,8 @@ def pytest_collection() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
     """A law that one test registers is unknown to the next, whatever the order."""
+    from footfall.contact import registry  # with Numba, which the process that hands out tests does not wait for
+
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
 
 
