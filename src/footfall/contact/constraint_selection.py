@@ -116,7 +116,7 @@ def report(desk, feet, tried, rank, signals):
 
 @cold(types.int64)
 def point_by_point(problem, feet, signals):
-    """Every contact point clamped or free on its own: where ground is uneven under a foot, or the search found nothing.
+    """Every contact point clamped or free on its own: where ground or a sole is uneven, or the search found nothing.
 
     Adds to the states tried.
     """
@@ -221,10 +221,10 @@ class ConstraintSelection(CoupledLaw):
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
-    Limitations: a polygon needs ground that is a plane under each foot (level, a slope, one tread). Where it is not,
-    where other bodies than feet touch the ground, and in the rare step in which the search finds no state, every
-    contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as if it were
-    level: while one lands askew, within a step, they are off by its slope.
+    Limitations: a polygon needs a flat sole, and ground that is a plane under it (level, a slope, one tread). Where
+    either is not, where other bodies than feet touch the ground, and in the rare step in which the search finds no
+    state, every contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as
+    if it were level: while one lands askew, within a step, they are off by its slope.
     """
 
     d: float = 1e-3  # m

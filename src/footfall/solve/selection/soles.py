@@ -19,6 +19,8 @@ from footfall.solve.minimum_norm import LeastScratch, least_scratch
 
 #: Ground under a foot counts as one plane if its normals and heights (m) differ by less.
 FLAT = 1e-9
+#: m, by which points of a sole may be off its plane.
+UNEVEN = 1e-5
 #: Share of the foot's squared size below which a corner is straight, and three points are on a line.
 STRAIGHT = 1e-9
 #: m, as far as a static vertex may be from its anchor; farther it drags it along, for pulling it back takes energy.
@@ -127,14 +129,14 @@ def desk_type() -> Any:
 
 @inlined
 def look(contacts, dt, stabilisation, memory, desk):
-    """Describe every foot on its ground; False where the ground under one is not a plane."""
+    """Describe every foot on its ground; False where the ground under one is not a plane, or its sole is not."""
     count = 0
     for b in range(contacts.near.size - 1):
         desk.begin[b] = count
         first, last = contacts.near[b], contacts.near[b + 1]
         if first == last:
             continue
-        if not on_a_plane(contacts, first, last):
+        if not on_a_plane(contacts, first, last) or not is_flat(contacts, first, last):
             return False
         put_in_place(contacts, dt, stabilisation, memory, first, last, desk.place)
         free_motion(contacts, dt, first, last, desk.place, desk.system, desk.factor, desk.motion[b])
@@ -160,6 +162,36 @@ def on_a_plane(contacts, first, last):
         if abs(m[0] - n[0]) + abs(m[1] - n[1]) + abs(m[2] - n[2]) > FLAT:
             return False
         if abs(n[0] * at[0] + n[1] * at[1] + n[2] * at[2] - contacts.gap[q] - height) > FLAT:
+            return False
+    return True
+
+
+@inlined
+def is_flat(contacts, first, last):
+    """Whether a foot's near points are in one plane: no other sole can stand on its whole face."""
+    if last - first < 4:
+        return True
+    o = contacts.position[contacts.points[first]]
+    # The plane of the first point, the one farthest from it, and the one farthest from the line through both.
+    ux, uy, uz, longest = 0.0, 0.0, 0.0, 0.0
+    for i in range(first + 1, last):
+        at = contacts.position[contacts.points[i]]
+        x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
+        size = x * x + y * y + z * z
+        if size > longest:
+            ux, uy, uz, longest = x, y, z, size
+    nx, ny, nz, widest = 0.0, 0.0, 0.0, 0.0
+    for i in range(first + 1, last):
+        at = contacts.position[contacts.points[i]]
+        x, y, z = at[0] - o[0], at[1] - o[1], at[2] - o[2]
+        x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
+        size = x * x + y * y + z * z
+        if size > widest:
+            nx, ny, nz, widest = x, y, z, size
+    limit = UNEVEN * widest**0.5
+    for i in range(first + 1, last):
+        at = contacts.position[contacts.points[i]]
+        if abs(nx * (at[0] - o[0]) + ny * (at[1] - o[1]) + nz * (at[2] - o[2])) > limit:
             return False
     return True
 
