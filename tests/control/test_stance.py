@@ -13,7 +13,7 @@ import footfall as ff
 from footfall.control.stance import stance
 
 #: Robots that can stand: two points, as of point-biped, are no area.
-MOTORISED = [name for name in ff.robots() if ff.load_robot(name).model.nu and ff.load_robot(name).point_count > 2]
+MOTORISED = [name for name in ff.robots() if (one := ff.load_robot(name)).model.nu and one.point_count > 2]
 SLOPES = [(0.05, 0.0), (-0.1, 0.0), (0.1, math.pi / 2), (0.2, 0.7)]
 
 

@@ -114,10 +114,14 @@ def test_an_unknown_paper_or_figure_ends_with_one_sentence(capsys):
     assert "has no figure 'fig99' here" in capsys.readouterr().err
 
 
-def test_only_runs_a_part(capsys, tmp_path):
-    assert main(["paper", "rengifo2009", "--only", "fig7, ", "--out", str(tmp_path)]) == 0
-    assert "Claims: 4 printed, 4 reproduced, 2 holds." in capsys.readouterr().out
-    assert [path.name for path in tmp_path.glob("*.png")] == ["ramp.png"]
+def test_only_runs_a_part(register, capsys, tmp_path):
+    register(1.05)
+    module = sys.modules["invented_paper"]
+    (one,) = module.PAPER.experiments
+    module.PAPER = replace(module.PAPER, experiments=(one, replace(one, name="two", figures=("fig2", "section2"))))
+    assert main(["paper", "invented", "--only", "fig2, ", "--out", str(tmp_path)]) == 0
+    assert "Claims: 2 printed, 1 reproduced, 1 open." in capsys.readouterr().out
+    assert [path.name for path in tmp_path.glob("*.png")] == ["two.png"]
 
 
 def test_all_papers_are_one_table(register, monkeypatch, capsys):
