@@ -7,7 +7,7 @@ import struct
 import mujoco
 import numpy as np
 
-from footfall.robot import Robot
+from footfall.robot import Robot, load_robot
 
 HOPPER = """
 <mujoco model="hopper">
@@ -110,3 +110,15 @@ def lowest_contact(robot: Robot) -> float:
     rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
     position = data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
     return float(np.min(position[:, 2] - robot.point_radius))
+
+
+def three_legged_stool() -> Robot:
+    """A body on a ring of six round points, every other one 0.2 mm lower: its sole is not flat."""
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(name="foot", pos=[0, 0, 0.1])
+    body.add_freejoint()
+    body.mass, body.inertia, body.ipos, body.explicitinertial = 5.0, [0.02] * 3, [0, 0, 0], True
+    for k in range(6):
+        x, y = 0.1 * np.cos(k * np.pi / 3), 0.1 * np.sin(k * np.pi / 3)
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.005, 0, 0], pos=[x, y, 2e-4 * (k % 2) - 0.05])
+    return load_robot(spec, name="stool")

@@ -12,6 +12,7 @@ import pytest
 from engine import reference
 from physics.laws import GRAVITY
 from plain_python import plainly
+from robot_models import three_legged_stool
 from scipy.spatial import ConvexHull
 
 import footfall as ff
@@ -304,18 +305,6 @@ def test_the_outline_of_a_foot_is_qhulls_and_stays_in_its_room(count):
         theirs = list(ConvexHull(place[:, :2]).vertices)  # counter-clockwise, from anywhere
         begin = theirs.index(ring[0])
         assert ring[:found].tolist() == theirs[begin:] + theirs[:begin]
-
-
-def three_legged_stool() -> ff.Robot:
-    """A body on a ring of six round points, every other one 0.2 mm lower: its sole is not flat."""
-    spec = mujoco.MjSpec()
-    body = spec.worldbody.add_body(name="foot", pos=[0, 0, 0.1])
-    body.add_freejoint()
-    body.mass, body.inertia, body.ipos, body.explicitinertial = 5.0, [0.02] * 3, [0, 0, 0], True
-    for k in range(6):
-        x, y = 0.1 * np.cos(k * np.pi / 3), 0.1 * np.sin(k * np.pi / 3)
-        body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.005, 0, 0], pos=[x, y, 2e-4 * (k % 2) - 0.05])
-    return ff.load_robot(spec, name="stool")
 
 
 def test_a_sole_that_is_not_flat_stands_on_its_lowest_points_without_a_search():

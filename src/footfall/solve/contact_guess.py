@@ -26,6 +26,8 @@ MEMORY_SIZE = 6
 FLAT = -0.05
 #: Share of the limit by which friction may miss it where a point slides.
 ON_CONE = 1e-6
+#: By how many times what counts as still a point that is held may miss its motion.
+MISSED_BY = 1e3
 #: Sine of the widest turn.
 WIDEST = 0.3
 
@@ -143,16 +145,30 @@ def turn_against(friction, frame, u, speed):
 
 
 @inlined
+def targets_differ(problem):
+    """Whether points of a foot are to arrive at unlike speeds, more of them than can be had of a rigid sole."""
+    contacts, target = problem.contacts, problem.target
+    for b in range(contacts.near.size - 1):
+        first, last = contacts.near[b], contacts.near[b + 1]
+        for i in range(first + 1, last if last - first > 3 else first):
+            if abs(target[contacts.points[i]] - target[contacts.points[first]]) > MISSED_BY * problem.still:
+                return True
+    return False
+
+
+@inlined
 def mend(problem):
     """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
 
-    A point that would go in is held, one that is pulled is let go (the worst first), one that would need more friction
-    than there is slides, one that would slide the way its friction pushes sticks, and friction turns against the slip.
+    A point that would go in is held, one that is pulled is let go (the worst first), or the one that stays farthest
+    above where it is held, as on a sole that is not flat; one that would need more friction than there is slides, one
+    that would slide the way its friction pushes sticks, and friction turns against the slip.
     """
     contacts, still, memory, target = problem.contacts, problem.still, problem.memory, problem.target
     force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
     wrong = False
     hardest, pull = -1, 0.0
+    highest, above = -1, MISSED_BY * still if targets_differ(problem) else math.inf
     largest = 0.0
     for i in range(contacts.number[0]):
         f = force[contacts.points[i]]
@@ -165,6 +181,8 @@ def mend(problem):
                 kind[p] = STICK
                 wrong = True
             continue
+        if u[2] - target[p] > above:
+            highest, above = p, u[2] - target[p]
         x = frame[0, 0] * f[0] + frame[0, 1] * f[1] + frame[0, 2] * f[2]
         y = frame[1, 0] * f[0] + frame[1, 1] * f[1] + frame[1, 2] * f[2]
         z = frame[2, 0] * f[0] + frame[2, 1] * f[1] + frame[2, 2] * f[2]
@@ -195,6 +213,8 @@ def mend(problem):
             elif off > 1e-9:
                 wrong = True
                 turn_against(friction[p], frame, u, speed)
+    if hardest < 0:
+        hardest = highest
     if hardest >= 0:
         kind[hardest] = OPEN
         wrong = True
@@ -213,7 +233,7 @@ def all_held(problem):
 def hold_all(problem):
     """Forces (world frame) of feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
 
-    The common case, kept short: there is no friction to adapt, and the points move as they are told to.
+    The common case, kept short: there is no friction to adapt, and points that are told the same move as they are told.
     """
     contacts, force, end = problem.contacts, problem.force, problem.end
     for i in range(contacts.number[0]):
@@ -223,6 +243,8 @@ def hold_all(problem):
         end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, problem.target[p]
     if not spread_over_steady_feet(contacts, force, problem.least):
         return False
+    if targets_differ(problem):
+        end_motions(problem, force)
     return not mend(problem)
 
 
