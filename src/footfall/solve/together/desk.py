@@ -51,7 +51,7 @@ class Desk(NamedTuple):
     best: Any  # (3P,)
     ease: Any  # (P,)
     about: Any  # (P, 5) E of each point
-    turned: Any  # (3P, 6) E times the rows
+    turned: Any  # (3P, 7) E times the rows, and last the step without what the feet do
     begin: Any  # (K + 1,) integers: the first point of each foot
     body: Any  # (K,) the feet's numbers
     pick: Any  # (K,) pivots
@@ -74,7 +74,7 @@ def desk_shapes(points: int, feet: int) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(Desk._fields, (3 * points,))
     shapes |= {"mobility": (n, n + 1), "system": (2, n, n + 1), "gram": (2, n, 6)}
     shapes |= dict.fromkeys(("felt", "bases", "acting"), (n, 6))
-    shapes |= dict.fromkeys(("rows", "turned"), (3 * points, 6))
+    shapes |= {"rows": (3 * points, 6), "turned": (3 * points, 7)}
     shapes |= dict.fromkeys(("target", "static", "dynamic", "share", "ease"), (points,))
     shapes |= dict.fromkeys(("kind", "last", "wrong"), (points,))
     shapes |= dict.fromkeys(("wrench", "moved", "order", "owner"), (n,))

@@ -30,28 +30,29 @@ def matrices_of_feet(lane, feet, desk):
     for t in range(lane // ACROSS, 6 * feet, DOWN):
         b = desk.owner[t]
         k = t - 6 * b
-        for j in range(lane % ACROSS, 7, ACROSS):
+        for j in range(lane % ACROSS, 6, ACROSS):
             value, more = 0.0, 0.0
             for i in range(desk.begin[b], desk.begin[b + 1]):
                 if kind[i] == OPEN:
                     continue
                 normal = rows[3 * i + 2]
-                if j == 6:
-                    value += normal[k] * (desk.target[i] - desk.free[3 * i + 2])
-                    if kind[i] == STICK:
-                        value -= rows[3 * i, k] * desk.free[3 * i] + rows[3 * i + 1, k] * desk.free[3 * i + 1]
-                    continue
                 value += normal[k] * normal[j]
                 if kind[i] == STICK:
                     value += rows[3 * i, k] * rows[3 * i, j] + rows[3 * i + 1, k] * rows[3 * i + 1, j]
                 else:
                     along = desk.slip[i, 0] * rows[3 * i, k] + desk.slip[i, 1] * rows[3 * i + 1, k]
                     more += desk.dynamic[i] * along * normal[j]
-            if j == 6:
-                desk.moved[t] = value
-            else:
-                desk.gram[0, t, j] = value
-                desk.acting[t, j] = value + more
+            desk.gram[0, t, j] = value
+            desk.acting[t, j] = value + more
+    for t in range(lane, 6 * feet, LANES):
+        b = desk.owner[t]
+        k, value = t - 6 * b, 0.0
+        for i in range(desk.begin[b], desk.begin[b + 1]):
+            if kind[i] != OPEN:
+                value += rows[3 * i + 2, k] * (desk.target[i] - desk.free[3 * i + 2])
+            if kind[i] == STICK:
+                value -= rows[3 * i, k] * desk.free[3 * i] + rows[3 * i + 1, k] * desk.free[3 * i + 1]
+        desk.moved[t] = value
     wait()
 
 
@@ -103,14 +104,17 @@ def reduced_system(lane, feet, desk):
         b = desk.owner[i]
         first, k = 6 * b, i - 6 * b
         beyond = k >= desk.rank[b]
-        for j in range(lane % ACROSS, n + 1, ACROSS):
+        for j in range(lane % ACROSS, n, ACROSS):
             value = 1.0 if beyond and i == j else 0.0
             for m in range(6):
-                if j < n:
-                    value += desk.felt[first + m, k] * desk.system[1, first + m, j]
-                else:
-                    value += desk.bases[first + m, k] * desk.moved[first + m]
+                value += desk.felt[first + m, k] * desk.system[1, first + m, j]
             desk.system[0, i, j] = value
+    for i in range(lane, n, LANES):
+        first = 6 * desk.owner[i]
+        value = 0.0
+        for m in range(6):
+            value += desk.bases[first + m, i - first] * desk.moved[first + m]
+        desk.system[0, i, n] = value
     wait()
 
 

@@ -50,10 +50,14 @@ def values_together(lane, count, feet, eager, soft, scale, desk, z):
     lanes.
     """
     move_feet(lane, feet, desk, z)
+    for e in range(lane, 3 * count, LANES):
+        desk.end[e] = desk.free[e] * scale + motion_of(desk, e)
+    wait()
     for i in range(lane, count, LANES):
-        softness = soft / desk.ease[i] if soft > 0.0 else 0.0
-        for e in range(3 * i, 3 * i + 3):
-            desk.end[e] = desk.free[e] * scale + softness * (z[e] - desk.centre[e]) + motion_of(desk, e)
+        if soft > 0.0:
+            softness = soft / desk.ease[i]
+            for e in range(3 * i, 3 * i + 3):
+                desk.end[e] += softness * (z[e] - desk.centre[e])
         x, y, normal = projected(i, eager * desk.ease[i], scale, desk, z)
         x, y, normal = z[3 * i] - x, z[3 * i + 1] - y, z[3 * i + 2] - normal
         desk.phi[3 * i], desk.phi[3 * i + 1], desk.phi[3 * i + 2] = x, y, normal
@@ -87,8 +91,9 @@ def linearise_point(i, eager, soft, scale, desk):
     lean = mu * (1.0 + own * down) if slides and pressed else 0.0
     fx, fy, fz = desk.phi[first], desk.phi[first + 1], desk.phi[first + 2]
     along = (1.0 - across) * (tx * fx + ty * fy) + (lean - mu if lean > 0.0 else 0.0) * fz
-    desk.step[first], desk.step[first + 1] = -across * fx - along * tx, -across * fy - along * ty
-    desk.step[first + 2] = -down * fz
+    x, y, normal = -across * fx - along * tx, -across * fy - along * ty, -down * fz
+    desk.step[first], desk.step[first + 1], desk.step[first + 2] = x, y, normal
+    desk.turned[first, 6], desk.turned[first + 1, 6], desk.turned[first + 2, 6] = x, y, normal
     about[0], about[1] = r * shrink * across, r * lean
     about[2] = r * down if pressed else 0.0
     about[3], about[4] = tx, ty
@@ -116,23 +121,24 @@ def newton_step(lane, count, feet, eager, soft, scale, desk):
         for j in range(lane % ACROSS, 7, ACROSS):
             value = 0.0
             for e in range(3 * desk.begin[b], 3 * desk.begin[b + 1]):
-                value += rows[e, k] * (turned[e, j] if j < 6 else desk.step[e])
+                value += rows[e, k] * turned[e, j]
             if j < 6:
                 desk.gram[0, t, j] = value
             else:
                 desk.wrench[t] = value
     wait()
     for i in range(lane // ACROSS, n, DOWN):
-        for j in range(lane % ACROSS, n + 1, ACROSS):
+        for j in range(lane % ACROSS, n, ACROSS):
             value = 1.0 if i == j else 0.0
-            if j < n:
-                first = 6 * desk.owner[j]
-                for m in range(6):
-                    value += desk.mobility[i, first + m] * desk.gram[0, first + m, j - first]
-            else:
-                for m in range(n):
-                    value += desk.mobility[i, m] * desk.wrench[m]
+            first = 6 * desk.owner[j]
+            for m in range(6):
+                value += desk.mobility[i, first + m] * desk.gram[0, first + m, j - first]
             desk.system[0, i, j] = value
+    for i in range(lane, n, LANES):
+        value = 0.0
+        for m in range(n):
+            value += desk.mobility[i, m] * desk.wrench[m]
+        desk.system[0, i, n] = value
     wait()
     if not eliminate_together(lane, n, 0.0, desk):
         return False
