@@ -96,3 +96,25 @@ def _untied(robot: ff.Robot) -> mujoco.MjModel:
     model.tendon_limited[:] = model.eq_active0[:] = 0
     model.actuator_gainprm[:] = 0.0
     return model
+
+
+@pytest.mark.parametrize("law", ff.laws())
+def test_what_the_world_bears_of_bodies_that_hang_on_it_side_by_side_is_not_held_against_them(law):
+    """Legs that swing on a trunk which does not move: hinges bear their weight in a way that forces do not tell."""
+    text = WALKER.format(option="", trunk='euler="0 20 0"', root="", more="")
+    rec = ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(text)), law=law).run(0.25)
+    assert np.abs(rec.qvel[-1]).max() > 0.1
+    assert {ff.audit(rec)[name].verdict for name in ("force balance", "moment balance")} <= {"pass", "note"}
+
+
+def test_forces_along_a_motion_that_all_roots_share_must_add_up():
+    """Two bodies on vertical rails rest on the ground: nothing but the ground carries them."""
+    bodies = "".join(
+        f'<body name="{x}" pos="{x} 0 .1"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body>'
+        for x in (0, 1)
+    )
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    rec = ff.Simulation(ff.load_robot(spec), law="time-stepping").run(0.1)
+    assert ff.audit(rec)["force balance"].verdict == "pass"
+    false = replace(rec, force=1.1 * rec.force)
+    assert "force balance" in ff.audit(false).failed

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+#: Share of a wrench up to which the world bears none of it, but for rounding.
+FREELY = 1e-9
 
 
 def force_residual(rec: Record) -> np.ndarray:
@@ -53,7 +55,8 @@ def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
 def _residual(rec: Record) -> np.ndarray:
     """(T, 6) N and N m about the centre of mass; NaN in the last row.
 
-    A root on rails (a planar robot's) is judged along its freedoms only: what the rails bear is not known.
+    A root on rails (a planar robot's) is judged along its freedoms only, and several by those that they share: what the
+    world bears beside them is not known.
     """
     motion = momentum(rec)
     pushed, turned = _pushes(rec, motion.com)
@@ -93,22 +96,28 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """The part of wrenches (T, 6) about the centre of mass that acts along motions the root's own joints allow."""
+    """The part of wrenches (T, 6) about the centre of mass along motions that the joints of every root allow.
+
+    Along others the world bears a part of them: of robots on rails, and of bodies that hang on it side by side.
+    """
     model = rec.robot.model
     joints = root_joints(model)
-    if (model.jnt_type[joints] == FREE).any():
-        return wrench
     tops = np.unique(model.jnt_bodyid[joints])
+    bound = [top for top in tops if not (model.jnt_type[joints][model.jnt_bodyid[joints] == top] == FREE).any()]
+    if not bound:
+        return wrench
     data = own_data(model)
-    allowed = np.zeros((len(rec), 6, model.nv))
+    borne = np.zeros((len(rec), 6, 6))
     for k in range(len(rec)):
         data.qpos[:] = rec.qpos[k]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        for top in tops:
+        for top in bound:
             linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
             mujoco.mj_jac(model, data, linear, angular, com[k], int(top))
-            allowed[k] += np.concatenate([linear, angular])
-    own = np.isin(model.dof_jntid, joints)
-    basis = allowed[:, :, own]
-    return np.einsum("tij,tj->ti", basis @ np.linalg.pinv(basis), wrench)
+            own = model.jnt_bodyid[model.dof_jntid] == top
+            allowed = np.concatenate([linear, angular])[:, own]
+            borne[k] += np.eye(6) - allowed @ np.linalg.pinv(allowed)
+    share, along = np.linalg.eigh(borne)
+    along *= share[:, None] < FREELY
+    return np.einsum("tij,tkj,tk->ti", along, along, wrench)
