@@ -64,8 +64,11 @@ ROUNDS = 100
 #: Shares are taken by the diagonal of M, in which all dofs have one unit. On slippery ground forces are as inexact as
 #: rounding times the stiffness of a pyramid's edges: then the change decides.
 NO_FORCE, NO_CHANGE = 1e-12, 1e-10
-#: A change beside which that of the cost, its square, is lost in rounding: no search along the line.
-SMALL = 1e-6
+#: A change beside which that of the cost, its square, is lost in rounding: no search along the line, and no end to the
+#: rounds of points that rounding lets press or not, so that after some it is small enough.
+SMALL, SOME = 1e-6, 16
+#: How exactly the least cost along a line is found, as a share of the way there.
+FINE = 1e-8
 
 
 @inlined
@@ -133,6 +136,8 @@ def least_cost(world, contacts, constraints, soft, needed):
             low = t
         else:
             high = t
+        if high - low <= FINE * low:
+            break
     return low
 
 
@@ -193,11 +198,12 @@ def solve_folded(world, points, contacts, constraints, soft, needed):
     evaluate_joint_rows(world, constraints.joints)
     copy(world.qacc, world.qacc_warmstart)
     stepped, factored, change = False, False, 0.0
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         evaluate(world, points, contacts, constraints, soft, needed)
         if stepped:
             change = last_change(world, constraints)
-            if not (force_left(world, needed) > NO_FORCE and change > NO_CHANGE):
+            enough = NO_CHANGE if turn < SOME else SMALL
+            if not (force_left(world, needed) > NO_FORCE and change > enough):
                 return True
         if set_states(world, contacts, constraints, soft):
             factored = False
