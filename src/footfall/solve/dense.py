@@ -195,12 +195,21 @@ def eliminate(a, n, tolerance, x):
                 a[k, j], a[best, j] = a[best, j], a[k, j]
             x[k], x[best] = x[best], x[k]
         inverse = 1.0 / a[k, k]
-        for i in range(k + 1, n):
+        i = k + 1
+        while i + 1 < n:  # two rows at once: the third is read once
+            share, other = a[i, k] * inverse, a[i + 1, k] * inverse
+            for j in range(k + 1, n):
+                value = a[k, j]
+                a[i, j] -= share * value
+                a[i + 1, j] -= other * value
+            x[i] -= share * x[k]
+            x[i + 1] -= other * x[k]
+            i += 2
+        if i < n:
             share = a[i, k] * inverse
-            if share != 0.0:
-                for j in range(k + 1, n):
-                    a[i, j] -= share * a[k, j]
-                x[i] -= share * x[k]
+            for j in range(k + 1, n):
+                a[i, j] -= share * a[k, j]
+            x[i] -= share * x[k]
     for i in range(n - 1, -1, -1):
         value = x[i]
         for j in range(i + 1, n):
