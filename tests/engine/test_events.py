@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -10,9 +11,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.engine.dormand_prince import STAGES, WEIGHTS, make_flow, set_part, slow_down
+from footfall.engine.dormand_prince import STAGES, VAIN, WEIGHTS, make_flow, set_part, slow_down
 from footfall.engine.event_search import touch_down
-from footfall.engine.events import TIRED
+from footfall.engine.events import TIRED, begins_soft
 from footfall.errors import SimulationError
 from footfall.study.random_states import random_start, rough_grounds
 
@@ -369,6 +370,16 @@ def test_a_period_with_events_without_end_is_a_time_step():
     assert rec.signals["time_steps"][0] == 1
     np.testing.assert_allclose(rec.gap, 0.0, atol=1e-5)
     np.testing.assert_allclose(rec.total_force[:-1, 2], rec.robot.weight, rtol=1e-2)  # it hops by a micrometre
+
+
+def test_of_periods_after_ten_time_steps_in_a_row_one_in_ten_is_tried_otherwise():
+    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    plan, tried = SimpleNamespace(total=1000), []
+    for step in range(1, 41):
+        if not begins_soft.py_func(flow, step, plan):
+            tried.append(step)
+        flow.tally[VAIN] += 1
+    assert tried == [*range(1, 12), 21, 31]
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5])

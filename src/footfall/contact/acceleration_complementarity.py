@@ -282,10 +282,10 @@ class AccelerationComplementarity(EventLaw):
     limit lets go, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
     ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 1.5 ms for each
     millisecond of it or 40 evaluations: one in which contacts change again and again, or a foot slips so slowly that
-    only tiny steps are accurate, is one step of law time-stepping, and signal ``time_steps`` says so. So is one in
-    which a point in contact comes over an edge of the ground, as between the cells of a height field, and one whose
-    forces are not found, have no bounds or, as means, are none that a point can have. A foot that starts inside the
-    ground stays as deep as it is.
+    only tiny steps are accurate, is one step of law time-stepping, and signal ``time_steps`` says so; after ten in a
+    row one in ten is tried otherwise. So is one in which a point in contact comes over an edge of the ground, as
+    between the cells of a height field, and one whose forces are not found, have no bounds or, as means, are none that
+    a point can have. A foot that starts inside the ground stays as deep as it is.
     """
 
     restitution: float = 0.0

@@ -50,9 +50,9 @@ WITHIN = np.array(
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
 INSTEAD = 5  # what the last period's time step cost, 0 if it was none
-EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN = 0, 1, 2, 3, 4, 5, 6
+EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN, VAIN = 0, 1, 2, 3, 4, 5, 6, 7
 #: How many counts there are.
-COUNTS = 7
+COUNTS = 8
 #: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
 #: times as long, or short, as the last one it may be.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1

@@ -16,7 +16,8 @@ Controls are held over the period ``dt``, at whose ends the state is recorded; f
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
 adapt integrate them without events; but a step ends where a joint comes to its limit, or its friction begins or ceases
 to slip. A period in which contacts change again and again, or that costs more than it may
-(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names.
+(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names. Of those
+that follow many such ones in a row, as where a foot slips ever more slowly, only some are tried otherwise.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from footfall.engine.dormand_prince import (
     STAGES,
     TAKEN,
     UNSOLVED,
+    VAIN,
     WARNINGS,
     is_accurate,
     next_scale,
@@ -111,6 +113,8 @@ from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodi
 
 #: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
 TIRED = 12
+#: Periods in a row that became time steps, after which one in so many is tried otherwise.
+IN_VAIN = 10
 #: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
 SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
 #: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
@@ -213,6 +217,14 @@ def is_tired(flow, left):
 
 
 @inlined
+def begins_soft(flow, step, plan):
+    """Whether a period is a time step from its beginning, untried."""
+    # The instant after a time step has the forces that another one would have: which points rest is not known yet.
+    last = step == plan.total and step > 0 and flow.tally[SORTED] == 0
+    return last or (flow.tally[VAIN] >= IN_VAIN and flow.tally[VAIN] % IN_VAIN != 0)
+
+
+@inlined
 def note_inconsistent(flow, time):
     """Note when no forces obeyed the law."""
     flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
@@ -242,8 +254,7 @@ def take_periods(loop, flow, first, last):
         stayed = False  # points were left in contact by a time step
         stage, left, flashes = 0, period_cost(nv, dt, flow.clock[INSTEAD]), 0
         flow.clock[INSTEAD] = 0.0
-        # The instant after a time step has the forces that another one would have: which points rest is not known yet.
-        flow.tally[SOFT] = 1 if step == plan.total and step > 0 and flow.tally[SORTED] == 0 else 0
+        flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
         start_period(points, flow)
         read_state(world, flow.opening)
         while True:
@@ -375,6 +386,7 @@ def take_periods(loop, flow, first, last):
             h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
         if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
             flow.tally[KNOWN] = 0  # what was before says nothing of what comes
+        flow.tally[VAIN] = flow.tally[VAIN] + 1 if flow.tally[SOFT] == 1 else 0
         note_end(contacts, flow)
         record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
         outcome[NEXT] = step + 1
