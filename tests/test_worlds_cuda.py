@@ -98,6 +98,33 @@ print(json.dumps(found))
 """
 
 
+TILTED = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+sim = ff.Simulation("brick", law=sys.argv[1], ground=ff.Ground.plane(friction=5.0), body_contacts=False)
+qpos = np.repeat(sim.place()[None], 2, axis=0)
+tilt = np.array([[1e-4, 2e-4, 0.0], [1e-3, -5e-4, 0.0]])
+qpos[:, 3], qpos[:, 4:7] = np.sqrt(1.0 - (tilt**2).sum(axis=1)), tilt
+qpos[:, 2] += np.abs(tilt).sum(axis=1)
+qvel = np.zeros((2, 6))
+qvel[:, 2] = -0.2
+cpu, gpu = (ff.Worlds(sim, 2, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
+speed, force, some = 0.0, 0.0, False
+for _ in range(9):
+    for one in (cpu, gpu):
+        one.step(n=1)
+    speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
+    force = max(force, float(np.abs(gpu.read("force") - cpu.force).max()))
+    carry = (cpu.force[:, :, 2] > 0.0).sum(axis=1)
+    some = some or bool(((0 < carry) & (carry < 4)).any())
+standing = int((cpu.force[:, :, 2] > 0.1).sum())
+unsolved = int(gpu.unsolved.sum())
+print(json.dumps({"speed": speed, "force": force, "some": some, "standing": standing, "unsolved": unsolved}))
+"""
+
+
 TOGETHER = """
 import json, math
 import numpy as np
@@ -175,6 +202,13 @@ def test_a_brick_that_tips_and_slides_on_a_gpu_is_that_on_the_cpu(law, turns, si
     found = simulated(TUMBLING, json.dumps(law), str(turns))
     assert found["slid"] and found["force"] > 1.0
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
+
+
+def test_a_brick_that_lands_tilted_on_a_gpu_is_that_on_the_cpu(simulated):
+    """A flat sole whose corners are to arrive at unlike speeds: all of them carry what lands on a corner first."""
+    found = simulated(TILTED, "time-stepping")
+    assert found["some"] and found["standing"] == 8
+    assert found["speed"] < 1e-9 and found["force"] < 1e-6 and found["unsolved"] == 0
 
 
 def test_steps_that_begin_with_newton_on_a_gpu_are_those_on_the_cpu(simulated):

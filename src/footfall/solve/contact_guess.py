@@ -26,8 +26,10 @@ MEMORY_SIZE = 6
 FLAT = -0.05
 #: Share of the limit by which friction may miss it where a point slides.
 ON_CONE = 1e-6
-#: By how many times what counts as still a point that is held may miss its motion.
-MISSED_BY = 1e3
+#: By how many times what counts as still a point that is held may miss its motion; and of the most by which motions
+#: differ that are wanted of points of its foot: a flat sole that lands tilted misses them by a part in some hundred, as
+#: its points do not stick at one height.
+MISSED_BY, OF_UNLIKE = 1e3, 0.1
 #: Sine of the widest turn.
 WIDEST = 0.3
 
@@ -145,30 +147,33 @@ def turn_against(friction, frame, u, speed):
 
 
 @inlined
-def targets_differ(problem):
-    """Whether points of a foot are to arrive at unlike speeds, more of them than can be had of a rigid sole."""
-    contacts, target = problem.contacts, problem.target
+def may_stay_above(problem):
+    """How far above where it is held a point may stay, m/s: any amount, unless more than three points of a foot are to
+    arrive at unlike speeds, which a rigid sole that is not flat cannot give them.
+    """
+    contacts, target, unlike = problem.contacts, problem.target, 0.0
     for b in range(contacts.near.size - 1):
         first, last = contacts.near[b], contacts.near[b + 1]
         for i in range(first + 1, last if last - first > 3 else first):
-            if abs(target[contacts.points[i]] - target[contacts.points[first]]) > MISSED_BY * problem.still:
-                return True
-    return False
+            unlike = max(unlike, abs(target[contacts.points[i]] - target[contacts.points[first]]))
+    least = MISSED_BY * problem.still
+    return max(least, OF_UNLIKE * unlike) if unlike > least else math.inf
 
 
 @inlined
 def mend(problem):
     """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
 
-    A point that would go in is held, one that is pulled is let go (the worst first), or the one that stays farthest
-    above where it is held, as on a sole that is not flat; one that would need more friction than there is slides, one
-    that would slide the way its friction pushes sticks, and friction turns against the slip.
+    A point that would go in is held, one that is pulled is let go (the worst first), one that would need more friction
+    than there is slides, one that would slide the way its friction pushes sticks, and friction turns against the slip.
+    Where nothing else is wrong, the point is let go that stays farthest above where it is held, as on a sole that is
+    not flat.
     """
     contacts, still, memory, target = problem.contacts, problem.still, problem.memory, problem.target
     force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
     wrong = False
     hardest, pull = -1, 0.0
-    highest, above = -1, MISSED_BY * still if targets_differ(problem) else math.inf
+    highest, above = -1, may_stay_above(problem)
     largest = 0.0
     for i in range(contacts.number[0]):
         f = force[contacts.points[i]]
@@ -213,7 +218,7 @@ def mend(problem):
             elif off > 1e-9:
                 wrong = True
                 turn_against(friction[p], frame, u, speed)
-    if hardest < 0:
+    if hardest < 0 and not wrong:
         hardest = highest
     if hardest >= 0:
         kind[hardest] = OPEN
@@ -230,21 +235,34 @@ def all_held(problem):
 
 
 @inlined
+def as_told(problem):
+    """Let the points move as they are told to, unless one stays above that by more than it may."""
+    contacts, end, target, above = problem.contacts, problem.end, problem.target, may_stay_above(problem)
+    if above < math.inf:
+        end_motions(problem, problem.force)
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            if end[p, 2] - target[p] > above:
+                return
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, target[p]
+
+
+@inlined
 def hold_all(problem):
     """Forces (world frame) of feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
 
-    The common case, kept short: there is no friction to adapt, and points that are told the same move as they are told.
+    The common case, kept short: there is no friction to adapt, and points of a flat sole move as they are told to.
     """
-    contacts, force, end = problem.contacts, problem.force, problem.end
+    contacts, force = problem.contacts, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for k in range(3):
             force[p, k] = problem.missing[p, k]
-        end[p, 0], end[p, 1], end[p, 2] = 0.0, 0.0, problem.target[p]
     if not spread_over_steady_feet(contacts, force, problem.least):
         return False
-    if targets_differ(problem):
-        end_motions(problem, force)
+    as_told(problem)
     return not mend(problem)
 
 
