@@ -46,7 +46,6 @@ from footfall.engine.contact_set import (
 from footfall.engine.creep import creep, creeping_order, note_beginning, note_end
 from footfall.engine.dormand_prince import (
     EVENTS,
-    IMPACTS,
     INSTEAD,
     KNOWN,
     LENGTH,
@@ -96,8 +95,11 @@ from footfall.engine.law_step import constrained_step
 from footfall.engine.near_bodies import places
 from footfall.engine.others import MAY_GROW
 from footfall.engine.period import (
+    TIRED,
     add_up,
+    begins_soft,
     is_sound,
+    is_tired,
     keep_forces,
     record_period,
     reuse_stage,
@@ -111,10 +113,6 @@ from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, se
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, impact_cost, period_cost
 
-#: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
-TIRED = 12
-#: Periods in a row that became time steps, after which one in so many is tried otherwise.
-IN_VAIN = 10
 #: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
 SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
 #: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
@@ -208,20 +206,6 @@ def begin_step(world, points, contacts, flow, left, ahead):
         h = left
     set_stage(world, flow, 1, h)
     return h
-
-
-@inlined
-def is_tired(flow, left):
-    """Whether a period has no solution, too many events, or nothing ``left`` to spend, to go on from event to event."""
-    return flow.tally[UNSOLVED] != 0 or flow.tally[EVENTS] - 2 * flow.tally[IMPACTS] > TIRED or left <= 0.0
-
-
-@inlined
-def begins_soft(flow, step, plan):
-    """Whether a period is a time step from its beginning, untried."""
-    # The instant after a time step has the forces that another one would have: which points rest is not known yet.
-    last = step == plan.total and step > 0 and flow.tally[SORTED] == 0
-    return last or (flow.tally[VAIN] >= IN_VAIN and flow.tally[VAIN] % IN_VAIN != 0)
 
 
 @inlined

@@ -1,10 +1,10 @@
-"""What the ground does in one period of an event-driven run: forces, impulses, and whether they can be."""
+"""One period of an event-driven run: forces, impulses, whether they can be, and when it is a time step instead."""
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED
+from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN
 from footfall.engine.near_bodies import live
 from footfall.engine.sample_of_all import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -15,6 +15,24 @@ from footfall.solve.dense import copy
 #: Share of the largest impulse by which another may pull or leave the cone: on a plane, and where both turn with the
 #: ground.
 UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
+#: Events beside impacts in one period, or impulses without a collision, after which it is done over as a time step.
+TIRED = 12
+#: Periods in a row that became time steps, after which one in so many is tried otherwise.
+IN_VAIN = 10
+
+
+@inlined
+def is_tired(flow, left):
+    """Whether a period has no solution, too many events, or nothing ``left`` to spend, to go on from event to event."""
+    return flow.tally[UNSOLVED] != 0 or flow.tally[EVENTS] - 2 * flow.tally[IMPACTS] > TIRED or left <= 0.0
+
+
+@inlined
+def begins_soft(flow, step, plan):
+    """Whether a period is a time step from its beginning, untried."""
+    # The instant after a time step has the forces that another one would have: which points rest is not known yet.
+    last = step == plan.total and step > 0 and flow.tally[SORTED] == 0
+    return last or (flow.tally[VAIN] >= IN_VAIN and flow.tally[VAIN] % IN_VAIN != 0)
 
 
 @inlined
