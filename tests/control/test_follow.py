@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from motions import swaying
+from pairs import paired
 from real_robots import real_robot
 
 import footfall as ff
@@ -59,8 +60,7 @@ def test_a_real_robot_follows_them(name, law):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "law"),
-    [(name, law) for name in ("g1", "talos", "op3") for law in LAWS if (name, law) not in NARROWLY],
+    ("name", "law"), [pair for pair in paired(["g1", "talos", "op3"], LAWS) if pair not in NARROWLY]
 )
 def test_real_robots_follow_them_under_every_law(name, law):
     robot = real_robot(name)
