@@ -10,8 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from footfall.engine.world import make_contacts
+from footfall.solve.bound_feet import AS_THEY_CAN, spread_over_held_feet
 from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
-from footfall.solve.minimum_norm import least_scratch, spread
+from footfall.solve.minimum_norm import spread
+from footfall.solve.steady_feet import least_scratch
 
 quick = settings(max_examples=150, deadline=None)
 
@@ -131,6 +133,40 @@ def test_a_foot_that_lacks_one_motion_gets_the_forces_of_the_pseudo_inverse(seed
         normal=np.tile([0.0, 0.0, 1.0], (5, 1)),
         wanted=rng.normal(size=(5, 3)),
     )
+    check(problem)
+
+
+@pytest.mark.parametrize("points", [1, 2, 4])
+def test_feet_that_cannot_be_moved_apart_are_held_as_directly_as_others(points):
+    """Legs that swing fore and aft alone: what presses the four feet sideways against each other moves nothing."""
+    rng = np.random.default_rng(points)
+    at = np.array([[x, y, -0.3] for x in (-0.2, 0.2) for y in (-0.1, 0.1)])
+    jacobian = np.zeros((24, 18))
+    for foot, (x, y, z) in enumerate(at):
+        own = slice(6 * foot, 6 * foot + 6)
+        turn = np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])
+        jacobian[own, :6] = np.block([[np.eye(3), turn], [np.zeros((3, 3)), np.eye(3)]])  # the trunk
+        for joint in range(3):  # hip, knee and ankle
+            jacobian[own, 6 + 3 * foot + joint] = [
+                *np.cross([0, 1, 0], [0.2 * joint**2, 0, -0.3 + 0.1 * joint]),
+                0,
+                1,
+                0,
+            ]
+    arm = np.tile([[0.0, 0, 0], [0.2, 0.3, 0], [-0.2, -0.3, 0], [0.5, -0.1, 0]][:points], (4, 1))
+    arm -= np.tile(arm[:points].mean(axis=0), (4 * points, 1))
+    root = jacobian * rng.uniform(0.5, 2.0, 18)
+    problem = SimpleNamespace(
+        counts=[points] * 4,
+        arm=arm,
+        kind=np.full(len(arm), STICK),
+        mobility=root @ root.T,
+        normal=np.tile([0.0, 0.0, 1.0], (len(arm), 1)),
+        wanted=rng.normal(size=(len(arm), 3)),
+    )
+    force = problem.wanted.copy()
+    assert spread_over_held_feet(contacts(problem), force, least_scratch(4)) == AS_THEY_CAN
+    assert (force == spread_forces(problem)).all()
     check(problem)
 
 

@@ -15,7 +15,7 @@ from footfall.record import RunWarning
 from footfall.robot.model import moving_bodies
 from footfall.solve.dense import copy
 from footfall.solve.effort import FLAT, OF_A_FUNCTION, UNEVEN
-from footfall.solve.minimum_norm import LeastScratch, least_scratch
+from footfall.solve.steady_feet import LeastScratch, least_scratch
 
 #: Stages of the method of fifth order, the last at the end of the step.
 STAGES = 7

@@ -9,11 +9,12 @@ import math
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
+from footfall.solve.bound_feet import AS_TOLD, NOT_FOUND, spread_over_held_feet
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.problem import FORCE, MISSED, NO_MORE, TURNED, problem_type
-from footfall.solve.steady_feet import resultant, spread_over_steady_feet
+from footfall.solve.steady_feet import resultant
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
 GUESSES, GUESSING = 8, 0.3
@@ -260,9 +261,13 @@ def hold_all(problem):
         p = contacts.points[i]
         for k in range(3):
             force[p, k] = problem.missing[p, k]
-    if not spread_over_steady_feet(contacts, force, problem.least):
+    found = spread_over_held_feet(contacts, force, problem.least)
+    if found == NOT_FOUND:
         return False
-    as_told(problem)
+    if found == AS_TOLD:
+        as_told(problem)
+    else:
+        end_motions(problem, force)
     return not mend(problem)
 
 

@@ -4,8 +4,9 @@ The accelerations a of the points obey ``G f = a`` with the Delassus matrix ``G 
 its six motions, a point's row of W (for the unit vector e, at the arm r) is ``(e, r x e)``, and L is the mobility of
 the feet. G is singular for a flat foot, and the forces of least norm are ``pinv(G) a``. No 3n x 3n matrix is needed:
 
-- feet that stand, every point held in all directions: see :mod:`footfall.solve.steady_feet`;
-- anything else (points held along the normal only, robots that cannot move in some direction): with
+- feet that stand, every point held in all directions: see :mod:`footfall.solve.steady_feet`, and
+  :mod:`footfall.solve.bound_feet` where the robot cannot move them all at will;
+- anything else (points held along the normal only, three points of a foot on a line): with
   ``W^T W = C C^T``, C of full column rank, and ``T = C (C^T C)^-1``, the columns of ``W T`` are orthonormal, and
   ``pinv(G) = W T pinv(C^T L C) T^T W^T``;
 - points that slide, whose friction has a known direction and is mu times their normal force: that force acts on the
@@ -16,56 +17,13 @@ the feet. G is singular for a flat foot, and the forces of least norm are ``pinv
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from footfall.compiled import kernel, reference_to, separate
+from footfall.solve.bound_feet import NOT_FOUND, spread_over_held_feet
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coupled_signature
 from footfall.solve.dense import cholesky, cholesky_solve, eliminate, minimum_norm_solve, pivoted_cholesky
-from footfall.solve.steady_feet import TOLERANCE, spread_over_steady_feet
-
-
-class LeastScratch(NamedTuple):
-    """Scratch for K feet whose points feel R motions of n = 6K."""
-
-    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
-    factor: Any  # (n, n)
-    bases: Any  # (n, n) T of each foot, (6, rank) from row 6b
-    felt: Any  # (n, n) C of each foot, the same way
-    acting: Any  # (n, n) A of each foot, the same way
-    spare: Any  # (n, n)
-    solution: Any  # (n,) y, first R
-    half: Any  # (n,)
-    row: Any  # (6,) of W
-    pull: Any  # (6,) of one foot
-    start: Any  # (K + 1,) where the motions of each foot begin among the R
-    gram: Any  # (6, 6) of one foot
-    roots: Any  # (6, 6) C of one foot
-    small: Any  # (6, 6) of one foot
-    turns: Any  # (3K, 3) S^-1 of each steady foot, or two directions across a line
-
-
-def least_scratch(bodies: int) -> LeastScratch:
-    """Scratch for the least forces on so many bodies."""
-    n = 6 * bodies
-    return LeastScratch(
-        reduced=np.zeros((n, n)),
-        factor=np.zeros((n, n)),
-        bases=np.zeros((n, n)),
-        felt=np.zeros((n, n)),
-        acting=np.zeros((n, n)),
-        spare=np.zeros((n, n)),
-        solution=np.zeros(n),
-        half=np.zeros(n),
-        row=np.zeros(6),
-        pull=np.zeros(6),
-        start=np.zeros(bodies + 1, dtype=np.int64),
-        gram=np.zeros((6, 6)),
-        roots=np.zeros((6, 6)),
-        small=np.zeros((6, 6)),
-        turns=np.zeros((3 * bodies, 3)),
-    )
+from footfall.solve.steady_feet import TOLERANCE, least_scratch
 
 
 @kernel
@@ -79,7 +37,7 @@ def spread(contacts, kind, force, scratch):
     for i in range(contacts.number[0]):
         if kind[contacts.points[i]] != STICK:
             all_held = False
-    if not (all_held and spread_over_steady_feet(contacts, force, scratch)):
+    if not all_held or spread_over_held_feet(contacts, force, scratch) == NOT_FOUND:
         spread_over_rows(contacts, kind, force, False, force, scratch)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from footfall.compiled import Reference, inlined, reference_to
 from footfall.solve.contacts import coupled_signature
-from footfall.solve.minimum_norm import least_scratch
+from footfall.solve.steady_feet import least_scratch
 
 #: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32

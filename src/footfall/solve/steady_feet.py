@@ -15,6 +15,9 @@ With B the motions that feet feel, orthonormal,
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
@@ -23,15 +26,55 @@ from footfall.solve.dense import cholesky, cholesky_solve, pivots_are_certain
 TOLERANCE = 1e-10
 
 
-@kernel
-def spread_over_steady_feet(contacts, force, scratch):
-    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
+class LeastScratch(NamedTuple):
+    """Scratch for K feet whose points feel R motions of n = 6K."""
 
-    False, with nothing done, where the points of a foot are in one place or, of three or more, on a line, and where a
-    motion that is felt is produced by no force.
+    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
+    factor: Any  # (n, n)
+    bases: Any  # (n, n) T of each foot, (6, rank) from row 6b
+    felt: Any  # (n, n) C of each foot, the same way
+    acting: Any  # (n, n) A of each foot, the same way
+    spare: Any  # (n, n)
+    solution: Any  # (n,) y, first R
+    half: Any  # (n,)
+    row: Any  # (6,) of W
+    pull: Any  # (6,) of one foot
+    start: Any  # (K + 1,) where the motions of each foot begin among the R
+    gram: Any  # (6, 6) of one foot
+    roots: Any  # (6, 6) C of one foot
+    small: Any  # (6, 6) of one foot
+    turns: Any  # (3K, 3) S^-1 of each steady foot, or two directions across a line
+
+
+def least_scratch(bodies: int) -> LeastScratch:
+    """Scratch for the least forces on so many bodies."""
+    n = 6 * bodies
+    return LeastScratch(
+        reduced=np.zeros((n, n)),
+        factor=np.zeros((n, n)),
+        bases=np.zeros((n, n)),
+        felt=np.zeros((n, n)),
+        acting=np.zeros((n, n)),
+        spare=np.zeros((n, n)),
+        solution=np.zeros(n),
+        half=np.zeros(n),
+        row=np.zeros(6),
+        pull=np.zeros(6),
+        start=np.zeros(bodies + 1, dtype=np.int64),
+        gram=np.zeros((6, 6)),
+        roots=np.zeros((6, 6)),
+        small=np.zeros((6, 6)),
+        turns=np.zeros((3 * bodies, 3)),
+    )
+
+
+@inlined
+def lay_out_feet(contacts, scratch):
+    """Write ``B^T L B`` and what else describes the feet. False where the points of a foot are in one place or, of
+    three or more, on a line.
     """
     near, feet = contacts.near, contacts.near.size - 1
-    x, start, turns = scratch.solution, scratch.start, scratch.turns
+    start, turns = scratch.start, scratch.turns
     rows = 0
     for b in range(feet):
         start[b] = rows
@@ -45,7 +88,16 @@ def spread_over_steady_feet(contacts, force, scratch):
     for b in range(feet):
         for r in range(start[b + 1] - start[b]):
             write_row(contacts, b, r, scratch)
-    packed, factor = scratch.reduced, scratch.factor
+    return True
+
+
+@inlined
+def spread_over_steady_feet(contacts, force, scratch):
+    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame, once feet are laid
+    out. False, with nothing done, where a motion that is felt is produced by no force.
+    """
+    near, feet, x, start, turns = contacts.near, contacts.near.size - 1, scratch.solution, scratch.start, scratch.turns
+    rows, packed, factor = start[feet], scratch.reduced, scratch.factor
     if not (cholesky(packed, rows, TOLERANCE, factor) and pivots_are_certain(packed, rows, factor)):
         return False
     for b in range(feet):

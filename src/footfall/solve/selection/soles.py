@@ -15,7 +15,7 @@ from footfall.compiled import inlined, kernel, reference_to
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
-from footfall.solve.minimum_norm import LeastScratch, least_scratch
+from footfall.solve.steady_feet import LeastScratch, least_scratch
 
 #: Ground under a foot counts as one plane if its normals and heights (m) differ by less.
 FLAT = 1e-9
