@@ -323,6 +323,12 @@ def a_walk(args):
     assert main(args) == 0
 
 
+def enough_points(command, capsys):
+    """One of the grids in the table is the first that is enough."""
+    assert main(command) == 0
+    assert capsys.readouterr().out.count("<- enough") == 1
+
+
 def a_survey(args, monkeypatch):
     """One row a law, in which it stands and walks; the largest push is searched for where grounds are not asked of."""
     if "--grounds" in args:
@@ -339,6 +345,7 @@ OUTCOMES = {
     "walk": a_walk,
     "follow": a_motion,
     "survey": a_survey,
+    "points": enough_points,
     "run planar-biped --controller gait": a_gait_walked,
     "run hanavan --robot.assist --controller human-walk --controller.data": a_walk_of_ones_own,
     "run hopper.xml": a_robot_of_ones_own,

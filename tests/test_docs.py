@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import footfall as ff
+from footfall.cli import COMMANDS
 from footfall.contact.registry import BUILT_IN
+from footfall.show.plots import PLOTS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -56,6 +58,13 @@ def test_every_page_is_in_the_navigation():
     text = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:
         assert page.relative_to(DOCS).as_posix() in text
+
+
+def test_every_command_and_every_plot_is_on_its_page():
+    commands = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"`(?:footfall )?{name}\b", commands)] == []
+    plots = (DOCS / "guides" / "plots.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", plots, flags=re.M) == list(PLOTS)
 
 
 @pytest.mark.parametrize("law", sorted(BUILT_IN))

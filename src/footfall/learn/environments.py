@@ -42,6 +42,8 @@ from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.
 PUSHES, PUSH_TIME = 3, 0.1
+#: How long an episode begins without a push, s.
+REST = 0.2
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,8 @@ class WorldsEnv(VectorEnv):
             return []
         force = self.task.push * self.robot.weight
         body = self.robot.model.body(int(self.robot.model.jnt_bodyid[0])).name
-        times, angles = rng.uniform(0.2, self.episode, PUSHES), rng.uniform(0.0, 2.0 * np.pi, PUSHES)
+        times = rng.uniform(min(REST, self.episode), self.episode, PUSHES)
+        angles = rng.uniform(0.0, 2.0 * np.pi, PUSHES)
         return [
             Push(body, (force * float(np.cos(a)), force * float(np.sin(a)), 0.0), start=float(t), duration=PUSH_TIME)
             for t, a in zip(times, angles, strict=True)
