@@ -15,13 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.control.balance_reference import Reference, Wanted
-from footfall.control.balance_state import Balancer, Gains, contacts_of, watched
+from footfall.control.balance_state import Balancer, Gains, watched
 from footfall.control.balance_steps import (
     ELSEWHERE,
     INFEASIBLE,
@@ -37,36 +36,21 @@ from footfall.control.balance_steps import (
 from footfall.control.base import State
 from footfall.control.com_coordinates import tree_of
 from footfall.control.contact_forces import force_problem
-from footfall.control.contact_places import Contact, ContactPlaces
+from footfall.control.contact_places import Contact, ContactPlaces, compiled_places
 from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
 from footfall.control.loops import Loops
 from footfall.control.senses import no_senses
+from footfall.control.size import Size, size_of
 from footfall.control.unloaded import none_unloaded, unloaded
 from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import moving_bodies
 from footfall.robot.motors import drives
 
 #: Episodes of warnings that there is room for.
 ROOM = 1024
-
-
-class Size(NamedTuple):
-    """What gains follow from."""
-
-    mass: float  # kg
-    inertia: float  # kg m2, about a horizontal axis through the centre of mass, standing
-    height: float  # m, of the centre of mass
-    gravity: np.ndarray  # (3,) m/s2
-    points: int  # contact points
-
-    @property
-    def rate(self) -> float:
-        """1/s2, at which an inverted pendulum of this height falls: g/h."""
-        return float(np.linalg.norm(self.gravity)) / self.height
 
 
 #: The robot of the paper as ``torque-biped`` assumes it, its gains and the least force per point.
@@ -167,7 +151,7 @@ class Balancing(Inside):
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,
             drives=driving,
-            contacts=contacts_of(places, ground),
+            contacts=compiled_places(places, ground),
             wanted=Wanted(np.zeros(3), np.zeros(3), np.zeros((3, 3)), np.zeros(3)),
             problem=problem,
             question=question,
@@ -252,24 +236,6 @@ def _trunk(robot: Robot, name: str | None, root: int) -> int:
     if name not in names:
         raise ControllerError(f"balance: no body of {robot.name} is called '{name}': {did_you_mean(name, names)}")
     return int(robot.model.body(name).id)
-
-
-def size_of(robot: Robot, points: int) -> Size:
-    """Mass, inertia and height of a robot that stands at home; what else moves in its scene is not its own."""
-    model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(model, data)
-    moving = moving_bodies(model) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
-    mass, places = model.body_mass[moving], data.xipos[moving]
-    com = mass @ places / mass.sum()
-    inertia = 0.0
-    for body in np.flatnonzero(moving):
-        axes, arm = data.ximat[body].reshape(3, 3), data.xipos[body] - com
-        own = axes**2 @ model.body_inertia[body]  # the diagonal, in the world's axes
-        inertia += 0.5 * (own[0] + own[1] + model.body_mass[body] * (arm @ arm + arm[2] ** 2))
-    height = max(float(com[2]), 1e-3)
-    return Size(float(mass.sum()), float(inertia), height, robot.gravity, points)
 
 
 def gains(options: Balance, size: Size) -> Gains:

@@ -9,12 +9,11 @@ import numpy as np
 from footfall.control.balance_reference import Wanted
 from footfall.control.com_coordinates import Tree
 from footfall.control.contact_forces import ForceProblem
-from footfall.control.contact_places import ContactPlaces
+from footfall.control.contact_places import CompiledPlaces
 from footfall.control.episode_log import EpisodeLog
 from footfall.control.senses import Senses
 from footfall.control.unloaded import Unloaded
 from footfall.engine.clock import Clock
-from footfall.ground import Ground
 from footfall.robot.motors import Drives
 
 
@@ -26,21 +25,6 @@ class Gains(NamedTuple):
     damping: np.ndarray  # (3,) N s/m
     kr: float  # N m/rad
     dr: float  # N m s/rad
-
-
-class Contacts(NamedTuple):
-    """The contact points: those of the feet, then others that were named."""
-
-    feet: int  # points of the feet
-    level: int  # 1 where the ground is one plane, so that frames stay as they are
-    surface: Any  # the ground's function
-    shape: Any
-    table: Any
-    body: Any  # (P - feet,) of the others
-    point: Any  # (P - feet, 3) m, body frame
-    position: Any  # (P, 3) m, world frame
-    frames: Any  # (P, 3, 3) rows tangent, tangent, normal
-    arms: Any  # (P, 3) m, from the centre of mass
 
 
 class Watched(NamedTuple):
@@ -62,7 +46,7 @@ class Balancer(NamedTuple):
     trunk: int  # body whose orientation is kept
     gains: Gains
     drives: Drives
-    contacts: Contacts
+    contacts: CompiledPlaces
     wanted: Wanted
     problem: ForceProblem
     question: ForceProblem  # whether the robot could stand at its reference
@@ -77,24 +61,6 @@ class Balancer(NamedTuple):
     error: Any  # (3,) m
     wrench: Any  # (6,) N and N m, desired
     still: Any  # (6,) N and N m, that carries the robot at rest
-
-
-def contacts_of(places: ContactPlaces, ground: Ground) -> Contacts:
-    """The places where a robot may push, for compiled code."""
-    surface, shape, table = ground.compiled()
-    others = places.contacts
-    return Contacts(
-        feet=places.feet,
-        level=int(ground.flat),
-        surface=surface,
-        shape=np.array(shape),
-        table=np.array(table),
-        body=np.array(places.body[places.feet :], dtype=np.int64),
-        point=np.array([one.point for one in others], dtype=float).reshape(-1, 3),
-        position=places.position,
-        frames=places.frames,
-        arms=np.zeros((places.count, 3)),
-    )
 
 
 def watched() -> Watched:

@@ -7,10 +7,10 @@ import math
 from footfall.compiled import inlined
 from footfall.control.com_coordinates import carrying_torques, com_motion
 from footfall.control.contact_forces import distribute
+from footfall.control.contact_places import place_contacts
 from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.unloaded import begin_unloaded, feel_bearing, hold_unloaded
 from footfall.engine.clock import nanoseconds
-from footfall.ground.surface import tangent_frame
 from footfall.robot.motors import write_controls
 
 #: Kinds of episodes that are reported.
@@ -35,24 +35,6 @@ def balance_tick(balance, time, ctrl):
         balance_torques(balance)
     balance_controls(balance, time, ctrl)
     return 0
-
-
-@inlined
-def place_contacts(senses, contacts):
-    """Write positions (P, 3) in m and contact frames (P, 3, 3) of all contact points, world frame."""
-    position = contacts.position
-    for p in range(contacts.feet):
-        for c in range(3):
-            position[p, c] = senses.position[p, c]
-        if not contacts.level:
-            x, y, z = position[p, 0], position[p, 1], position[p, 2]
-            _, nx, ny, nz = contacts.surface(x, y, z, contacts.shape, contacts.table)
-            tangent_frame(nx, ny, nz, contacts.frames[p])
-    for i in range(contacts.body.size):
-        at, turned, point = senses.xpos[contacts.body[i]], senses.xmat[contacts.body[i]], contacts.point[i]
-        for r in range(3):
-            own = turned[3 * r] * point[0] + turned[3 * r + 1] * point[1] + turned[3 * r + 2] * point[2]
-            position[contacts.feet + i, r] = at[r] + own
 
 
 @inlined

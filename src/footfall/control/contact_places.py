@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.compiled import kernel
-from footfall.control.base import State
+from footfall.compiled import inlined
 from footfall.errors import ControllerError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.surface import tangent_frame
@@ -36,8 +36,7 @@ class ContactPlaces:
         names = [robot.model.body(i).name for i in range(1, robot.model.nbody)]
         self.feet, self.count = robot.point_count, robot.point_count + len(contacts)
         self.body = [int(b) for b in robot.point_body]
-        self.contacts, self._ground = tuple(contacts), ground
-        self._level = ground.flat
+        self.contacts = tuple(contacts)
         self.position, self.frames = np.zeros((self.count, 3)), np.zeros((self.count, 3, 3))
         self.frames[: self.feet] = ground.frame(np.zeros(3))
         for i, contact in enumerate(contacts, self.feet):
@@ -56,18 +55,53 @@ class ContactPlaces:
         own = [usual if contact.friction is None else contact.friction for contact in self.contacts]
         return np.array([usual] * self.feet + own)
 
-    def now(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (P, 3) in m and contact frames (P, 3, 3), world frame."""
-        self.position[: self.feet] = state.position
-        if not self._level:
-            _frames(self._ground.gap(state.position)[1], self.frames)
-        for i, contact in enumerate(self.contacts, self.feet):
-            body = self.body[i]
-            self.position[i] = state.data.xpos[body] + state.data.xmat[body].reshape(3, 3) @ contact.point
-        return self.position, self.frames
+
+class CompiledPlaces(NamedTuple):
+    """The places of all contact points as compiled code reads and writes them."""
+
+    feet: int  # points of the feet
+    level: int  # 1 where the ground is one plane, so that frames stay as they are
+    surface: Any  # the ground's function
+    shape: Any
+    table: Any
+    body: Any  # (P - feet,) of the others
+    point: Any  # (P - feet, 3) m, body frame
+    position: Any  # (P, 3) m, world frame
+    frames: Any  # (P, 3, 3) rows tangent, tangent, normal
+    arms: Any  # (P, 3) m, from the centre of mass
 
 
-@kernel
-def _frames(normals, frames):
-    for p in range(normals.shape[0]):
-        tangent_frame(normals[p, 0], normals[p, 1], normals[p, 2], frames[p])
+def compiled_places(places: ContactPlaces, ground: Ground) -> CompiledPlaces:
+    """The places where a robot may push, for compiled code."""
+    surface, shape, table = ground.compiled()
+    others = places.contacts
+    return CompiledPlaces(
+        feet=places.feet,
+        level=int(ground.flat),
+        surface=surface,
+        shape=np.array(shape),
+        table=np.array(table),
+        body=np.array(places.body[places.feet :], dtype=np.int64),
+        point=np.array([one.point for one in others], dtype=float).reshape(-1, 3),
+        position=places.position,
+        frames=places.frames,
+        arms=np.zeros((places.count, 3)),
+    )
+
+
+@inlined
+def place_contacts(senses, contacts):
+    """Write positions (P, 3) in m and contact frames (P, 3, 3) of all contact points, world frame."""
+    position = contacts.position
+    for p in range(contacts.feet):
+        for c in range(3):
+            position[p, c] = senses.position[p, c]
+        if not contacts.level:
+            x, y, z = position[p, 0], position[p, 1], position[p, 2]
+            _, nx, ny, nz = contacts.surface(x, y, z, contacts.shape, contacts.table)
+            tangent_frame(nx, ny, nz, contacts.frames[p])
+    for i in range(contacts.body.size):
+        at, turned, point = senses.xpos[contacts.body[i]], senses.xmat[contacts.body[i]], contacts.point[i]
+        for r in range(3):
+            own = turned[3 * r] * point[0] + turned[3 * r + 1] * point[1] + turned[3 * r + 2] * point[2]
+            position[contacts.feet + i, r] = at[r] + own

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from footfall.control.balance_state import contacts_of
-from footfall.control.contact_places import ContactPlaces
+from footfall.control.contact_places import ContactPlaces, compiled_places
 from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
 from footfall.control.follow_state import Follower, Sizes
 from footfall.control.follow_steps import KINDS, UNSOLVED, follow_tick
@@ -154,7 +153,7 @@ class Following(Inside):
             senses=no_senses(),
             signals=np.zeros(joints + 7 + 3 * P),
             body=body,
-            contacts=contacts_of(places, ground),
+            contacts=compiled_places(places, ground),
             table=self._reference.table,
             stances=self._reference.stances,
             sizes=sizes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from footfall.control.balance_state import Contacts
+from footfall.control.contact_places import CompiledPlaces
 from footfall.control.episode_log import EpisodeLog
 from footfall.control.motion_moment import MotionTable, StanceTable
 from footfall.control.senses import Senses
@@ -29,7 +29,7 @@ class Follower(NamedTuple):
     senses: Senses
     signals: Any  # errors of joints, root, tilt and centre of mass, then commanded forces
     body: PointBody
-    contacts: Contacts
+    contacts: CompiledPlaces
     table: MotionTable
     stances: StanceTable
     sizes: Sizes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.balance_steps import place_contacts
+from footfall.control.contact_places import place_contacts
 from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.motion_moment import moment_at
 from footfall.control.rotations import rotation_between

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from footfall.control.balance_state import Contacts
 from footfall.control.com_coordinates import Tree
 from footfall.control.contact_forces import ForceProblem
+from footfall.control.contact_places import CompiledPlaces
 from footfall.control.episode_log import EpisodeLog
 from footfall.control.senses import Senses
 from footfall.gait.swing import Swing
@@ -107,7 +107,7 @@ class QuadrupedWalker(NamedTuple):
     robot: FourLegs
     tree: Tree
     drives: Drives
-    contacts: Contacts
+    contacts: CompiledPlaces
     gait: QuadrupedGait
     now: Now
     forces: ForcesOf

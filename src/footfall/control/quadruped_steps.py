@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.control.balance_steps import place_contacts
 from footfall.control.com_coordinates import carrying_torques, com_motion
 from footfall.control.contact_forces import distribute
+from footfall.control.contact_places import place_contacts
 from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.quadruped_state import BEFORE_FORCES, FALLEN, SATURATED, SIGNALS
 from footfall.control.rotations import rotation_between

@@ -13,11 +13,9 @@ from dataclasses import dataclass, fields, replace
 import mujoco
 import numpy as np
 
-from footfall.control.balance import size_of
-from footfall.control.balance_state import contacts_of
 from footfall.control.com_coordinates import Tree, tree_of
 from footfall.control.contact_forces import force_problem
-from footfall.control.contact_places import ContactPlaces
+from footfall.control.contact_places import ContactPlaces, compiled_places
 from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
 from footfall.control.quadruped_pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
@@ -34,6 +32,7 @@ from footfall.control.quadruped_state import (
 )
 from footfall.control.quadruped_steps import FARTHEST, quadruped_tick
 from footfall.control.senses import no_senses
+from footfall.control.size import size_of
 from footfall.errors import ControllerError, did_you_mean
 from footfall.gait.schedule import SCHEDULES, Schedule
 from footfall.ground import Ground
@@ -137,7 +136,7 @@ class QuadrupedWalking(Inside):
             robot=legs,
             tree=tree,
             drives=driving,
-            contacts=contacts_of(places, ground),
+            contacts=compiled_places(places, ground),
             gait=_gait(options, robot, legs, dt),
             now=not_begun(),
             forces=_forces(legs, FRICTION_USED * ground.dynamic_friction),
