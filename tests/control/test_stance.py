@@ -10,7 +10,7 @@ import pytest
 from physics.laws import every_law
 
 import footfall as ff
-from footfall.control.stance import stance
+from footfall.control.body.stance import stance
 
 #: Robots that can stand: two points, as of point-biped, are no area.
 MOTORISED = [name for name in ff.robots() if (one := ff.load_robot(name)).model.nu and one.point_count > 2]

@@ -14,10 +14,10 @@ from plain_python import plainly
 
 import footfall as ff
 from footfall.control import Walk
-from footfall.control.biped import Biped
+from footfall.control.body.biped import Biped
 from footfall.control.senses import senses_of
-from footfall.control.step_timing import SwingClock, clock_rate
-from footfall.control.whole_body import Weights, see_body, solve_body, whole_body
+from footfall.control.walk.step_timing import SwingClock, clock_rate
+from footfall.control.whole_body.on_soles import Weights, see_body, solve_body, whole_body
 from footfall.errors import ControllerError
 from footfall.simulation.perturbed import perturbed_starts
 from footfall.study.walk_grounds import FRICTION, ICE, walk_grounds

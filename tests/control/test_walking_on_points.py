@@ -11,8 +11,8 @@ from pairs import paired
 
 import footfall as ff
 from footfall.control import Walk
-from footfall.control.biped import Biped
-from footfall.control.step_duration import FOOTHOLD, OFFSET, TIME, Times, Way, time_to_landing
+from footfall.control.body.biped import Biped
+from footfall.control.walk.step_duration import FOOTHOLD, OFFSET, TIME, Times, Way, time_to_landing
 from footfall.errors import ControllerError
 
 #: acceleration-complementarity takes a minute; on the one round point of distributed no sole is there to distribute.
@@ -131,7 +131,7 @@ def test_one_point_foot_beside_a_sole_is_refused():
 
 
 def cost(s: np.ndarray, ahead: Way, aside: Way, planned: float, gain: float) -> np.ndarray:
-    """Of the program that :mod:`footfall.control.step_duration` solves, by trying footholds half a millimetre apart."""
+    """Of the program that ``step_duration`` solves, by trying footholds half a millimetre apart."""
     total = TIME * (s - planned) ** 2
     for way in (ahead, aside):
         move = np.linspace(way.low, way.high, 1101)

@@ -10,11 +10,11 @@ from real_robots import real_robot, root_of
 
 import footfall as ff
 from footfall.control import Walk
-from footfall.control.biped import Biped
-from footfall.control.linkage import follow_motors
+from footfall.control.body.biped import Biped
+from footfall.control.body.linkage import follow_motors
+from footfall.control.body.statics import giving_springs, loop_rows
 from footfall.control.senses import senses_of
-from footfall.control.statics import giving_springs, loop_rows
-from footfall.control.whole_body import Weights, see_body, whole_body
+from footfall.control.whole_body.on_soles import Weights, see_body, whole_body
 
 #: Not hunt-crossley: under its regularised friction feet on lines creep aside, and some of these walks fall.
 LAWS = ["spring-damper", "linearizing-penalty", "constraint-selection", "time-stepping", "mujoco"]

@@ -13,7 +13,7 @@ import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import footfall as ff
-from footfall.control.size import size_of
+from footfall.control.body.size import size_of
 from footfall.errors import FootfallError, RecordingError
 from footfall.papers import paper, papers, run_paper
 from footfall.papers.base import near, seen, unlike

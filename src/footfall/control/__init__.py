@@ -10,15 +10,15 @@ from footfall.control.base import CompiledController, State, StatefulController
 from footfall.errors import ControllerError, did_you_mean
 
 if TYPE_CHECKING:
-    from footfall.control.balance import Balance
+    from footfall.control.balance.balance import Balance
     from footfall.control.computed_torque import ComputedTorque
     from footfall.control.contact_places import Contact
-    from footfall.control.follow import Follow
+    from footfall.control.follow.follow import Follow
     from footfall.control.gait_walk import GaitWalk
     from footfall.control.human_walk import HumanWalk
     from footfall.control.posture import Posture
-    from footfall.control.quadruped_walk import QuadrupedWalk
-    from footfall.control.walking import Walk
+    from footfall.control.quadruped.walk import QuadrupedWalk
+    from footfall.control.walk.walk import Walk
 
 __all__ = [
     "Balance",
@@ -40,15 +40,15 @@ __all__ = [
 
 #: Controllers that need no argument, by name: where each lives.
 BUILT_IN = {
-    "balance": "balance:Balance",
+    "balance": "balance.balance:Balance",
     "gait": "gait_walk:GaitWalk",
     "human-walk": "human_walk:HumanWalk",
     "posture": "posture:Posture",
-    "quadruped-walk": "quadruped_walk:QuadrupedWalk",
-    "walk": "walking:Walk",
+    "quadruped-walk": "quadruped.walk:QuadrupedWalk",
+    "walk": "walk.walk:Walk",
 }
 #: What else users take from here.
-_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact", "follow:Follow")
+_OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact", "follow.follow:Follow")
 
 
 def controllers() -> tuple[str, ...]:

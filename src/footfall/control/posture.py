@@ -10,8 +10,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.control.stance import stance
-from footfall.control.statics import actuated_dofs, rests, settled, stiffness
+from footfall.control.body.stance import stance
+from footfall.control.body.statics import actuated_dofs, rests, settled, stiffness
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -43,7 +43,7 @@ class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.
 
     ``target`` (nq,) is the posture; left out, the robot's home, on a slope with the soles along the ground and the
-    weight over the feet (see :func:`footfall.control.stance.stance`), which is also where a run starts. ``kp`` (N m/rad
+    weight over the feet (see :mod:`footfall.control.body.stance`), which is also where a run starts. ``kp`` (N m/rad
     or N/m) and ``kd`` (N m s/rad or N s/m) are one number or one per actuator. Left out, ``kp`` is three times the
     weight times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; more, by
     factors of two, where springs in the legs or narrow feet leave the stance too soft; and ``kd = kp * 0.05 s``. Both

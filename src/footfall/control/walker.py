@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from footfall.control.quadruped_walk import QuadrupedWalk
-from footfall.control.walking import Walk
+from footfall.control.quadruped.walk import QuadrupedWalk
+from footfall.control.walk.walk import Walk
 from footfall.errors import ControllerError
 from footfall.robot import Robot
 

@@ -10,9 +10,9 @@ import mujoco
 import numpy as np
 
 from footfall.contact.base import Law
-from footfall.control.quadruped_walk import QuadrupedWalk
+from footfall.control.quadruped.walk import QuadrupedWalk
+from footfall.control.walk.walk import Walk
 from footfall.control.walker import walker
-from footfall.control.walking import Walk
 from footfall.errors import FootfallError
 from footfall.ground import FrictionTable, Ground
 from footfall.robot import Robot

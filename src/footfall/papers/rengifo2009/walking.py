@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.linearizing_penalty import LinearizingPenalty
-from footfall.control.walking import Walk
+from footfall.control.walk.walk import Walk
 from footfall.measure import has_fallen
 from footfall.measure.common import normal_force
 from footfall.measure.gait import Stance, phases

@@ -1,0 +1,188 @@
+"""Limbs that carry nothing: feet off the ground are led back to where they stood, arms and waist keep their pose.
+
+Contact forces say nothing about them. A point in the air must be given no load, for a leg that pushes against nothing
+swings away; and joints that move no contact point have neither spring nor damper of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.control.body.com_coordinates import Tree
+from footfall.robot import Robot
+from footfall.robot.model import HINGE, SLIDE
+from footfall.robot.motors import Drives
+from footfall.standing import point_jacobian
+
+#: Time in which a point gains or loses its load, as part of sqrt(h/g).
+LOADING = 0.1
+#: Frequencies, critically damped, in sqrt(g/h): of a foot that is led back, and of joints that keep their pose.
+FOOT_FREQUENCY, JOINT_FREQUENCY = 5.0, 2.0
+#: A point this far over the ground, as part of the height of the centre of mass, is on it: pressed, it bears.
+NEAR = 1e-3
+#: Share of weight, or of weight times height, that the wrench lacks where feet in the air are held no more: a leg that
+#: swings is a counterweight, and the robot needs it then.
+COUNTERWEIGHT = 0.1
+#: A direction in which a leg resists this many times more than in its lightest one is one that it hardly moves in.
+HEAVIEST = 20.0
+
+
+class Unloaded(NamedTuple):
+    """What limbs without load are held by; frames are the world's."""
+
+    foot: Any  # (P,) number of the foot that each of their points belongs to
+    touches: Any  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
+    bearing: Any  # (feet,) 0 in the air to 1 on the ground
+    place: Any  # (P, 3) m, where each point was when its foot stood last
+    mass: Any  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
+    joint: Any  # (n,) degrees of freedom of motors that move no contact point
+    address: Any  # (n,) theirs in qpos
+    home: Any  # (n,) rad or m, their pose at the start
+    inertia: Any  # (n, n) kg m2, at home
+    foot_rate: float  # 1/s, at which a foot is led back
+    joint_rate: float  # 1/s, at which joints are
+    loading: float  # share of its load that a point gains or loses in one call
+    counterweight: float  # share of a wrench that lacks where feet are not led back
+    near: float  # m, over the ground, where a point is on it
+
+
+def unloaded(robot: Robot, tree: Tree, drives: Drives, rate: float, height: float, dt: float) -> Unloaded:
+    """How the limbs of a robot are held; ``rate`` is sqrt(g/h) in 1/s, ``dt`` (s) the time between two calls."""
+    model = robot.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = robot.home
+    mujoco.mj_forward(model, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    single = np.isin(model.jnt_type[model.dof_jntid], (HINGE, SLIDE)) & (model.body_parentid[model.dof_bodyid] != 0)
+    bodies, foot = np.unique(robot.point_body, return_inverse=True)
+    joint = np.unique(drives.dof)
+    joint = joint[(single & ~np.logical_or.reduce(tree.moves))[joint]].astype(np.int64)
+    return Unloaded(
+        foot=foot.astype(np.int64),
+        touches=np.ones(len(bodies), dtype=np.int64),
+        bearing=np.ones(len(bodies)),
+        place=np.zeros((robot.point_count, 3)),
+        mass=_resisting(robot, data, inertia, tree),
+        joint=joint,
+        address=model.jnt_qposadr[model.dof_jntid[joint]].astype(np.int64),
+        home=np.zeros(len(joint)),
+        inertia=np.ascontiguousarray(inertia[np.ix_(joint, joint)]),
+        foot_rate=FOOT_FREQUENCY * rate,
+        joint_rate=JOINT_FREQUENCY * rate,
+        loading=min(1.0, dt * rate / LOADING),
+        counterweight=COUNTERWEIGHT,
+        near=NEAR * height,
+    )
+
+
+def none_unloaded() -> Unloaded:
+    """Limbs that are not held: of no points and no joints."""
+    whole, number = np.zeros(0, dtype=np.int64), np.zeros(0)
+    return Unloaded(
+        foot=whole,
+        touches=whole,
+        bearing=number,
+        place=np.zeros((0, 3)),
+        mass=np.zeros((0, 3, 3)),
+        joint=whole,
+        address=whole,
+        home=number,
+        inertia=np.zeros((0, 0)),
+        foot_rate=0.0,
+        joint_rate=0.0,
+        loading=1.0,
+        counterweight=COUNTERWEIGHT,
+        near=0.0,
+    )
+
+
+def _resisting(robot: Robot, data: mujoco.MjData, inertia: np.ndarray, tree: Tree) -> np.ndarray:
+    """(P, 3, 3) kg, the mass (J M^-1 J^T)^-1 of a leg at each point, with the root at rest, over its foot's points."""
+    model = robot.model
+    rows = point_jacobian(robot, data).reshape(-1, 3, model.nv)
+    root = model.body_parentid[model.dof_bodyid] == 0
+    found = np.zeros((robot.point_count, 3, 3))
+    for p, body in enumerate(robot.point_body):
+        leg = np.flatnonzero(tree.moves[p] & ~root)
+        if not leg.size:
+            continue
+        mobility = rows[p][:, leg] @ np.linalg.solve(inertia[np.ix_(leg, leg)], rows[p][:, leg].T)
+        values, vectors = np.linalg.eigh(mobility)
+        mass = 1.0 / np.maximum(values, max(values.max() / HEAVIEST, 1e-12))
+        found[p] = (vectors * mass) @ vectors.T / np.count_nonzero(robot.point_body == body)
+    return found
+
+
+@inlined
+def begin_unloaded(limbs, senses):
+    """Take over where the limbs are; every foot is taken to stand."""
+    for p in range(limbs.foot.size):
+        for c in range(3):
+            limbs.place[p, c] = senses.position[p, c]
+    for i in range(limbs.joint.size):
+        limbs.home[i] = senses.qpos[limbs.address[i]]
+
+
+@inlined
+def feel_bearing(limbs, senses, weight, lower, upper):
+    """Follow which feet the ground carries, and write the largest normal force (P,) in N that each point may be given.
+
+    A foot in the air keeps the least force, ``lower``, with which it is pressed down to the ground again.
+    """
+    foot, touches, bearing = limbs.foot, limbs.touches, limbs.bearing
+    for k in range(touches.size):
+        touches[k] = 0
+    for p in range(foot.size):
+        if senses.mode[p] > 0 or senses.gap[p] < limbs.near:
+            touches[foot[p]] = 1
+    for k in range(touches.size):
+        bearing[k] = min(1.0, max(0.0, bearing[k] + (limbs.loading if touches[k] else -limbs.loading)))
+    for p in range(foot.size):
+        share = bearing[foot[p]]
+        upper[p] = 1e30 if share == 1.0 else lower[p] + share * weight
+        if touches[foot[p]]:
+            for c in range(3):
+                limbs.place[p, c] = senses.position[p, c]
+
+
+@inlined
+def hold_unloaded(limbs, senses, tree, arms, lack, torque):
+    """Add to the torques (nv,) those that lead feet in the air back and keep the pose of other joints.
+
+    ``arms`` (P, 3) in m lead from the centre of mass to the points; ``lack`` is the share of the weight, or of weight
+    times height, by which contact forces miss the wrench.
+    """
+    stiff, damp = limbs.foot_rate * limbs.foot_rate, 2.0 * limbs.foot_rate
+    for p in range(limbs.foot.size):
+        share = (1.0 - limbs.bearing[limbs.foot[p]]) * max(0.0, 1.0 - lack / limbs.counterweight)
+        if share > 0.0:
+            r, mass = arms[p], limbs.mass[p]
+            vx, vy, vz = 0.0, 0.0, 0.0
+            for j in range(torque.size):
+                if tree.moves[p, j]:
+                    s, speed = senses.cdof[j], senses.qvel[j]
+                    vx += speed * (s[3] + s[1] * r[2] - s[2] * r[1])
+                    vy += speed * (s[4] + s[2] * r[0] - s[0] * r[2])
+                    vz += speed * (s[5] + s[0] * r[1] - s[1] * r[0])
+            ax = share * (stiff * (limbs.place[p, 0] - senses.position[p, 0]) - damp * vx)
+            ay = share * (stiff * (limbs.place[p, 1] - senses.position[p, 1]) - damp * vy)
+            az = share * (stiff * (limbs.place[p, 2] - senses.position[p, 2]) - damp * vz)
+            fx = mass[0, 0] * ax + mass[0, 1] * ay + mass[0, 2] * az
+            fy = mass[1, 0] * ax + mass[1, 1] * ay + mass[1, 2] * az
+            fz = mass[2, 0] * ax + mass[2, 1] * ay + mass[2, 2] * az
+            for j in range(torque.size):
+                if tree.moves[p, j]:
+                    s = senses.cdof[j]
+                    torque[j] += fx * (s[3] + s[1] * r[2] - s[2] * r[1])
+                    torque[j] += fy * (s[4] + s[2] * r[0] - s[0] * r[2])
+                    torque[j] += fz * (s[5] + s[0] * r[1] - s[1] * r[0])
+    stiff, damp = limbs.joint_rate * limbs.joint_rate, 2.0 * limbs.joint_rate
+    for i in range(limbs.joint.size):
+        for k in range(limbs.joint.size):
+            off = limbs.home[k] - senses.qpos[limbs.address[k]]
+            torque[limbs.joint[i]] += limbs.inertia[i, k] * (stiff * off - damp * senses.qvel[limbs.joint[k]])

@@ -1,0 +1,337 @@
+"""What a walking controller must know of a robot: its two soles, its legs and its motors, found and not assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.body.linkage import Linkage, follow_motors, linkage_of
+from footfall.control.body.statics import check_weight
+from footfall.errors import ControllerError
+from footfall.robot import Foot, Robot
+from footfall.robot.motors import Drives, drives
+
+#: Motors that a leg needs for its foot to take any pose.
+LEG_JOINTS = 6
+#: With one less it goes without the roll of the ankle: then a foot tips on its edges as the hips sway.
+LEAST_JOINTS = 5
+#: A foot on a point has no attitude that matters: three put it anywhere.
+POINT_JOINTS = 3
+#: rad, of a roll by 1 rad, that a leg may lack.
+CANNOT = 0.2
+#: Singular values of a leg's Jacobian, m or rad per rad, below which it cannot move that way.
+DAMPING = 0.05
+#: Contact points whose width is a smaller share of their length lie on a line.
+THIN = 0.02
+#: A line that goes this part of its way to the side is still along the walk.
+ALONG = 0.2
+#: Half the width, in parts of the leg, that a foot on a line is taken to have: moments that it cannot bear get a bound.
+NARROW = 0.005
+#: Half the length and half the width, in parts of the leg, that a foot on a point is taken to have, for the same.
+TINY = 0.001
+#: Share of the hip's height over the sole that the last motor may have and still be an ankle.
+ANKLE = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """A foot as a flat plate. The sole's frame has its origin amid the outline, x forward, z up, when the robot stands.
+
+    Attributes:
+        name: of the foot.
+        body: id of its body.
+        centre: (3,) m, origin of the sole's frame in the body's frame.
+        rotation: (3, 3) axes of the sole's frame in the body's frame.
+        outline: (K, 2) m, counter-clockwise, in the sole's frame.
+        points: of the robot's contact points, those of this foot.
+        leg: m, from hip to ankle with a straight knee, in the sagittal plane; to the ground on a point foot.
+        radius: m, by which the points of a foot that stands on one or on a line lie over the ground, where they are
+            round; 0 for soles.
+    """
+
+    name: str
+    body: int
+    centre: np.ndarray
+    rotation: np.ndarray
+    outline: np.ndarray
+    points: slice
+    leg: float
+    radius: float = 0.0
+
+    @property
+    def half_length(self) -> float:
+        """m, from the middle to the toe."""
+        return float(0.5 * np.ptp(self.outline[:, 0]))
+
+    @property
+    def half_width(self) -> float:
+        """m, from the middle to the side."""
+        return float(0.5 * np.ptp(self.outline[:, 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Biped:
+    """A robot seen as a trunk on two legs.
+
+    Attributes:
+        robot: the robot.
+        trunk: id of the body with the free joint, whose degrees of freedom are the first six.
+        soles: the left one, then the right one.
+        motors: (nu,) degree of freedom that each actuator drives.
+        drives: from torques of the motors to controls.
+        legs: degrees of freedom with motors of the left leg and of the right one, from the hip down.
+        knees: of these, the one amid each leg.
+        spare: (nu,) whether a motor is one more than the six that its leg needs, or of a waist between trunk and legs.
+        line: whether the feet stand on lines along the walk, so that nothing holds their roll.
+        point: whether the feet stand on a point each, so that nothing holds their attitude.
+        rolls: whether every leg can roll its foot where it is.
+        tips: whether one cannot, and its foot is flat, so that it tips on its edges as the hips sway.
+        linkage: loops of the legs.
+        torque: (nu,) the largest of each motor, N m or N; infinite where there is no limit.
+        com_height: m, centre of mass over the soles at home.
+        com_ahead: m, centre of mass ahead of the middle of the soles at home.
+        hip_height: m, hips over the ankles at home.
+        step_width: m, between the middles of the soles at home.
+    """
+
+    robot: Robot
+    trunk: int
+    soles: tuple[Sole, Sole]
+    motors: np.ndarray
+    drives: Drives
+    legs: tuple[np.ndarray, np.ndarray]
+    knees: tuple[int, int]
+    spare: np.ndarray
+    line: bool
+    point: bool
+    rolls: bool
+    tips: bool
+    linkage: Linkage
+    torque: np.ndarray
+    com_height: float
+    com_ahead: float
+    hip_height: float
+    step_width: float
+
+    @classmethod
+    def of(cls, robot: Robot, purpose: str) -> Biped:
+        """The robot as a biped, or an error that says what it lacks for ``purpose``."""
+        model = robot.model
+        if not model.nu:
+            raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")
+        if len(robot.feet) != 2:
+            other = ", which quadruped-walk is for" if len(robot.feet) == 4 else ""
+            raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
+        free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        if len(free) > 1:
+            names = ", ".join(model.body(model.jnt_bodyid[joint]).name for joint in free)
+            raise ControllerError(
+                f"{purpose} needs one free base, and {robot.name} has {len(free)} free bodies: {names}"
+            )
+        if len(free) == 0 or free[0] != 0:
+            raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
+        check_weight(robot, purpose)
+        driving = drives(robot, purpose)
+        motors = driving.dof.astype(np.int64)
+        linkage = linkage_of(robot, motors)
+        data = mujoco.MjData(model)
+        data.qpos[:] = robot.home
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        trunk = int(model.jnt_bodyid[0])
+        chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
+        shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk
+        legs = [
+            _leg(robot, data, foot, [j for j in chain if j not in shared], linkage, purpose)
+            for foot, chain in zip(robot.feet, chains, strict=True)
+        ]
+        point = _is_point(robot.feet[0])
+        if point != _is_point(robot.feet[1]):
+            raise ControllerError(f"{purpose} needs two feet of one kind, and one of {robot.name} stands on a point")
+        first = 0
+        soles = []
+        spare = np.isin(model.dof_jntid[motors], list(shared))
+        for foot, leg in zip(robot.feet, legs, strict=True):
+            soles.append(_sole(robot, data, foot, first, leg.length, purpose))
+            if not point:
+                spare |= np.isin(motors, _spare(data, soles[-1], leg.dofs, linkage))
+            first += len(foot.points)
+        middles = [data.xpos[s.body] + data.xmat[s.body].reshape(3, 3) @ s.centre for s in soles]
+        apart = np.abs(middles[0] - middles[1])
+        if apart[0] > apart[1]:
+            raise ControllerError(
+                f"{purpose} needs a robot that faces along x, its feet beside each other along y; those of "
+                f"{robot.name} stand {apart[0]:.2g} m apart along x and {apart[1]:.2g} m along y: turn its home pose"
+            )
+        if middles[0][1] < middles[1][1]:
+            soles.reverse()
+            legs.reverse()
+        line = not point and any(sole.half_width < 1.01 * NARROW * sole.leg for sole in soles)
+        rolls = all(_rolls(data, sole, leg.dofs, linkage) for sole, leg in zip(soles, legs, strict=True))
+        return cls(
+            robot=robot,
+            trunk=trunk,
+            soles=(soles[0], soles[1]),
+            motors=motors,
+            drives=driving,
+            legs=(legs[0].dofs, legs[1].dofs),
+            knees=(legs[0].knee, legs[1].knee),
+            spare=spare,
+            line=line,
+            point=point,
+            rolls=rolls,
+            tips=not (point or line or rolls),
+            linkage=linkage,
+            torque=driving.limit,
+            com_height=float(
+                data.subtree_com[trunk, 2] - min(m[2] - s.radius for m, s in zip(middles, soles, strict=True))
+            ),
+            com_ahead=float(data.subtree_com[trunk, 0] - np.mean([m[0] for m in middles])),
+            hip_height=float(np.mean([leg.height for leg in legs])),
+            step_width=float(abs(middles[0][1] - middles[1][1])),
+        )
+
+
+def _is_point(foot: Foot) -> bool:
+    """Whether all contact points of a foot are one place."""
+    return float(np.ptp(foot.points, axis=0).max()) == 0.0
+
+
+class _Leg(NamedTuple):
+    """A leg: its length when straight and its height from hip to ankle (m; on a point foot to the ground), its motors'
+    dofs, and the knee's.
+    """
+
+    length: float
+    height: float
+    dofs: np.ndarray
+    knee: int
+
+
+def _joints_above(model: mujoco.MjModel, body: int, trunk: int) -> list[int]:
+    """Joints between the trunk and a body, from the trunk down."""
+    joints: list[int] = []
+    while body not in (trunk, 0):
+        first = int(model.body_jntadr[body])
+        joints = [*range(first, first + int(model.body_jntnum[body])), *joints]
+        body = int(model.body_parentid[body])
+    return joints
+
+
+def _leg(robot: Robot, data: mujoco.MjData, foot: Foot, joints: list[int], linkage: Linkage, purpose: str) -> _Leg:
+    """The leg to a foot: ``joints`` that move it and not the other one, from the hip down."""
+    model = robot.model
+    driven = [j for j in joints if model.jnt_dofadr[j] in linkage.dofs]
+    if not driven:
+        raise ControllerError(f"{purpose} needs legs: no motor of {robot.name} moves its foot '{foot.name}'")
+    anchors = data.xanchor[driven]
+    point, body = _is_point(foot), model.body(foot.body).id
+    turned = data.xmat[body].reshape(3, 3)
+    lowest = float((foot.points @ turned[2]).min() + data.xpos[body, 2])
+    if not point and anchors[-1, 2] - lowest > ANKLE * (anchors[0, 2] - lowest):
+        raise ControllerError(
+            f"{purpose} needs an ankle: the last motor of the leg to foot '{foot.name}' of {robot.name} is at "
+            f"'{model.joint(driven[-1]).name}', {anchors[-1, 2] - lowest:.2g} m over the sole"
+        )
+    linked = [j for j in joints if linkage.loops and _is_linked(model, j, linkage)]
+    if len(driven) < min(LEG_JOINTS, len(joints) - len(linked)):
+        limp = next(model.joint(j).name for j in joints if j not in driven and j not in linked)
+        raise ControllerError(
+            f"{purpose} needs {LEG_JOINTS} motors in a leg, or one at each of its joints; {robot.name} has "
+            f"{len(driven)}, and none at '{limp}'"
+        )
+    least = POINT_JOINTS if point else LEAST_JOINTS
+    if len(driven) < least:
+        raise ControllerError(
+            f"{purpose} needs {least} motors in a leg; {robot.name} has {len(driven)} between its base and the foot "
+            f"'{foot.name}'"
+        )
+    if point:  # the leg ends on the ground, wherever its last joint is
+        end = data.xpos[body] + turned @ foot.points[0]
+        end[2] = data.xpos[body, 2] + foot.lowest(turned).min()
+        anchors = np.vstack([anchors, end])
+    flat = anchors[:, [0, 2]]  # lateral offsets of the hip make no leg longer
+    ends = np.linalg.norm(flat[:, None] - flat[None, [0, -1]], axis=2)
+    knee = int(ends.min(axis=1).argmax())
+    dofs = model.jnt_dofadr[driven].astype(np.int64)
+    return _Leg(float(ends[knee].sum()), float(anchors[0, 2] - anchors[-1, 2]), dofs, int(dofs[knee]))
+
+
+def _is_linked(model: mujoco.MjModel, joint: int, linkage: Linkage) -> bool:
+    """Whether a joint without a motor follows a loop, or is held by a spring."""
+    first = int(model.jnt_dofadr[joint])
+    return first in linkage.dependent or (first not in linkage.dofs and model.jnt_stiffness[joint] > 0.0)
+
+
+def _spare(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> list[int]:
+    """Degrees of freedom of a leg that it can do without: the others move the foot most freely, nearest the hip."""
+    jacobian = _sole_jacobian(data, sole, linkage)
+    kept, spare = list(dofs), []
+    while len(kept) > LEG_JOINTS:
+        # rounded, so that of joints that are as good as each other the one nearest the foot goes
+        freedom = [
+            round(float(np.linalg.svd(jacobian[:, [d for d in kept if d != one]], compute_uv=False)[-1]), 3)
+            for one in kept
+        ]
+        spare.append(kept.pop(len(kept) - 1 - int(np.argmax(freedom[::-1]))))
+    return spare
+
+
+def _rolls(data: mujoco.MjData, sole: Sole, dofs: np.ndarray, linkage: Linkage) -> bool:
+    """Whether a leg can roll its foot without moving it."""
+    jacobian = _sole_jacobian(data, sole, linkage)[:, dofs]
+    roll = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    # Damped, so that a roll which takes joints round and round is none: two yaws can make one.
+    reached = jacobian @ jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING**2 * np.eye(6), roll)
+    return bool(np.linalg.norm(roll - reached) <= CANNOT)
+
+
+def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndarray:
+    """(6, nv) of the middle of a sole, translation and rotation; of motors, with all that follows them."""
+    model = data.model
+    at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
+    jacobian = np.zeros((6, model.nv))
+    mujoco.mj_jac(model, data, jacobian[:3], jacobian[3:], at, sole.body)
+    jacobian[:, linkage.dofs] = jacobian @ follow_motors(linkage, data)[0]
+    return jacobian
+
+
+def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, purpose: str) -> Sole:
+    body = robot.model.body(foot.body).id
+    turned = data.xmat[body].reshape(3, 3)
+    placed = foot.polygon @ turned.T + data.xpos[body]
+    standing = foot.points @ turned.T + data.xpos[body]
+    flat = standing[:, :2] - standing[:, :2].mean(axis=0)
+    long, wide = np.linalg.svd(flat, compute_uv=False) if len(standing) > 1 else (0.0, 0.0)
+    radius = 0.0
+    if long == 0.0:
+        half, radius = TINY * leg, float(standing[0, 2] - data.xpos[body, 2] - foot.lowest(turned).min())
+        placed = standing[0] + half * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    elif wide < THIN * long:
+        ahead, aside = np.ptp(flat, axis=0)
+        if aside > ALONG * ahead:
+            raise ControllerError(
+                f"{purpose} needs feet that stand on an area, on a line along the walk or on a point: the contact "
+                f"points of foot '{foot.name}' of {robot.name} lie on a line across the walk, on which it would tip "
+                "before the next step"
+            )
+        ends = standing[[flat[:, 0].argmin(), flat[:, 0].argmax()]]
+        narrow = np.array([0.0, NARROW * leg, 0.0])
+        radius = float(standing[:, 2].min() - data.xpos[body, 2] - foot.lowest(turned).min())
+        placed = np.array([ends[0] - narrow, ends[1] - narrow, ends[1] + narrow, ends[0] + narrow])
+    elif len(placed) < 3:
+        raise ControllerError(f"{purpose} needs soles with an area; foot '{foot.name}' of {robot.name} has none")
+    middle = 0.5 * (placed.min(axis=0) + placed.max(axis=0))
+    return Sole(
+        name=foot.name,
+        body=body,
+        centre=turned.T @ (middle - data.xpos[body]),
+        rotation=turned.T.copy(),
+        outline=placed[:, :2] - middle[:2],
+        points=slice(first, first + len(foot.points)),
+        leg=leg,
+        radius=radius,
+    )

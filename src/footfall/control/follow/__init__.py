@@ -1,0 +1,1 @@
+"""Following a motion from a file with the whole body."""

@@ -1,0 +1,278 @@
+"""A motion from a file, fitted to a robot: where everything shall be at any time, and which points stand."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from itertools import pairwise
+
+import mujoco
+import numpy as np
+
+from footfall.compiled import ByReference, kernel
+from footfall.control.follow.moment import Moment, MotionTable, StanceTable, moment_at
+from footfall.errors import ControllerError, FootfallWarning, did_you_mean
+from footfall.files.joint_motion import JointMotion
+from footfall.robot import Robot
+from footfall.robot.model import FREE, HINGE, SLIDE
+
+#: A point of the motion stands where it is lower (m) and slower (m/s) than this, for a centre of mass at 0.86 m.
+STANDS_BELOW, STANDS_SLOWER, COM_HEIGHT = 0.02, 0.25, 0.864
+#: s between the samples in which that is looked for, and a gap in standing, or a stance, that is too short to be one.
+EVERY, SHORTEST = 5e-3, 0.06
+#: rad that a motion may go beyond the limit of a joint before that is reported.
+BEYOND = 0.02
+#: rad: a root that begins farther from upright has its quaternion in another order, if that one is nearer.
+UPRIGHT = 0.8
+#: What names of joints may begin or end with, and are the same without.
+_DECORATION = re.compile(r"(_joint|_dof|_angle|\.position|/position)$")
+
+
+class MotionReference:
+    """The motion of a robot over time (s); before its start and after its end it rests there.
+
+    Samples are smoothed by a filter of second order, forwards and backwards, at ``cutoff`` (Hz), and joined by cubic
+    splines. The motion is moved vertically until its resting points are on z = 0.
+    """
+
+    def __init__(self, robot: Robot, motion: JointMotion, cutoff: float) -> None:
+        from scipy.interpolate import CubicSpline
+
+        self.robot, self.duration = robot, motion.duration
+        model = robot.model
+        self._data = mujoco.MjData(model)
+        samples = _coordinates(robot, motion)
+        for at in _quaternions(model):
+            samples[:, at : at + 4] = _continuous(samples[:, at : at + 4])
+        spline = CubicSpline(motion.time, _smooth(motion.time, samples, cutoff), axis=0)
+        self.table = _table(robot, self._data, spline.x, spline.c)
+        self._place = ByReference(self.table)
+        self.stances = self._find_stances()
+
+    @property
+    def lift(self) -> float:
+        """How far the motion was moved up, m."""
+        return float(self.table.lift[0])
+
+    def at(self, time: float) -> Moment:
+        """Everything at a time."""
+        ask_moment(self._place, float(time))
+        return Moment(*(value.copy() for value in self.table.moment))
+
+    def _find_stances(self) -> StanceTable:
+        """Set the motion on the ground, and find which points stand on it when."""
+        times = np.arange(0.0, self.duration + EVERY, EVERY)
+        places = np.array([self.at(t).points[0] for t in times])
+        height = places[:, :, 2] - self.robot.point_radius
+        size = max(_home_height(self.robot), 1e-3) / COM_HEIGHT
+        speed = np.linalg.norm(np.gradient(places, EVERY, axis=0), axis=2)
+        # The ground is where the lowest point mostly is while it rests: retargeted feet hover and sink in by turns.
+        lowest, slowness = height.min(axis=1), speed[np.arange(len(times)), height.argmin(axis=1)]
+        resting = lowest[slowness < STANDS_SLOWER * np.sqrt(size)]
+        low = float(np.median(resting)) if resting.size else float(lowest.min())
+        if self.table.height >= 0:
+            self.table.lift[0] = -low
+        stands = (height - low < STANDS_BELOW * size) & (speed < STANDS_SLOWER * np.sqrt(size))
+        for p in range(stands.shape[1]):
+            for wanted in (False, True):  # first fill short gaps, then drop short stances
+                _drop_short(stands[:, p], wanted, round(SHORTEST / EVERY))
+        since, wait, left = (np.full(stands.shape, np.inf) for _ in range(3))
+        for k in range(1, len(stands)):
+            since[k] = np.where(stands[k], np.where(stands[k - 1], since[k - 1] + EVERY, EVERY), 0.0)
+        for k in range(len(stands) - 2, -1, -1):
+            left[k] = np.where(stands[k], np.where(stands[k + 1], left[k + 1] + EVERY, EVERY), 0.0)
+            wait[k] = np.where(stands[k], 0.0, np.where(stands[k + 1], EVERY, wait[k + 1] + EVERY))
+        return StanceTable(EVERY, stands.astype(np.int64), since, wait, left)
+
+
+@kernel
+def ask_moment(table, time):
+    """The moment at a time, for Python."""
+    moment_at(table, time)
+
+
+def _home_height(robot: Robot) -> float:
+    """m, of the centre of mass at home."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(robot.model, data)
+    mujoco.mj_comPos(robot.model, data)
+    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
+
+
+def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:
+    """A motion as splines of coordinates, for compiled code; ``data`` must outlive it."""
+    model, P = robot.model, robot.point_count
+    return MotionTable(
+        breaks=np.array(breaks),
+        coefficients=np.array(coefficients, order="C"),
+        turning=np.array(_quaternions(model), dtype=np.int64),
+        height=int(_height_coordinate(model)),
+        lift=np.zeros(1),
+        root=int(model.body_rootid[robot.point_body[0]]),
+        point_body=np.array(robot.point_body, dtype=np.int64),
+        point_position=np.array(robot.point_position, dtype=float),
+        model=model._address,
+        data=data._address,
+        data_qpos=data.qpos,
+        xpos=data.xpos,
+        xmat=data.xmat,
+        subtree_com=data.subtree_com,
+        around=np.zeros((3, model.nq)),
+        places=np.zeros((3, P, 3)),
+        centres=np.zeros((3, 3)),
+        rates=np.zeros((2, model.nv)),
+        moment=Moment(
+            qpos=np.zeros(model.nq),
+            qvel=np.zeros(model.nv),
+            qacc=np.zeros(model.nv),
+            com=np.zeros((3, 3)),
+            points=np.zeros((3, P, 3)),
+            trunk=np.zeros((3, 3)),
+        ),
+    )
+
+
+def _drop_short(stands: np.ndarray, wanted: bool, least: int) -> None:
+    """Turn runs of ``wanted`` that are shorter than ``least`` samples, neither at the start nor at the end."""
+    edges = np.flatnonzero(np.diff(stands.astype(int))) + 1
+    for first, last in pairwise(edges):
+        if stands[first] == wanted and last - first < least:
+            stands[first:last] = not wanted
+
+
+def _smooth(time: np.ndarray, samples: np.ndarray, cutoff: float) -> np.ndarray:
+    """Low-pass filtered samples; as they are where they are too few or too slow for it."""
+    from scipy.signal import butter, sosfiltfilt
+
+    rate = 1.0 / float(np.median(np.diff(time)))
+    if len(samples) < 16 or 2.2 * cutoff >= rate:
+        return samples
+    smooth: np.ndarray = sosfiltfilt(butter(2, cutoff, fs=rate, output="sos"), samples, axis=0)
+    return smooth
+
+
+def _quaternions(model: mujoco.MjModel) -> list[int]:
+    """Where quaternions begin in qpos."""
+    ball = int(mujoco.mjtJoint.mjJNT_BALL)
+    starts = {FREE: 3, ball: 0}
+    return [int(model.jnt_qposadr[j]) + starts[int(k)] for j, k in enumerate(model.jnt_type) if int(k) in starts]
+
+
+def _continuous(quaternions: np.ndarray) -> np.ndarray:
+    """Unit quaternions, each with the sign that is nearer to the one before."""
+    unit = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+    signs = np.where((unit[1:] * unit[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    unit[1:] *= np.cumprod(signs)[:, None]
+    return unit
+
+
+def _height_coordinate(model: mujoco.MjModel) -> int:
+    """Which coordinate lifts the robot; -1 if none does."""
+    for j in range(model.njnt):
+        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == FREE:
+            return int(model.jnt_qposadr[j]) + 2
+        if model.body_parentid[model.jnt_bodyid[j]] == 0 and model.jnt_type[j] == SLIDE and model.jnt_axis[j, 2] == 1:
+            return int(model.jnt_qposadr[j])
+    return -1
+
+
+# ---- from the columns of a file to the coordinates of a robot ------------------------------------------------------
+
+
+def _coordinates(robot: Robot, motion: JointMotion) -> np.ndarray:
+    """(T, nq) of the robot; joints that the motion does not have stay as at home."""
+    model = robot.model
+    if motion.names is None and motion.position is None:
+        if motion.joints.shape[1] != model.nq:
+            raise ControllerError(
+                f"follow: qpos of {motion.source} has {motion.joints.shape[1]} columns, and {robot.name} {model.nq}"
+            )
+        return motion.joints.copy()
+    values = np.tile(robot.home, (len(motion), 1))
+    if motion.position is not None and motion.rotation is not None:
+        if not model.njnt or model.jnt_type[0] != FREE:
+            raise ControllerError(f"follow: {motion.source} moves a free root, which {robot.name} has not")
+        _check_order(robot, motion.rotation[0], motion.source)
+        values[:, :3], values[:, 3:7] = motion.position, motion.rotation
+    elif model.njnt and model.jnt_type[0] == FREE:
+        raise ControllerError(
+            f"follow: {motion.source} does not have the pose of the root, which {robot.name} needs: root_x, root_y, "
+            "root_z, root_qx, root_qy, root_qz, root_qw"
+        )
+    for joint, column in _matched(robot, motion).items():
+        values[:, model.jnt_qposadr[joint]] = _within(robot, joint, motion.joints[:, column])
+    return values
+
+
+def _matched(robot: Robot, motion: JointMotion) -> dict[int, int]:
+    """The column of each joint that the motion has."""
+    model = robot.model
+    scalar = [j for j in range(model.njnt) if model.jnt_type[j] in (HINGE, SLIDE)]
+    if motion.names is None:
+        count = motion.joints.shape[1]
+        driven = [j for j in scalar if robot.joint_names[j] in robot.actuated]
+        for order in (scalar, driven):
+            if len(order) == count:
+                return {joint: column for column, joint in enumerate(order)}
+        raise ControllerError(
+            f"follow: {motion.source} has {count} joints without names, and {robot.name} {len(scalar)}; give their "
+            "names (joints)"
+        )
+    columns = {_plain(name): k for k, name in enumerate(motion.names)}
+    own = {_plain(robot.joint_names[j]): j for j in scalar}
+    found = {own[name]: column for name, column in columns.items() if name in own}
+    if not found:
+        hint = did_you_mean(_plain(motion.names[0]), own)
+        raise ControllerError(
+            f"follow: no joint of {motion.source} is one of {robot.name}; '{motion.names[0]}' for one: {hint}"
+        )
+    strange = [name for name in motion.names if _plain(name) not in own]
+    still = [robot.joint_names[j] for j in scalar if j not in found]
+    for names, sentence in (
+        (strange, f"{robot.name} has no joint {{}} of {motion.source}, which are left out"),
+        (still, f"{motion.source} has no joint {{}} of {robot.name}, which stay as at home"),
+    ):
+        if names:
+            shown = ", ".join(f"'{name}'" for name in names[:4]) + (" ..." if len(names) > 4 else "")
+            warnings.warn(f"follow: {sentence.format(shown)}", FootfallWarning, stacklevel=2)
+    return found
+
+
+def _plain(name: str) -> str:
+    plain = name.strip().lower()
+    while _DECORATION.search(plain):
+        plain = _DECORATION.sub("", plain)
+    return plain
+
+
+def _within(robot: Robot, joint: int, values: np.ndarray) -> np.ndarray:
+    """The values inside the limits of the joint, with a warning where they are not."""
+    model = robot.model
+    if not model.jnt_limited[joint]:
+        return values
+    low, high = model.jnt_range[joint]
+    over = max(low - values.min(), values.max() - high)
+    if over > BEYOND:
+        warnings.warn(
+            f"follow: the motion takes joint '{robot.joint_names[joint]}' of {robot.name} {over:.2f} beyond its "
+            "limits; it stays within",
+            FootfallWarning,
+            stacklevel=2,
+        )
+    return np.clip(values, low, high)
+
+
+def _check_order(robot: Robot, first: np.ndarray, source: str) -> None:
+    """Refuse a root that lies down with its quaternion read in one order and stands with the other."""
+    tilts = []
+    for quaternion in (first, np.roll(first, 1), np.roll(first, -1)):
+        turn, home = np.zeros(9), np.zeros(9)
+        mujoco.mju_quat2Mat(turn, quaternion / np.linalg.norm(quaternion))
+        mujoco.mju_quat2Mat(home, robot.home[3:7])
+        tilts.append(float(np.arccos(np.clip(turn.reshape(3, 3)[2] @ home.reshape(3, 3)[2], -1.0, 1.0))))
+    if tilts[0] > UPRIGHT and min(tilts[1:]) < 0.5 * UPRIGHT:
+        raise ControllerError(
+            f"follow: the root of {source} begins {tilts[0]:.2f} rad from upright, and upright with its quaternion in "
+            "the other order: give quaternion='wxyz' or 'xyzw'"
+        )

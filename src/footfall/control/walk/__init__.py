@@ -1,0 +1,1 @@
+"""Walking on two legs, with soles or with point feet."""

@@ -1,0 +1,203 @@
+"""What a walk wants of its body: accelerations of the centre of mass, of the feet, of the trunk and of the joints."""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.control.body.rotations import rotation_between, turn_axes, write_flat_on
+from footfall.control.episode_log import see_episode
+from footfall.control.walk.foothold import Reach, find_foothold
+from footfall.control.walk.ground import SLOW, ground_at, part_of
+from footfall.control.walk.heel_off import SWUNG, apart_along, lead_foot_on_edge, part_of_longest, swing_pitch
+from footfall.control.walk.phases import all_taken, descent_of, moving_foot, step_of
+from footfall.control.walk.point_feet import keep_to_points, trimmed_landing, turn_back
+from footfall.control.walk.state import LATE, LIMIT_ZONE, OUT_OF_REACH
+from footfall.gait.dcm import dcm_at
+from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
+
+#: 1/s, how fast an error of the divergent component decays.
+DCM_DECAY = 4.0
+#: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
+TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
+#: Largest load of a foot, in weights: more would throw the robot off the ground.
+MOST_LOAD = 1.25
+#: Weight of a joint that its leg can do without: it stays as it is at home.
+HELD = 10.0
+#: Weight, at its limit, of leading a joint back.
+LIMIT_WEIGHT = 3.0
+#: s after its time from which a landing is late, and m out of reach from which a foothold is reported.
+LATE_BY, BEYOND = 0.1, 0.02
+#: s before the landing from which on a foothold moves as if there were that long.
+SHORTEST = 0.02
+
+# Stiffness (1/s2) and damping (1/s) of what follows a reference. These, and all above in s, m/s and m, are for legs of
+# ``walk_stature.LEG``: lengths grow with the legs, times with their root.
+HEIGHT_GAINS = 100.0, 20.0
+TRUNK_GAINS = 200.0, 28.0
+FOOT_GAINS = 600.0, 49.0
+TOES_GAINS = 100.0, 20.0  # of the pitch of a foot that carries on its toes: soft ground takes up load late
+JOINT_GAINS = 50.0, 14.0
+STANCE_DAMPING = 20.0
+
+
+@inlined
+def scaled_gains(gains, pace):
+    """Stiffness and damping for legs of this length."""
+    return gains[0] / (pace * pace), gains[1] / pace
+
+
+@inlined
+def lead_com(walk, time, standing):
+    """The acceleration of the centre of mass that leads the divergent component to its reference."""
+    now, gait, body, goal = walk.now, walk.gait, walk.body, walk.body.targets.com
+    w = now.dcm_plan.omega
+    spent = time - now.since[0]
+    if now.swinging[0]:  # until the foot lands the other one carries
+        spent = min(spent, now.lasts[0] - 1e-9)
+    dcm_at(now.dcm_plan, spent, now.pressure, now.dcm_reference)
+    for c in range(2):
+        # With xi' = w (xi - p) an error decays as exp(-k t) for p = p_ref + (1 + k/w) (xi - xi_ref).
+        off = now.dcm[c] - now.dcm_reference[c]
+        now.wanted_pressure[c] = now.pressure[c] + (1.0 + DCM_DECAY / (gait.pace * w)) * off
+    if gait.points:
+        keep_to_points(walk, standing)
+    for c in range(2):
+        goal[c] = w * w * (body.com[c] - now.wanted_pressure[c]) - body.gravity[c]
+    steep = math.hypot(now.slope[0], now.slope[1])
+    wanted = gait.height - gait.reach * steep  # uphill, the leg behind must reach farther down
+    now.com_height[0] += part_of(gait, SLOW) * (wanted - now.com_height[0])
+    stiff, damp = scaled_gains(HEIGHT_GAINS, gait.soft)
+    rise = now.slope[0] * body.com_velocity[0] + now.slope[1] * body.com_velocity[1]
+    height = ground_at(walk, standing, body.com[0], body.com[1]) + now.com_height[0]
+    goal[2] = stiff * (height - body.com[2]) + damp * (rise - body.com_velocity[2]) - body.gravity[2]
+
+
+@inlined
+def lead_standing_feet(walk, time):
+    """Standing feet rest; load comes and goes slowly, so that feet are neither stamped nor torn off.
+
+    Gives how many stand.
+    """
+    now, gait, body = walk.now, walk.gait, walk.body
+    spent, foot = time - now.since[0], moving_foot(walk)
+    load, weight = body.limits.load, gait.weight
+    load[0] = load[1] = MOST_LOAD * weight
+    feet = 2
+    body.standing[0], body.standing[1] = 0, 1
+    if now.swinging[0]:
+        feet = 1
+        body.standing[0] = 1 - foot
+    else:
+        if now.step[0] > 0:
+            came = foot if all_taken(walk) else 1 - foot
+            load[came] = weight * (0.1 + MOST_LOAD * min(1.0, spent / now.lasts[0]))
+        if not all_taken(walk):
+            left = (now.lasts[0] - spent) / step_of(gait, now.step[0]).double_support
+            load[foot] = weight * min(MOST_LOAD, max(0.0, left))
+    damping = STANCE_DAMPING / gait.pace
+    for s in range(feet):
+        k = body.standing[s]
+        for c in range(6):
+            body.targets.feet[k, c] = -damping * body.velocity[k, c]
+        if now.on_edge[k] != 0:
+            gains = TOES_GAINS if now.on_edge[k] > 0 else FOOT_GAINS
+            lead_foot_on_edge(walk, k, damping, scaled_gains(gains, gait.pace))
+        if not now.touching[k]:
+            body.targets.feet[k, 2] -= damping * descent_of(gait)
+    return feet
+
+
+@inlined
+def lead_swinging_foot(walk, time, foot):
+    """Lead the foot to its foothold, toe down on the way and flat when it lands."""
+    now, gait, body, swing = walk.now, walk.gait, walk.body, walk.now.swing
+    stance, soles = 1 - foot, walk.body.soles
+    spent = time - now.since[0]
+    left = now.lasts[0] - spent
+    if left < -LATE_BY * gait.pace:
+        see_episode(walk.log, time, LATE, -left)
+    error = (now.dcm[0] - now.dcm_reference[0], now.dcm[1] - now.dcm_reference[1])
+    step, pose = (
+        step_of(gait, now.step[0]),
+        (now.lying[stance, 0], now.lying[stance, 1], now.headings[stance]),
+    )
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], gait.edge, soles.leg[stance], gait.ahead)
+    ahead = max(left, SHORTEST * gait.pace)
+    planned = trimmed_landing(walk, step) if gait.points else (now.landing[0], now.landing[1])
+    x, y, beyond = find_foothold(planned, step, pose, reach, error, now.dcm_plan.omega, ahead)
+    if beyond > BEYOND * gait.size:
+        see_episode(walk.log, time, OUT_OF_REACH, beyond)
+    toes_up = gait.heel_first * part_of_longest(gait, apart_along(walk, stance, x, y))
+    advance_swing(swing, (x, y, ground_at(walk, stance, x, y)), gait.dt)
+    stiff, damp = scaled_gains(FOOT_GAINS, gait.pace)
+    place, velocity, goal = body.place[foot], body.velocity[foot], body.targets.feet[foot]
+    for i in range(3):
+        one = swing.motion[i]
+        goal[i] = one[ACCELERATION] + stiff * (one[POSITION] - place[i]) + damp * (one[VELOCITY] - velocity[i])
+    # Toe down, and the middle higher for it.
+    hanging = TOE_DOWN * (step.length / gait.size) - gait.toe_off  # less where it is lifted so
+    tilt, tilt_rate, tilt_push = toe_down(spent / now.lasts[0], now.lasts[0], hanging)
+    goal[2] += soles.half_length[foot] * (tilt_push + stiff * tilt + damp * tilt_rate)
+    if gait.toe_off > 0.0:
+        pitch, higher = swing_pitch(walk, foot, SWUNG * now.lasts[0] - spent, toes_up)
+        tilt, tilt_rate, tilt_push = tilt + pitch[0], tilt_rate + pitch[1], tilt_push + pitch[2]
+        goal[2] += higher[2] + stiff * higher[0] + damp * higher[1]
+    # From how it lay to how it shall lie, before it lands.
+    part = min(1.0, spent / (0.8 * now.lasts[0]))
+    part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)
+    final, flat, tilted = now.axes[0], now.axes[1], now.axes[2]
+    write_flat_on(now.slope, now.landing[2], final)
+    x, y, z = rotation_between(final, now.lifted)
+    turn_axes((part * x, part * y, part * z), now.lifted, flat)
+    turn_axes((tilt * flat[0, 1], tilt * flat[1, 1], tilt * flat[2, 1]), flat, tilted)
+    x, y, z = rotation_between(tilted, body.motion.rotation[foot])
+    goal[3], goal[4], goal[5] = stiff * x, stiff * y, stiff * z
+    for c in range(3):
+        across = flat[c, 1]
+        goal[3 + c] += tilt_push * across + damp * (tilt_rate * across - velocity[3 + c])
+
+
+@inlined
+def toe_down(part, lasts, hanging):
+    """The tilt of a foot that swings forward after a part s of its swing, as s^3 (1 - s)^5: rad, rad/s, rad/s2.
+
+    ``lasts`` (s) is the swing, ``hanging`` (rad) the most that is wanted.
+    """
+    if not 0.0 < part < 1.0:
+        return 0.0, 0.0, 0.0
+    most = min(max(hanging, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
+    s, r = part, 1.0 - part
+    rate = most * s * s * r**4 * (3.0 - 8.0 * s) / lasts
+    return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / (lasts * lasts)
+
+
+@inlined
+def lead_posture(walk):
+    """The trunk upright and along the feet; joints as at home as far as nothing else is asked of them."""
+    now, gait, body, senses = walk.now, walk.gait, walk.body, walk.senses
+    now.heading[0] += part_of(gait, SLOW) * (0.5 * (now.headings[0] + now.headings[1]) - now.heading[0])
+    wanted, trunk = now.axes[0], now.axes[1]
+    c, s = math.cos(now.heading[0]), math.sin(now.heading[0])
+    for k in range(3):
+        wanted[0, k] = c * gait.home_trunk[0, k] - s * gait.home_trunk[1, k]
+        wanted[1, k] = s * gait.home_trunk[0, k] + c * gait.home_trunk[1, k]
+        wanted[2, k] = gait.home_trunk[2, k]
+        for r in range(3):
+            trunk[r, k] = senses.xmat[body.soles.trunk, 3 * r + k]
+    x, y, z = rotation_between(wanted, trunk)
+    stiff, damp = scaled_gains(TRUNK_GAINS, gait.soft)
+    for k in range(3):  # in the trunk's frame
+        off = trunk[0, k] * x + trunk[1, k] * y + trunk[2, k] * z
+        body.targets.trunk[k] = stiff * off - damp * senses.qvel[3 + k]
+    if gait.points:
+        turn_back(walk, step_of(gait, now.step[0]))
+    stiff, damp = scaled_gains(JOINT_GAINS, gait.pace)
+    for i in range(gait.joint_place.size):
+        joint = senses.qpos[gait.joint_place[i]]
+        inside = min(max(joint, gait.joint_low[i]), gait.joint_high[i])
+        near = min(abs(joint - inside) / LIMIT_ZONE, 2.0)
+        target = inside if near > 0.0 else gait.home_joints[i]
+        body.targets.joints[i] = stiff * (target - joint) - damp * senses.qvel[body.motors[i]]
+        firmness = HELD if gait.spare[i] else LIMIT_WEIGHT * near * near
+        body.targets.joint_weight[i] = body.posture_weight + firmness

@@ -1,0 +1,167 @@
+"""Heel-off and heel strike of a walk in long steps.
+
+The foot behind stands on the edge at its toes before it is lifted, and its heel rises; the foot in front lands on its
+heel, and comes level. Of such a foot only the points of that edge carry: its wrench is taken there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.control.body.rotations import rotation_between, turn_axes
+from footfall.control.body.sole_edges import edge_velocity, pitch_of, stand_on_edge, write_level, write_lying
+from footfall.control.walk.state import HEEL_RISES
+from footfall.control.walk.stature import LONGER
+from footfall.control.whole_body.problem import keep_to_friction
+from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, head_for
+
+#: Pitch below which the height of a swinging foot's lower edge is rounded off.
+ROUNDED = 0.05
+#: rad, that a foot pitches at least to stand on an edge.
+LEAST_PITCH = 0.05
+#: Part of the double support in which a foot that landed on its heel comes level.
+LEVEL = 0.8
+#: How fast the heel still rises when the foot is lifted, over the mean: then the foot goes on with the hips.
+RISING = 1.5
+#: Part of the swing in which a foot comes to the pitch that it lands with.
+SWUNG = 0.8
+
+
+@inlined
+def part_of_longest(gait, apart):
+    """How far apart feet are, in parts of the longest step, from 0 to a bit over 1."""
+    return min(max(apart / gait.longest, 0.0), LONGER) if gait.longest > 0.0 else 0.0
+
+
+@inlined
+def apart_along(walk, behind, x, y):
+    """m, by which a place is ahead of the foot behind, along that foot."""
+    lying, heading = walk.now.lying[behind], walk.now.headings[behind]
+    return (x - lying[0]) * math.cos(heading) + (y - lying[1]) * math.sin(heading)
+
+
+@inlined
+def see_lying(walk, foot):
+    """Find where a foot would lie if it were level."""
+    body, now = walk.body, walk.now
+    if now.on_edge[foot] == 0:
+        for c in range(3):
+            now.lying[foot, c] = body.place[foot, c]
+        return
+    write_level(now.slope, body.motion.rotation[foot], now.level[foot])
+    write_lying(body, foot, now.on_edge[foot], now.level[foot], now.lying[foot])
+
+
+@inlined
+def begin_pitch(walk, foot, edge):
+    """Let a foot stand on an edge, as it is pitched."""
+    body, now = walk.body, walk.now
+    R = body.motion.rotation[foot]
+    write_level(now.slope, R, now.level[foot])
+    one = now.pitch[foot]
+    one[POSITION], one[VELOCITY], one[ACCELERATION] = pitch_of(R, now.level[foot]), 0.0, 0.0
+    for c in range(3):
+        one[VELOCITY] += now.level[foot, c, 1] * body.velocity[foot, 3 + c]
+    now.on_edge[foot] = edge
+    see_lying(walk, foot)
+
+
+@inlined
+def land_on_edge(walk, foot):
+    """A foot came down: on its heel where that was planned."""
+    now = walk.now
+    if walk.gait.heel_first > 0.0:
+        level = now.level[foot]
+        write_level(now.slope, walk.body.motion.rotation[foot], level)
+        if pitch_of(walk.body.motion.rotation[foot], level) < -LEAST_PITCH:
+            begin_pitch(walk, foot, -1)
+
+
+@inlined
+def lead_edges(walk, spent, behind, step):
+    """Lead feet that pitch: ``behind`` is the one that is lifted next in ``step``, or -1; ``spent`` (s) of the phase is
+    over.
+    """
+    now, gait = walk.now, walk.gait
+    if gait.toe_off == 0.0 and gait.heel_first == 0.0:
+        return
+    support, swing = step.double_support, step.swing
+    if behind >= 0:
+        goal = now.swing.goal
+        place = now.lying[1 - behind]
+        x, y = (goal[0], goal[1]) if now.swinging[0] else (place[0], place[1])
+        rise = gait.toe_off * part_of_longest(gait, apart_along(walk, behind, x, y))
+        left = max(now.lasts[0] - spent, 0.0) + (support if now.swinging[0] else 0.0)
+        soon = not now.swinging[0] or spent > HEEL_RISES * now.lasts[0]
+        if now.on_edge[behind] == 0 and soon and rise > LEAST_PITCH:
+            begin_pitch(walk, behind, 1)
+        if now.on_edge[behind] == 1:
+            rate = RISING * rise / (support + (1.0 - HEEL_RISES) * swing)
+            head_for(now.pitch[behind], rise, rate, left, gait.dt)
+    for k in range(2):
+        if now.on_edge[k] < 0:
+            left = LEVEL * now.lasts[0] - spent
+            head_for(now.pitch[k], 0.0, 0.0, left, gait.dt)
+            if now.swinging[0] or left <= 0.0:
+                now.on_edge[k] = 0
+        see_lying(walk, k)
+        keep_to_friction(walk.body.limits, k, walk.body.limits.friction[k], now.on_edge[k])
+
+
+@inlined
+def lift_from_edge(walk, foot):
+    """A foot is lifted from its toes: it goes on as it moves. Its height is that of its lower edge from now on."""
+    body, now, swing = walk.body, walk.now, walk.now.swing
+    swing.motion[2, POSITION] = swing.start_height[0] = now.lying[foot, 2]
+    for c in range(2):
+        swing.motion[c, VELOCITY] = body.velocity[foot, c]
+    for r in range(3):
+        for c in range(3):
+            now.lifted[r, c] = now.level[foot, r, c]
+    now.on_edge[foot] = 0
+    see_lying(walk, foot)
+
+
+@inlined
+def swing_pitch(walk, foot, left, toes_up):
+    """The pitch of a foot that swings and lands with its toes up by ``toes_up`` (rad) in ``left`` (s): rad, rad/s,
+    rad/s2; and how much higher its middle is for it than its lower edge: m, m/s, m/s2.
+    """
+    one = walk.now.pitch[foot]
+    head_for(one, -toes_up, 0.0, left, walk.gait.dt)
+    angle, rate, push = one[POSITION], one[VELOCITY], one[ACCELERATION]
+    # |s|, s = sin a, rounded off where the lower edge changes: g = s tanh(s / e), with its derivatives by s.
+    s, c = math.sin(angle), math.cos(angle)
+    part, bend = s / ROUNDED, math.tanh(s / ROUNDED)
+    first = bend + part * (1.0 - bend * bend)
+    second = 2.0 / ROUNDED * (1.0 - bend * bend) * (1.0 - part * bend)
+    half, s_rate, s_push = walk.body.soles.half_length[foot], c * rate, c * push - s * rate * rate
+    return (
+        (angle, rate, push),
+        (half * s * bend, half * first * s_rate, half * (first * s_push + second * s_rate * s_rate)),
+    )
+
+
+@inlined
+def lead_foot_on_edge(walk, foot, damping, gains):
+    """The acceleration of a foot on an edge that leads its pitch, the edge itself at rest."""
+    now, body = walk.now, walk.body
+    R, goal, velocity, one = body.motion.rotation[foot], body.targets.feet[foot], body.velocity[foot], now.pitch[foot]
+    level, wanted = now.level[foot], now.axes[0]
+    v = edge_velocity(body, foot, now.on_edge[foot])
+    angle = one[POSITION]
+    turn_axes((angle * level[0, 1], angle * level[1, 1], angle * level[2, 1]), level, wanted)
+    off = rotation_between(wanted, R)
+    for c in range(3):
+        goal[c] = -damping * v[c]
+        rate = one[VELOCITY] * level[c, 1]
+        goal[3 + c] = one[ACCELERATION] * level[c, 1] + gains[0] * off[c] + gains[1] * (rate - velocity[3 + c])
+
+
+@inlined
+def take_edges(walk):
+    """Let the whole-body problem see feet on edges as such."""
+    for k in range(2):
+        if walk.now.on_edge[k] != 0:
+            stand_on_edge(walk.body, k, walk.now.on_edge[k], walk.now.level[k])

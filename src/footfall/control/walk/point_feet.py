@@ -1,0 +1,131 @@
+"""Walking on point feet: no moment under a foot, so that the next foothold does what a sole would do.
+
+On one point the three components of the force lead either the centre of mass or the attitude of the trunk. They hold
+the attitude; the mass goes as a pendulum over the point, and its divergent component is led by where and when the next
+foot lands alone (the divergent component of Englsberger, Ott and Albu-Schaeffer 2015; step timing as in Khadiv, Herzog,
+Moosavian and Righetti 2020, in ``step_duration``). A foothold that puts right what is measured
+leaves what every step adds anew: a swinging leg, an impact, a soft ground that takes up load late. Amplified by
+exp(w T) that would be a drift; so it is learnt from step to step (``trim``).
+
+About the vertical through a point there is no moment at all. The trunk turns against the swinging leg, and what is left
+of it after two steps is taken back while both feet stand.
+"""
+
+from __future__ import annotations
+
+import math
+
+from footfall.compiled import inlined
+from footfall.control.walk.foothold import Reach, landing_gain, within_reach
+from footfall.control.walk.ground import STEEPEST
+from footfall.control.walk.step_duration import Times, Way, time_to_landing
+
+#: Part of what is off by which the next footholds are moved, and the most in all, in parts of the leg.
+LEARNT, MOST_TRIM = 0.3, 0.08
+#: Part of a rise that is taken for the ground's slope, less for feet nearer to each other than this part of the leg.
+FELT, NEAR = 1.0, 0.1
+#: Shortest and longest swing in parts of the planned one, and part of it before its end in which its time stays.
+QUICKEST, SLOWEST, SETTLED = 0.7, 1.4, 0.14
+#: Part of the turn that is taken back in one step, and part of the double support in which its rate is reached.
+TAKEN_BACK, SOON = 0.5, 0.4
+
+
+@inlined
+def keep_to_points(walk, standing):
+    """Move the pressure centre that is wanted to where points can be pressed: that of the one foot that stands, or the
+    nearest place on the line between both (``standing`` -1).
+    """
+    place, wanted = walk.body.place, walk.now.wanted_pressure
+    at, x, y = max(standing, 0), 0.0, 0.0
+    if standing < 0:
+        x, y = place[1, 0] - place[0, 0], place[1, 1] - place[0, 1]
+        part = (x * (wanted[0] - place[0, 0]) + y * (wanted[1] - place[0, 1])) / max(x * x + y * y, 1e-12)
+        part = min(max(part, 0.0), 1.0)
+        x, y = part * x, part * y
+    wanted[0], wanted[1] = place[at, 0] + x, place[at, 1] + y
+    walk.body.targets.trunk_weight[2] = walk.body.heading_weight if standing < 0 else 0.0
+
+
+@inlined
+def learn_trim(walk, foot, step):
+    """Learn from where a foot landed: what moved it off its plan grew by exp(w t) since the foot before landed.
+
+    That one should have gone farther ahead, or less far out: it stood on the other side.
+    """
+    now, at, leg = walk.now, walk.body.place[foot], walk.body.soles.leg
+    c, s = math.cos(now.landing[2]), math.sin(now.landing[2])
+    x, y = at[0] - now.landing[0], at[1] - now.landing[1]
+    share = LEARNT * math.exp(-now.dcm_plan.omega * step.swing)
+    most = MOST_TRIM * min(leg[0], leg[1])
+    now.trim[0] = min(max(now.trim[0] + share * (c * x + s * y), -most), most)
+    now.trim[1] = min(max(now.trim[1] - share * step.side * (c * y - s * x), -most), most)
+
+
+@inlined
+def learn_slope(walk, foot):
+    """Learn the slope of the ground from how much higher a foot landed than the other stands (Kaczmarz's step)."""
+    slope, place = walk.now.slope, walk.body.place
+    x, y = place[foot, 0] - place[1 - foot, 0], place[foot, 1] - place[1 - foot, 1]
+    rise = place[foot, 2] - place[1 - foot, 2] - slope[0] * x - slope[1] * y
+    near = NEAR * walk.body.soles.leg[foot]
+    for c in range(2):
+        along = x if c == 0 else y
+        felt = slope[c] + FELT * rise * along / (x * x + y * y + near * near)
+        slope[c] = min(max(felt, -STEEPEST), STEEPEST)
+
+
+@inlined
+def trimmed_landing(walk, step):
+    """Where the moving foot shall land (x, y; m) with what was learnt."""
+    trim, landing = walk.now.trim, walk.now.landing
+    c, s, aside = math.cos(landing[2]), math.sin(landing[2]), step.side * trim[1]
+    return landing[0] + c * trim[0] - s * aside, landing[1] + s * trim[0] + c * aside
+
+
+@inlined
+def time_step(walk, time, step, stance):
+    """Let the swing last as long as asks least of foothold, timing and the steps after; ``stance`` stands."""
+    now, plan, soles, swing = walk.now, walk.now.dcm_plan, walk.body.soles, walk.now.swing
+    planned = step.swing - swing.time[0]
+    if now.lasts[0] - (time - now.since[0]) < SETTLED * step.swing:
+        return
+    x, y = trimmed_landing(walk, step)
+    at, leg, heading = walk.body.place[stance], soles.leg[stance], now.headings[stance]
+    c, s = math.cos(heading), math.sin(heading)
+    reach = Reach(soles.half_length[stance], soles.half_width[stance], walk.gait.edge, leg, walk.gait.ahead)
+    longest, nearest, farthest = within_reach(step, reach)
+    x, y = x - at[0], y - at[1]
+    landing = c * x + s * y, step.side * (c * y - s * x)
+    x, y = now.dcm[0] - at[0], now.dcm[1] - at[1]
+    rate = c * x + s * y, step.side * (c * y - s * x)
+    x, y = at[0] - plan.dcm[1, 0], at[1] - plan.dcm[1, 1]
+    rest = c * x + s * y, step.side * (c * y - s * x)
+    ahead = Way(rate[0] / leg, rest[0] / leg, (-longest - landing[0]) / leg, (longest - landing[0]) / leg)
+    aside = Way(rate[1] / leg, rest[1] / leg, (nearest - landing[1]) / leg, (farthest - landing[1]) / leg)
+    least = max(planned - (1.0 - QUICKEST) * step.swing, SETTLED * step.swing)
+    times = Times(max(planned, least), least, max(planned + (SLOWEST - 1.0) * step.swing, least), plan.omega)
+    left = time_to_landing(ahead, aside, times, landing_gain(plan.omega, step))
+    now.since[0] = time + left - now.lasts[0]
+    swing.duration[0] = swing.time[0] + left
+
+
+@inlined
+def note_turn(walk):
+    """Note as a foot lands how far the trunk is off its heading."""
+    now, home, trunk = walk.now, walk.gait.home_trunk, walk.senses.xmat[walk.body.soles.trunk]
+    ahead, aside = 0.0, 0.0  # of trunk home^T, the first column
+    for k in range(3):
+        ahead += trunk[k] * home[0, k]
+        aside += trunk[3 + k] * home[0, k]
+    off = math.atan2(aside, ahead) - now.heading[0]
+    now.turned[0] = now.turned[1]
+    now.turned[1] = off - 2.0 * math.pi * math.floor(off / (2.0 * math.pi) + 0.5)
+
+
+@inlined
+def turn_back(walk, step):
+    """Write the trunk's turning about the vertical: at a rate that takes back what is left of it after two steps."""
+    now, body = walk.now, walk.body
+    lasts = step.double_support + step.swing
+    rate = -TAKEN_BACK * 0.5 * (now.turned[0] + now.turned[1]) / lasts
+    body.targets.trunk[2] = (rate - walk.senses.qvel[5]) / (SOON * step.double_support)

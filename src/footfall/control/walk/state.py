@@ -1,0 +1,207 @@
+"""What a walk knows: the gait it was asked for, where it is in it, and what it keeps from one call to the next."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.body.biped import Biped
+from footfall.control.episode_log import EpisodeLog, empty_log
+from footfall.control.senses import Senses, no_senses
+from footfall.control.walk.stature import Stature
+from footfall.control.whole_body.on_soles import Weights, WholeBody, whole_body
+from footfall.gait.dcm import DcmPlan, empty_plan
+from footfall.gait.footsteps import FootstepPlan
+from footfall.gait.swing import Swing, empty_swing
+from footfall.robot.motors import Drives
+
+#: Steps that the divergent component is planned ahead: beyond, exp(-w T) leaves nothing.
+HORIZON = 4
+#: Share of the ground's friction that is used.
+FRICTION_USED = 0.8
+#: Part of half the sole's width that the pressure centre keeps from its edge.
+EDGE = 0.2
+#: Share of the weight by which a standing foot is pressed on the ground at least.
+LEAST_LOAD = 0.002
+#: rad before its limit from which a joint is led back.
+LIMIT_ZONE = 0.05
+#: How much slower trunk and height are led on legs with springs, so that these are not set swinging.
+SOFT = 2.0
+#: Of long steps: parts of the swing after which the pressure centre goes to the toes of the other foot, and after which
+#: it is there and that foot's heel rises.
+TO_TOES, HEEL_RISES = 0.4, 0.75
+#: Kinds of episodes that are reported.
+LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
+#: Episodes that there is room for, besides four for each step.
+ROOM = 256
+#: Numbers of all signals.
+SIGNALS = 17
+
+
+class Gait(NamedTuple):
+    """What was asked for, and the sizes of the robot. Constant. Feet are counted 0 left, 1 right."""
+
+    steps: Any  # (N, 7) the fields of Footstep
+    dt: float  # s between two calls
+    size: float  # of the legs, see Stature
+    pace: float  # root of it
+    soft: float  # the same for the gains of trunk and height, more on springs
+    height: float  # m, of the centre of mass over the ground
+    reach: float  # m, that a foot is behind the hip at most
+    step_height: float  # m, that a foot is lifted
+    longest: float  # m, that feet are apart at most as planned
+    ahead: float  # share of the leg, that a foot steps ahead or behind where it must
+    toe_off: float  # rad, by which the heel is lifted then; 0 where soles stay flat
+    heel_first: float  # rad, by which the toes are lifted when the foot lands then
+    edge: float  # m, that the pressure centre keeps from the sides of a sole
+    weight: float  # N
+    friction: float  # coefficient of the ground, as it is stated
+    home_trunk: Any  # (3, 3) axes of the trunk at home
+    joint_place: Any  # (nu,) address in qpos
+    home_joints: Any  # (nu,) rad
+    joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
+    joint_high: Any  # (nu,)
+    tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
+    lines: int  # 1 where they stand on lines along the walk
+    points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
+    spare: Any  # (nu,) 1 where the leg can do without the motor
+    drives: Drives  # from torques to controls
+
+
+class Progress(NamedTuple):
+    """Where a walk is, all that changes."""
+
+    begun: Any  # (1,) 0 before the first call
+    step: Any  # (1,) the one that is prepared or under way
+    swinging: Any  # (1,) 1 while a foot is in the air
+    stumbled: Any  # (1,) 1 if that foot met something
+    fallen: Any  # (1,)
+    since: Any  # (1,) s, when the phase began
+    lasts: Any  # (1,) s, that it takes
+    delayed: Any  # (1,) s, that the swing was delayed
+    heading: Any  # (1,) rad, of the trunk
+    headings: Any  # (2,) rad, planned for the feet as they stand
+    grip: Any  # (2,) friction coefficient under each foot, as far as it is known
+    trim: Any  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
+    turned: Any  # (2,) rad, that the trunk was off its heading at the landing before the last one and at the last
+    width: Any  # (1,) m, between the feet's middles, as the last landing was planned
+    next_width: Any  # (1,) m, as the next one is
+    com_height: Any  # (1,) m, over the ground, as it shall be
+    on_edge: Any  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    pitch: Any  # (2, 3) rad, rad/s, rad/s2: by which the heel of a foot on an edge is higher than its toes, as it shall
+    level: Any  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
+    lying: Any  # (2, 3) m, where the middle of each sole is, or would be if it were level
+    slope: Any  # (2,) dz/dx, dz/dy of the ground as it is felt
+    pressure: Any  # (2,) m, planned
+    wanted_pressure: Any  # (2,) m, that leads the divergent component back
+    dcm: Any  # (2,) m
+    dcm_reference: Any  # (2,) m
+    landing: Any  # (3,) planned pose of the foot that moves
+    poses: Any  # (2, 3) of both feet, while steps are planned
+    lifted: Any  # (3, 3) axes of the moving sole when it was lifted
+    axes: Any  # (3, 3, 3) scratch
+    meeting: Any  # (2,) 1 if something pushes a foot
+    touching: Any  # (2,) 1 if something carries it
+    dcm_plan: DcmPlan
+    swing: Swing
+
+
+class Walker(NamedTuple):
+    """All that a walk works with."""
+
+    senses: Senses
+    body: WholeBody
+    gait: Gait
+    now: Progress
+    log: EpisodeLog
+    signals: Any  # (17,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip,
+    # edges
+
+
+def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:
+    """A walk that has not begun, without senses.
+
+    ``sizes`` are the time on both feet before the first step (s), how high feet are lifted (m), the ground's friction,
+    and the time between two calls (s).
+    """
+    start_time, step_height, friction, dt = sizes
+    robot = biped.robot
+    model, weight = robot.model, float(robot.weight)
+    edge = EDGE * min(sole.half_width for sole in biped.soles)
+    joints = model.dof_jntid[biped.motors]
+    place = model.jnt_qposadr[joints].astype(np.int64)
+    limited = model.jnt_limited[joints].astype(bool)
+    trunk = np.zeros(9)
+    mujoco.mju_quat2Mat(trunk, robot.home[3:7])
+    return Walker(
+        senses=no_senses(),
+        body=whole_body(
+            biped,
+            FRICTION_USED * friction,
+            Weights(size=held.size),
+            margin=edge,
+            least_load=LEAST_LOAD * weight,
+            edges=held.toe_off > 0.0,
+        ),
+        gait=Gait(
+            steps=np.array(plan.steps, dtype=float),
+            dt=float(dt),
+            size=float(held.size),
+            pace=float(held.pace),
+            soft=float(held.pace) * (SOFT if biped.linkage.loops else 1.0),
+            height=float(held.height),
+            reach=float(held.reach),
+            step_height=float(step_height),
+            longest=max(abs(step.length) for step in plan.steps),
+            ahead=float(held.ahead),
+            toe_off=float(held.toe_off),
+            heel_first=float(held.heel_first),
+            edge=float(edge),
+            weight=weight,
+            friction=float(friction),
+            home_trunk=trunk.reshape(3, 3),
+            joint_place=place,
+            home_joints=held.qpos[place],
+            joint_low=np.where(limited, model.jnt_range[joints, 0] + LIMIT_ZONE, -np.inf),
+            joint_high=np.where(limited, model.jnt_range[joints, 1] - LIMIT_ZONE, np.inf),
+            tips=int(biped.tips or biped.line),
+            lines=int(biped.line),
+            points=int(biped.point),
+            spare=biped.spare.astype(np.int64),
+            drives=biped.drives,
+        ),
+        now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
+        log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
+        signals=np.zeros(SIGNALS),
+    )
+
+
+def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
+    shapes = dict(
+        headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
+    )
+    numbers = {name: np.zeros(size) for name, size in shapes.items()}
+    flags = {name: np.zeros(1, dtype=np.int64) for name in ("begun", "step", "swinging", "stumbled", "fallen")}
+    times = {name: np.zeros(1) for name in ("since", "delayed", "heading", "width", "next_width")}
+    return Progress(
+        **numbers,
+        **flags,
+        **times,
+        lasts=np.array([float(start_time)]),
+        grip=np.full(2, float(friction)),
+        com_height=np.array([float(height)]),
+        poses=np.zeros((2, 3)),
+        on_edge=np.zeros(2, dtype=np.int64),
+        pitch=np.zeros((2, 3)),
+        level=np.zeros((2, 3, 3)),
+        lying=np.zeros((2, 3)),
+        lifted=np.zeros((3, 3)),
+        axes=np.zeros((3, 3, 3)),
+        meeting=np.zeros(2, dtype=np.int64),
+        touching=np.zeros(2, dtype=np.int64),
+        dcm_plan=empty_plan(omega, 4 * HORIZON + 1),
+        swing=empty_swing(),
+    )

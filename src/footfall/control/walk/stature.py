@@ -1,0 +1,322 @@
+"""How a biped holds itself for a walk, and whether its legs reach and its motors carry: found before the first step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from footfall.control.body.biped import Biped
+from footfall.control.body.linkage import follow_motors
+from footfall.control.walk.foothold import AHEAD, APART, FARTHER
+from footfall.control.walk.pose import Pose, standing_pose
+from footfall.errors import ControllerError
+from footfall.gait.footsteps import FootstepPlan
+
+#: m, leg and height of the centre of mass of the robot that the constants of a walk are for (spatial-biped).
+LEG, COM_HEIGHT = 0.736, 0.864
+#: A leg is stretched to this part of its length, and stands this part behind the hip besides half a step.
+STRETCHED, BEHIND = 0.97, 0.11
+#: The same on points, where footholds are moved farther.
+POINT_STRETCHED = 0.93
+#: A robot whose legs are straighter than this at home starts with bent knees: straight ones cannot be led.
+STRAIGHT = 0.985
+#: A centre of mass is at most this part of half a sole ahead of its middle or behind it: nearer to its end the pressure
+#: centre has no room to lead it back.
+CENTRAL = 0.5
+#: How much lower, in parts of the leg, the hips are tried until the joints reach.
+LOWER = (0.0, 0.04, 0.08, 0.12, 0.18)
+#: Of steps with heel-off: rad by which the heel rises before a foot is lifted, and by which the toes are up when it
+#: lands; and parts of a leg's length that the hips are over the ankles. The highest is taken, then the least pitch; the
+#: steepest one where no other reaches.
+PITCHES, STEEPEST = ((0.3, 0.0), (0.45, 0.1), (0.6, 0.2)), (0.75, 0.2)
+HIPS = (0.92, 0.89, 0.86, 0.83, 0.8, 0.77)
+#: How much farther the hips go, in parts of the leg, before a foot that was lifted is as fast.
+CATCHES_UP = 0.05
+#: Part of its rise that a heel has done when the other foot lands.
+RISEN = 0.2
+#: How much farther than planned a foot may have to step then, and the legs must reach.
+LONGER = 1.1
+#: The longest step then, as a share of the leg's length.
+LONGEST = 1.0
+#: rad that a joint of a leg that carries is to stay from its limit where the speed is chosen here, if it does so in
+#: standing: nearer, the walk leads it back, which holds up the hips.
+ROOM = 0.08
+#: Parts of the usual speed, and then of the usual height of a step, that are tried until the joints have this room.
+SLOWER, LOWER_STEPS = (1.0, 0.85, 0.7, 0.55, 0.4), (1.0, 0.6)
+
+#: rad/s of a knee per m/s of speed, in legs per m: a foot swings twice its step, at the peak of the way of least jerk
+#: 1.875 times its mean speed in 0.85 of the time, less the trunk's; and the knee turns by twice the leg.
+KNEE_RATE = 2.0 * (1.875 * 2.0 / 0.85 - 1.0)
+#: Part of a motor's torque that the damping of its joint may take, where the speed is chosen here.
+DRAG = 0.6
+
+
+class Stature(NamedTuple):
+    """How a robot holds itself in a walk."""
+
+    size: float  # the leg's length over that of the robot which constants are for
+    reach: float  # m, that a foot is behind the hip at most
+    height: float  # m, of the centre of mass over the ground
+    qpos: np.ndarray  # (nq,) the pose that joints stay near
+    bent: bool  # whether that is another one than home
+    ahead: float = AHEAD  # how far a foot steps ahead or behind where it must, as a share of the leg's length
+    toe_off: float = 0.0  # rad, by which the heel is up when a foot is lifted after the longest step
+    heel_first: float = 0.0  # rad, by which the toes are up when a foot lands after it
+
+    @property
+    def pace(self) -> float:
+        """How much longer than for that robot everything lasts: sqrt(size), by Froude's number."""
+        return math.sqrt(self.size)
+
+
+def size_of(biped: Biped) -> float:
+    """The leg's length over that of the robot which constants are for."""
+    return min(sole.leg for sole in biped.soles) / LEG
+
+
+def pace_of(biped: Biped) -> float:
+    """The speed over that of the robot which constants are for, by Froude's number: with the root of the leg's length,
+    or of the height of the centre of mass where that is relatively lower.
+    """
+    return math.sqrt(min(size_of(biped), biped.com_height / COM_HEIGHT))
+
+
+def fastest(biped: Biped) -> tuple[float, int]:
+    """m/s at which the damping of a leg's joint takes all the torque of its motor, and which motor; inf if none."""
+    model = biped.robot.model
+    top, motor = math.inf, -1
+    for one in np.flatnonzero(np.isin(biped.motors, np.concatenate(biped.legs))):
+        damping = float(np.ravel(model.dof_damping[biped.motors[one]])[0])
+        if damping > 0.0 and float(biped.torque[one]) / damping < top:
+            top, motor = float(biped.torque[one]) / damping, int(one)
+    return top * min(sole.leg for sole in biped.soles) / KNEE_RATE, motor
+
+
+def check_speed(biped: Biped, speed: float) -> None:
+    """Refuse a speed at which damping takes all that a motor has."""
+    top, motor = fastest(biped)
+    if abs(speed) > top:
+        raise ControllerError(
+            f"walk: {abs(speed):.3g} m/s is too fast for {biped.robot.name}: motor "
+            f"'{biped.robot.model.actuator(motor).name}' gives {biped.torque[motor]:.3g} N m, which the damping of its "
+            f"joint takes at {top:.2g} m/s"
+        )
+
+
+class Hold(NamedTuple):
+    """How low the hips are (m), and how feet pitch in the longest step (rad)."""
+
+    lower: float
+    toe_off: float = 0.0
+    heel_first: float = 0.0
+
+
+def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None = None) -> Stature:
+    """How to walk this plan; an error that names the limit in the way.
+
+    Heels are lifted where ``heel_off`` is true, or where it is None and the legs do not reach without.
+    """
+    robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
+    longest = max(abs(step.length) for step in plan.steps)
+    _check_sides(plan, biped)
+    hold = _hold(plan, biped, step_height, heel_off)
+    room = CENTRAL * min(sole.half_length for sole in biped.soles)
+    forward = min(max(biped.com_ahead, -room), room) - biped.com_ahead
+    bent = biped.hip_height > STRAIGHT * leg or forward != 0.0
+    qpos = standing_pose(biped, hold.lower, forward=forward).qpos if bent else robot.home.copy()
+    _check_strength(biped, qpos)
+    reach = 0.5 * longest + BEHIND * leg
+    ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
+    return Stature(leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first)
+
+
+def width_for(biped: Biped, aside: float) -> float:
+    """How far apart feet are to step (m) that go ``aside`` (m): as at home, or as much wider as they need and reach."""
+    leg = min(sole.leg for sole in biped.soles)
+    needed = aside + (2.0 * max(sole.half_width for sole in biped.soles) + APART * leg if aside > 0.0 else 0.0)
+    return max(biped.step_width, min(1.001 * needed, biped.step_width + FARTHER * leg))
+
+
+def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
+    """Refuse feet that would meet."""
+    robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
+    aside = max(abs(step.aside) for step in plan.steps)
+    room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg
+    if room < 0.0 and aside == 0.0:
+        raise ControllerError(
+            f"walk: the feet of {robot.name} stand {min(step.width for step in plan.steps):.2g} m apart and are "
+            f"{2.0 * max(sole.half_width for sole in biped.soles):.2g} m wide: they would meet; widen step_width"
+        )
+    if aside > room:
+        raise ControllerError(
+            f"walk: steps of {aside:.3g} m to the side would set a foot of {robot.name} on the other: at most "
+            f"{max(room, 0.0):.2g} m; lower sideways or widen step_width"
+        )
+
+
+def _hold(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None) -> Hold:
+    """With flat soles where that reaches or nothing else is allowed, else with heel-off."""
+    forward = max(step.length for step in plan.steps)
+    longest = max(abs(step.length) for step in plan.steps)
+    flat = not (biped.tips or biped.line or biped.point)
+    if heel_off is True and not flat:
+        raise ControllerError(f"walk: heel_off is for flat feet on legs that can roll them, not for {biped.robot.name}")
+    if heel_off is True and forward < longest:
+        raise ControllerError(f"walk: heel_off is for steps forward, and {longest:.3g} m go back")
+    if heel_off is False or not flat or forward < longest or longest == 0.0:
+        return _flat(biped, longest, step_height)
+    if heel_off is None:
+        try:
+            return _flat(biped, longest, step_height)
+        except ControllerError:
+            pass
+    share = max(step.double_support / (step.double_support + step.swing) for step in plan.steps)
+    return _on_toes(biped, longest, step_height, share)
+
+
+def has_room(plan: FootstepPlan, biped: Biped, step_height: float) -> bool:
+    """Whether legs reach with flat soles, and both feet on the ground bring no joint near its limit but those that are
+    near it as the robot stands.
+    """
+    longest = max(abs(step.length) for step in plan.steps)
+    try:
+        lower = _flat(biped, longest, step_height).lower
+    except ControllerError:
+        return False
+    usual = np.minimum(ROOM, _from_limits(biped, standing_pose(biped, lower)))
+    return all((_from_limits(biped, pose) >= usual).all() for pose in _apart(biped, lower, longest))
+
+
+def _from_limits(biped: Biped, pose: Pose) -> np.ndarray:
+    """Of each joint of the legs, rad or m from its nearer limit."""
+    model = biped.robot.model
+    joints = model.dof_jntid[np.concatenate(biped.legs)]
+    angle, (low, high) = pose.qpos[model.jnt_qposadr[joints]], model.jnt_range[joints].T
+    return np.where(model.jnt_limited[joints] != 0, np.minimum(angle - low, high - angle), np.inf)
+
+
+def _on_toes(biped: Biped, longest: float, step_height: float, double_support: float) -> Hold:
+    """Hips as high as the legs reach with the least pitch of the feet."""
+    leg = min(sole.leg for sole in biped.soles)
+    if longest > LONGEST * leg:
+        raise ControllerError(_too_long(biped, longest, LONGEST * leg))
+    tries = [(hips, *pitch) for hips in HIPS for pitch in PITCHES] + [(hips, *STEEPEST) for hips in HIPS]
+    holds = [Hold(max(0.0, biped.hip_height - hips * leg), *pitch) for hips, *pitch in tries]
+
+    def poses(hold: Hold) -> Iterator[Pose]:
+        yield from _on_edges(biped, hold, LONGER * longest, double_support)
+        yield from _extremes(biped, hold.lower, 0.0, step_height)
+
+    for hold in holds:
+        if all(pose.reached for pose in poses(hold)):  # a pose out of reach takes long to find: the first one suffices
+            return hold
+    missed = [max(poses(hold), key=lambda pose: pose.missed) for hold in holds]
+    raise ControllerError(_why_not(biped, min(missed, key=lambda pose: pose.missed), longest, step_height))
+
+
+def _on_edges(biped: Biped, hold: Hold, length: float, double_support: float) -> Iterator[Pose]:
+    """Feet a step apart as one lands, and as the other is lifted: meanwhile the robot goes on.
+
+    The pressure centre goes from the toes of the foot behind to the middle of the foot in front, and the centre of mass
+    is amid these two places when half of that is over.
+    """
+    ahead = np.array([0.5 * length, 0.0, 0.0])
+    amid = 0.5 * min(sole.half_length for sole in biped.soles)
+    moved, more = 0.5 * double_support * length, CATCHES_UP * min(sole.leg for sole in biped.soles)
+    for left in (1.0, -1.0):
+        shift = np.array([left * ahead, -left * ahead])
+        lands, leaves = (-hold.heel_first, RISEN * hold.toe_off), (0.0, hold.toe_off)
+        for pitch, at in ((lands, amid - moved), (leaves, amid + moved + more)):
+            pair = pitch if left > 0.0 else (pitch[1], pitch[0])
+            yield standing_pose(biped, hold.lower, shift, at, pair)
+
+
+def _too_long(biped: Biped, longest: float, most: float) -> str:
+    return (
+        f"walk: steps of {longest:.3g} m are too long for {biped.robot.name}, whose legs measure "
+        f"{min(sole.leg for sole in biped.soles):.3g} m: at most {most:.2g} m; lower the speed or step_duration"
+    )
+
+
+def _flat(biped: Biped, longest: float, step_height: float) -> Hold:
+    """Hips as low as the legs must be to reach with flat soles."""
+    leg = min(sole.leg for sole in biped.soles)
+    if longest > AHEAD * leg:
+        raise ControllerError(_too_long(biped, longest, AHEAD * leg))
+    reach = 0.5 * longest + BEHIND * leg
+    stretched = POINT_STRETCHED if biped.point else STRETCHED
+    tall = math.sqrt(max((stretched * leg) ** 2 - reach**2, (0.5 * leg) ** 2))
+    least = max(0.0, biped.hip_height - tall)
+    first: Pose | None = None
+    for more in LOWER:
+        lower = least + more * leg
+        worst = max(_extremes(biped, lower, longest, step_height), key=lambda pose: (not pose.reached, pose.beyond))
+        if worst.reached:
+            return Hold(lower)
+        first = first or worst
+    assert first is not None
+    raise ControllerError(_why_not(biped, first, longest, step_height))
+
+
+def _extremes(biped: Biped, lower: float, length: float, step_height: float) -> list[Pose]:
+    """Both feet on the ground a step apart, and one lifted beside the other."""
+    up, nothing = np.array([0.0, 0.0, step_height]), np.zeros(3)
+    lifted = [standing_pose(biped, lower, np.array(shift)) for shift in ([up, nothing], [nothing, up])]
+    return _apart(biped, lower, length) + lifted
+
+
+def _apart(biped: Biped, lower: float, length: float) -> list[Pose]:
+    """Both feet on the ground a step apart, and as the one behind is left: where hips are ahead of the centre of mass,
+    that one is farther behind them than half a step.
+    """
+    ahead = np.array([0.5 * length, 0.0, 0.0])
+    behind = BEHIND * min(sole.leg for sole in biped.soles) if length > 0.0 else 0.0
+    shifts = [np.array([ahead, -ahead]), np.array([-ahead, ahead])]
+    return [standing_pose(biped, lower, shift, forward) for forward in (0.0, behind) for shift in shifts]
+
+
+def _why_not(biped: Biped, pose: Pose, length: float, step_height: float) -> str:
+    robot = biped.robot
+    steps = f"walk: steps of {length:.3g} m, lifted by {step_height:.2g} m,"
+    if pose.joint < 0:
+        return f"{steps} are out of reach for the legs of {robot.name}: {pose.error:.2g} m or rad are left"
+    low, high = robot.model.jnt_range[pose.joint]
+    angle = float(pose.qpos[robot.model.jnt_qposadr[pose.joint]])
+    limit = low if angle < low else high
+    return (
+        f"{steps} need joint '{robot.joint_names[pose.joint]}' of {robot.name} at {angle:.2f} rad, beyond its limit of "
+        f"{limit:.2f} rad; lower the speed, step_length or step_height"
+    )
+
+
+def _check_strength(biped: Biped, qpos: np.ndarray) -> None:
+    """Refuse a robot one of whose legs cannot carry it alone: the ground presses the middle of the sole, as under an
+    inverted pendulum, with a force through the centre of mass, and the robot goes with it as it is.
+    """
+    robot = biped.robot
+    model, data = robot.model, mujoco.MjData(robot.model)
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, inertia)
+    for sole, leg in zip(biped.soles, biped.legs, strict=True):
+        jacobian = np.zeros((3, model.nv))
+        at = data.xpos[sole.body] + data.xmat[sole.body].reshape(3, 3) @ sole.centre
+        mujoco.mj_jac(model, data, jacobian, None, at, sole.body)
+        arm = data.subtree_com[biped.trunk] - at
+        force = robot.weight * arm / arm[2]
+        load = data.qfrc_bias + inertia[:, :3] @ (force / robot.mass + robot.gravity) - jacobian.T @ force
+        load[biped.linkage.dofs] = follow_motors(biped.linkage, data)[0].T @ load
+        torque = np.abs(load)
+        motors = np.flatnonzero(np.isin(biped.motors, leg))
+        over = torque[biped.motors[motors]] / biped.torque[motors]
+        worst = int(motors[over.argmax()])
+        if over.max() > 1.0:
+            raise ControllerError(
+                f"walk: {robot.name} is too weak to stand on one leg: motor '{model.actuator(worst).name}' gives "
+                f"{biped.torque[worst]:.3g} N m and {torque[biped.motors[worst]]:.3g} N m are needed"
+            )

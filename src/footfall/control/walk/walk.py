@@ -1,0 +1,265 @@
+"""Walk: footsteps, a divergent component of motion that leads from one to the next, and torques that follow it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from footfall.control.body.biped import Biped
+from footfall.control.body.statics import settled
+from footfall.control.walk.controller import Walking
+from footfall.control.walk.stature import (
+    DRAG,
+    LOWER_STEPS,
+    SLOWER,
+    Stature,
+    check_speed,
+    fastest,
+    has_room,
+    pace_of,
+    size_of,
+    stature,
+    width_for,
+)
+from footfall.errors import ControllerError
+from footfall.gait.footsteps import MOST_STEPS, FootstepPlan, moves_through
+from footfall.standing import place
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from footfall.ground import Ground
+    from footfall.robot import Robot
+
+#: What is left out, for a leg of ``walk_stature.LEG``: m/s, s and m.
+SPEED, STEP_DURATION, STEP_HEIGHT = 0.4, 0.5, 0.05
+#: Share of a step with both feet on the ground, where feet stand on lines.
+LINE_SUPPORT = 0.05
+#: The same on points: longer, for only then can the trunk be turned.
+POINT_SUPPORT = 0.1
+#: The same on legs with loops and springs, which swing where load comes and goes at once.
+SPRUNG_SUPPORT = 0.3
+#: Part of the speed that is chosen on them.
+SPRUNG_SPEED = 0.75
+#: Steps in which a walk on points comes up to its speed.
+EASED = 4
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Walk from standing to standing, or on point feet from standing to steps in place.
+
+    A step goes ``speed`` times ``step_duration`` far, or ``step_length`` if that is given: then the duration follows.
+    What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
+    in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low,
+    where the damping of joints would take the torque of their motors, and where joints come near their limits; if that
+    does not do, feet are lifted less.
+
+    ``command`` gives the velocity in place of ``speed``, ``sideways`` and ``turn``, asked at the planned time of each
+    step: what it changes to holds from the next step on, and zero is a stop. ``waypoints`` are walked through, in as
+    many steps as it takes; the robot turns to face each.
+
+    For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
+    them, tip on their edges: such a robot walks straight on only, and some fall. So may those with feet of lines along
+    the walk, which are steered to the side by where and when they step alone. On point feet, with three motors a leg or
+    more, that holds for every direction: such a robot cannot stand still, so that it takes one step's time for the
+    start if none is given, comes up to its speed in four steps and goes on with steps in place after the last, until
+    the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Joints of a leg that
+    have no motor must follow loops or be held by springs (Cassie): the springs are taken to stay as they are, and
+    motors are damped so that rotors do not swing on them. Servos are given the target that makes the wanted torque.
+    What the joints do not reach or the motors do not carry is refused before the first step. A robot with straight legs
+    starts with bent knees. The ground is felt with the soles and not seen: a foot comes down until it touches, and the
+    next is set as the one before lies. Where a foot slips, forces keep to the friction that it finds there, and steps
+    are shorter and narrower until the ground is better.
+
+    Steps that the legs do not reach with flat soles are taken with heel-off: the foot behind stands on its toes before
+    it is lifted, the foot in front lands on its heel. ``heel_off`` True does so at any length, False never. Backward,
+    on points, lines and on feet that tip, soles stay as they are.
+
+    Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
+    ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings), ``grip`` (the friction
+    coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found) and ``on_edge``
+    (what carries each foot: 1 its toes, -1 its heel, 0 the whole sole). Warnings: ``late`` where the ground
+    was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
+    no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
+    """
+
+    speed: float | None = None  # m/s
+    steps: int = 5  # of both feet together; the last closes
+    turn: float = 0.0  # rad/s, to the left
+    step_duration: float | None = None  # s
+    step_length: float | None = None  # m
+    step_height: float | None = None  # m, that a foot is lifted
+    step_width: float | None = None  # m, between the feet's middles; if left out as at home, wider where it goes aside
+    double_support: float = (
+        0.15  # share of a step with both feet on the ground; if left so, other on lines, points, springs
+    )
+    start_time: float = 0.8  # s, on both feet before the first step
+    stop_time: float = 1.0  # s, on both feet after the last
+    sideways: float = 0.0  # m/s, to the left
+    command: Callable[[float], Sequence[float]] | None = None  # of time (s): m/s forward, m/s to the left, rad/s
+    waypoints: tuple[tuple[float, float], ...] = ()  # m, ahead and to the left of the start
+    heel_off: bool | None = None  # lift the heel before the foot; left out, where the legs do not reach without
+
+    #: s between two calls, where a run does not say otherwise.
+    control_dt = 0.002
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "turn"):
+            value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                raise ControllerError(f"walk: {name} = {value} is no number")
+        for name in ("step_duration", "step_length", "step_height", "step_width", "start_time", "stop_time"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0.0):
+                raise ControllerError(f"walk: {name} = {value} but it must be positive")
+        if self.step_length is not None and self.speed == 0.0:
+            raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
+        if not (isinstance(self.steps, int) and self.steps >= 1):
+            raise ControllerError(f"walk: steps = {self.steps} but it must be a whole number, at least 1")
+        if self.steps > MOST_STEPS:
+            raise ControllerError(f"walk: steps = {self.steps} but a walk has at most {MOST_STEPS}")
+        if not math.isfinite(self.sideways):
+            raise ControllerError(f"walk: sideways = {self.sideways} is no number")
+        if self.command is not None and self.waypoints:
+            raise ControllerError("walk: give a command or waypoints, not both")
+        if not all(len(point) == 2 and all(map(math.isfinite, point)) for point in self.waypoints):
+            raise ControllerError(f"walk: waypoints are pairs of numbers (x, y) in m, not {self.waypoints}")
+        if not 0.02 <= self.double_support <= 0.8:
+            raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
+
+    def __str__(self) -> str:
+        values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}
+        given = [
+            f"{name}={value}"
+            if isinstance(value, bool)
+            else f"{name}={value:g}"
+            if isinstance(value, int | float)
+            else name
+            for name, value in values.items()
+        ]
+        return f"walk({', '.join(given)})"
+
+    def _is_given(self, name: str) -> bool:
+        return name == "steps" or getattr(self, name) != getattr(Walk, name)
+
+    def scaled(self, robot: Robot) -> Walk:
+        """The same walk with numbers for all that was left out, from the length of the robot's legs."""
+        return _scaled(self, robot)
+
+    @property
+    def period(self) -> float:
+        """s, of one step; where it is left out, for legs of 0.74 m."""
+        if self.step_length is not None:
+            return self.step_length / abs(SPEED if self.speed is None else self.speed)
+        return STEP_DURATION if self.step_duration is None else self.step_duration
+
+    @property
+    def duration(self) -> float:
+        """s, until the robot stands again; landings that come late make it longer."""
+        steps = len(self.plan(1.0).steps) if self.waypoints else self.steps
+        return self.start_time + steps * self.period + self.stop_time
+
+    def plan(self, width: float) -> FootstepPlan:
+        """The footsteps, with the feet ``width`` (m) apart if nothing else was asked for."""
+        return FootstepPlan.of_moves(
+            self._moves(),
+            duration=self.period,
+            width=width if self.step_width is None else self.step_width,
+            double_support=self.double_support,
+        )
+
+    def steps_of(self, biped: Biped) -> FootstepPlan:
+        """The footsteps of a robot: on points the first ones are shorter, for it must fall forward before it walks.
+
+        Where it goes to the side, feet that stand close step wider than at home.
+        """
+        plan = self.plan(biped.step_width)
+        plan = self.plan(width_for(biped, max(abs(step.aside) for step in plan.steps)))
+        if not biped.point or self.waypoints:
+            return plan
+        shares = [min(1.0, (i + 1) / EASED) for i in range(len(plan.steps))]
+        return FootstepPlan(
+            tuple(
+                step._replace(length=share * step.length, aside=share * step.aside)
+                for step, share in zip(plan.steps, shares, strict=True)
+            )
+        )
+
+    def _moves(self) -> list[tuple[float, float, float]]:
+        """Of each step: m forward, m to the left, rad of turn. The first is half of one, the last closes."""
+        speed = SPEED if self.speed is None else self.speed
+        if self.waypoints:
+            return moves_through(self.waypoints, abs(speed) * self.period)
+        moves = []
+        for i in range(self.steps):
+            share = self.period * (0.0 if i == self.steps - 1 else 0.5 if i == 0 else 1.0)
+            wanted: Sequence[float] = (speed, self.sideways, self.turn)
+            if self.command is not None:
+                wanted = [float(x) for x in self.command(self.start_time + i * self.period)]
+                if len(wanted) != 3 or not all(map(math.isfinite, wanted)):
+                    raise ControllerError(f"walk: a command is three numbers (m/s, m/s, rad/s), not {wanted}")
+            moves.append((share * wanted[0], share * wanted[1], share * wanted[2]))
+        return moves
+
+    def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
+        """Where a run starts: with bent knees where those of the home pose are straight."""
+        biped, held = _held(self, robot)
+        if not held.bent:
+            return None, None
+        start = place(replace(robot, home=held.qpos), ground, (0.0, 0.0), align=False)
+        return (settled(robot, start) if biped.linkage.loops else start), None
+
+    def start(self, robot: Robot, ground: Ground, dt: float) -> Walking:
+        biped, held = _held(self, robot)
+        walk = self.scaled(robot)
+        assert walk.step_height is not None
+        plan = walk.steps_of(biped)
+        return Walking(plan, biped, held, (walk.start_time, walk.step_height, ground.dynamic_friction, dt))
+
+
+@lru_cache(maxsize=8)
+def _biped(robot: Robot) -> Biped:
+    """One for all walks of a robot, which poses that were found are kept with."""
+    return Biped.of(robot, "walk")
+
+
+@lru_cache(maxsize=16)
+def _scaled(walk: Walk, robot: Robot) -> Walk:
+    biped = _biped(robot)
+    size = size_of(biped)
+    sprung = SPRUNG_SPEED if biped.linkage.loops else 1.0
+    speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
+    duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
+    height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
+    # On lines the pressure centre cannot steer to the side, and while both feet stand no step can either.
+    support = walk.double_support
+    if support == Walk.double_support:
+        support = LINE_SUPPORT if biped.line else POINT_SUPPORT if biped.point else support
+        support = SPRUNG_SUPPORT if biped.linkage.loops else support
+    start = walk.start_time
+    if biped.point and start == Walk.start_time:  # on two points it cannot wait
+        start = duration
+    own = replace(
+        walk, speed=speed, step_duration=duration, step_height=height, double_support=support, start_time=start
+    )
+    if walk.speed is not None or walk.command is not None:
+        return own
+    lower = LOWER_STEPS if walk.step_height is None else (1.0,)
+    tries = (replace(own, speed=part * speed, step_height=low * height) for low in lower for part in SLOWER)
+    return next((one for one in tries if has_room(one.steps_of(biped), biped, one.step_height or height)), own)
+
+
+@lru_cache(maxsize=16)  # a run asks twice, for its start and for the walk
+def _held(walk: Walk, robot: Robot) -> tuple[Biped, Stature]:
+    biped = _biped(robot)
+    own = walk.scaled(robot)
+    assert own.step_height is not None and own.speed is not None
+    check_speed(biped, own.speed)
+    plan = own.steps_of(biped)
+    if biped.tips and any(step.turn for step in plan.steps):
+        raise ControllerError(f"walk: {robot.name} cannot roll its feet, and without that it walks straight on only")
+    return biped, stature(plan, biped, own.step_height, own.heel_off)

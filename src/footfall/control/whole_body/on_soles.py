@@ -1,0 +1,334 @@
+"""Whole-body control: joint torques that come nearest to wanted accelerations with forces the ground can give.
+
+The unknowns are the accelerations of the driven joints and the wrench of the ground on each standing sole. The
+equations of motion of what is not driven (u, the floating base) are solved for its acceleration, so they hold exactly:
+
+    M_u q'' + h_u = J_u^T w
+    tau = M_a q'' + h_a - J_a^T w        (a, the driven joints; within the limits of the motors)
+
+Wrenches are taken in the frame of the sole, where the limits of friction, pressure and pull do not change with time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.compiled import inlined
+from footfall.control.body.biped import NARROW, Biped, Sole
+from footfall.control.body.com_coordinates import Tree, tree_of
+from footfall.control.body.linkage import Linkage, own_copy, reduce_motion, solve_linkage
+from footfall.control.friction_pyramid import friction_pyramid
+from footfall.control.senses import dense_inertia, rotation_of, translation
+from footfall.control.whole_body.problem import Dynamics, Limits, Targets, assemble, empty_problem
+from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
+
+#: Sides of the pyramid in the friction cone.
+SIDES = 8
+#: Corners of a sole within this part of half its length from the end lie on the edge there.
+EDGE = 0.02
+#: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
+#: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
+TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
+#: Part that is left of the weight of the centre of mass over feet on points: their forces hold the trunk upright first.
+PASSIVE = 0.01
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What matters more: of accelerations 1/(m/s2)^2 and 1/(rad/s2)^2, of wrenches per (body weight)^2."""
+
+    com: float = 100.0
+    height: float = 30.0
+    trunk: float = 10.0
+    heading: float = 0.5
+    stance: float = 1000.0
+    swing: float = 30.0
+    posture: float = 0.005
+    wrench: float = 0.1
+    size: float = 1.0  # of the robot: rotations weigh with its square, so that rad/s2 count as m/s2 at its legs' ends
+
+
+class Soles(NamedTuple):
+    """The two feet, left and right, as plates under a trunk. Constant."""
+
+    trunk: Any  # body with the free joint
+    body: Any  # (2,) of each foot
+    centre: Any  # (2, 3) m, origin of the sole's frame in the body's frame
+    rotation: Any  # (2, 3, 3) axes of the sole's frame in the body's frame
+    half_length: Any  # (2,) m
+    half_width: Any  # (2,) m
+    radius: Any  # (2,) m, by which the ground is below the centre of a round point foot
+    point: Any  # 1 where the feet stand on a point each, and no attitude of theirs matters
+    edges: Any  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, the sole and the toes' edge
+    leg: Any  # (2,) m
+    points: Any  # (2, 2) first contact point, and the one after the last
+    tree: Tree  # with the soles as contact points
+
+
+class WholeBody(NamedTuple):
+    """What the whole-body problem is about: where everything is, what is wanted, and what was found."""
+
+    mass: Any  # kg
+    gravity: Any  # (3,) m/s2
+    soles: Soles
+    linkage: Linkage
+    whole: Dynamics  # of all coordinates, where there are loops
+    motors: Any  # (nu,) their degrees of freedom among all
+    motion: Dynamics  # of base and motors where there are loops, else of all coordinates
+    place: Any  # (2, 3) m, of the soles' middles
+    velocity: Any  # (2, 6) m/s and rad/s
+    com: Any  # (3,) m
+    com_velocity: Any  # (3,) m/s
+    targets: Targets
+    swing_weight: Any  # (6,) of the acceleration of a foot that swings
+    stance_weight: Any  # (6,) of one that stands
+    posture_weight: Any  # of a joint's acceleration
+    com_weight: Any  # of the centre of mass, horizontally
+    heading_weight: Any  # of the trunk's turning about the vertical
+    limits: Limits
+    standing: Any  # (2,) the feet that stand, first the one that does alone
+    alone: Any  # problem of one foot
+    both: Any  # problem of two
+    torque: Any  # (nu,) N m, found; those of before where there is no solution
+    acceleration: Any  # (nu,) rad/s2, of the motors, found
+    wrench: Any  # (2, 6) N and N m, found, sole's frame
+
+
+def whole_body(
+    biped: Biped, friction: float, weights: Weights, *, margin: float, least_load: float, edges: bool = False
+) -> WholeBody:
+    """Room for the problem of a robot.
+
+    ``friction`` is the coefficient to keep to; pressure centres keep ``margin`` (m) from the edge of the sole, and a
+    standing foot is pressed on the ground by at least ``least_load`` (N). With ``edges``, feet may stand on the edge at
+    their heel or toes.
+    """
+    model, robot = biped.robot.model, biped.robot
+    nv, nu, loops = model.nv, model.nu, biped.linkage.loops
+    turning = weights.size**2
+    swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
+    com = float(weights.com)
+    if biped.point:
+        swing[3:], stance[3:] = 0.0, 0.0
+        com *= PASSIVE
+    elif biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
+        swing[3], stance[3] = 0.0, TIPPING * turning
+        trunk[0] *= SWAYING
+        com *= YIELDING
+    elif biped.line:  # nothing holds the roll of a foot that stands on a line
+        stance[3] = TIPPING * turning
+        if not biped.rolls:  # it follows the leg
+            swing[3] = stance[3] = 0.0
+    force = weights.wrench / robot.weight**2
+    arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
+    on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
+    none, one, rows = (
+        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6)
+        for mu in (0.0, 1.0, friction)
+    )
+    return WholeBody(
+        mass=float(robot.mass),
+        gravity=np.array(model.opt.gravity),
+        soles=soles_of(biped),
+        linkage=own_copy(biped.linkage),
+        whole=no_motion(nv if loops else 0, biped.motors),
+        motors=biped.motors,
+        motion=no_motion(6 + nu, np.arange(6, 6 + nu)) if loops else no_motion(nv, biped.motors),
+        place=np.zeros((2, 3)),
+        velocity=np.zeros((2, 6)),
+        com=np.zeros(3),
+        com_velocity=np.zeros(3),
+        targets=Targets(
+            feet=np.zeros((2, 6)),
+            trunk=np.zeros(3),
+            com=np.zeros(3),
+            joints=np.zeros(nu),
+            feet_weight=np.zeros((2, 6)),
+            trunk_weight=trunk,
+            com_weight=np.array([com, com, weights.height]),
+            joint_weight=np.zeros(nu),
+            wrench_weight=np.array([force, force, 0.1 * force, *[force / arm**2] * 3]),
+        ),
+        swing_weight=swing,
+        stance_weight=stance,
+        posture_weight=float(weights.posture * turning),
+        com_weight=com,
+        heading_weight=float(trunk[2]),
+        limits=Limits(
+            torque=np.array(biped.torque),
+            wrench=rows[:, 1].copy(),
+            frictionless=none,
+            by_friction=one - none,
+            friction=np.full(2, float(friction)),
+            edge=np.zeros(2, dtype=np.int64),
+            least_load=float(least_load),
+            load=np.full(2, 3.0 * robot.weight),
+        ),
+        standing=np.array([0, 1]),
+        alone=empty_problem(nu, 1, rows.shape[2]),
+        both=empty_problem(nu, 2, rows.shape[2]),
+        torque=np.zeros(nu),
+        acceleration=np.zeros(nu),
+        wrench=np.zeros((2, 6)),
+    )
+
+
+def no_motion(size: int, driven: np.ndarray) -> Dynamics:
+    """Room for the dynamics in ``size`` coordinates, of which motors move those ``driven``.
+
+    Joints that neither a motor nor a loop moves are taken to stay as they are.
+    """
+    return Dynamics(
+        inertia=np.zeros((size, size)),
+        bias=np.zeros(size),
+        driven=driven,
+        free=np.arange(6),
+        jacobian=np.zeros((2, 6, size)),
+        drift=np.zeros((2, 6)),
+        rotation=np.zeros((2, 3, 3)),
+    )
+
+
+def soles_of(biped: Biped) -> Soles:
+    """The soles of a biped as arrays."""
+    model, soles = biped.robot.model, biped.soles
+    return Soles(
+        trunk=int(biped.trunk),
+        body=np.array([sole.body for sole in soles]),
+        centre=np.array([sole.centre for sole in soles]),
+        rotation=np.array([sole.rotation for sole in soles]),
+        half_length=np.array([sole.half_length for sole in soles]),
+        half_width=np.array([sole.half_width for sole in soles]),
+        radius=np.array([sole.radius for sole in soles]),
+        point=int(biped.point),
+        edges=np.array([[_edge_middle(sole, -1), (0.0, 0.0), _edge_middle(sole, 1)] for sole in soles]),
+        leg=np.array([sole.leg for sole in soles]),
+        points=np.array([[sole.points.start, sole.points.stop] for sole in soles]),
+        tree=tree_of(model, biped.trunk, [sole.body for sole in soles]),
+    )
+
+
+def _edge_middle(sole: Sole, end: int) -> tuple[float, float]:
+    """m, x and y in the sole's frame: the middle of the edge at the toes (1) or at the heel (-1)."""
+    y = _edge_ends(sole, end)
+    return end * sole.half_length, float(0.5 * (y.min() + y.max()))
+
+
+def _edge_ends(sole: Sole, end: int) -> np.ndarray:
+    """m, y of the corners at the toes (1) or at the heel (-1)."""
+    last: np.ndarray = end * sole.outline[:, 0] >= (1.0 - EDGE) * sole.half_length
+    return sole.outline[last, 1]
+
+
+def _edge(sole: Sole, end: int) -> Sole:
+    """What a foot that is pitched stands on: a narrow strip across it, in a frame amid the strip."""
+    x, y = NARROW * sole.leg, max(0.5 * float(np.ptp(_edge_ends(sole, end))), NARROW * sole.leg)
+    return replace(sole, outline=np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))
+
+
+@inlined
+def see_body(senses, body):
+    """Take over the state: where the soles are and how everything moves."""
+    soles, linkage = body.soles, body.linkage
+    motion = body.whole if linkage.loops else body.motion
+    dense_inertia(senses, motion.inertia)
+    for k in range(2):
+        at, turned = senses.xpos[soles.body[k]], senses.xmat[soles.body[k]]
+        for r in range(3):
+            body.place[k, r] = at[r]
+            for c in range(3):
+                body.place[k, r] += turned[3 * r + c] * soles.centre[k, c]
+                value = 0.0
+                if soles.point:  # the frame of the ground, not of a leg that turns over it
+                    value = 1.0 if r == c else 0.0
+                else:
+                    for i in range(3):
+                        value += turned[3 * r + i] * soles.rotation[k, i, c]
+                body.motion.rotation[k, r, c] = value
+        body.place[k, 2] -= soles.radius[k]
+        J, v, drift = motion.jacobian[k], body.velocity[k], motion.drift[k]
+        translation(senses, soles.tree, soles.body[k], k, body.place[k], J[:3], v[:3], drift[:3])
+        rotation_of(senses, soles.tree, soles.body[k], k, J[3:], v[3:], drift[3:])
+    for j in range(motion.bias.size):
+        motion.bias[j] = senses.qfrc_bias[j] - senses.qfrc_passive[j]
+    for c in range(3):
+        body.com[c] = senses.subtree_com[soles.trunk, c]
+        # The base's three translations carry the whole robot: their rows of M are its mass times the Jacobian of com.
+        value = 0.0
+        for j in range(motion.bias.size):
+            value += motion.inertia[c, j] * senses.qvel[j]
+        body.com_velocity[c] = value / body.mass
+    if linkage.loops:
+        solve_linkage(senses, linkage)
+        reduce_motion(linkage, motion, body.motion)
+
+
+@inlined
+def solve_body(body, feet):
+    """Write the torques that come nearest to the targets, with the first ``feet`` of ``standing`` on the ground.
+
+    False if there is no solution; then torques and wrenches are those of before.
+    """
+    targets = body.targets
+    for k in range(2):
+        for c in range(6):
+            targets.feet_weight[k, c] = body.swing_weight[c]
+    for s in range(feet):
+        for c in range(6):
+            targets.feet_weight[body.standing[s], c] = body.stance_weight[c]
+    problem = body.alone if feet == 1 else body.both
+    if not assemble(body.motion, body.mass, body.standing, targets, body.limits, problem):
+        return False
+    if solve_quadratic_program(problem.program, problem.work) != SOLVED:
+        return False
+    x, C, nu = problem.work.x, problem.program.C, body.torque.size
+    for k in range(nu):
+        value = problem.torque_bias[k]
+        for j in range(x.size):
+            value += C[k, j] * x[j]
+        body.torque[k], body.acceleration[k] = value, x[k]
+    for k in range(2):
+        for c in range(6):
+            body.wrench[k, c] = 0.0
+    for s in range(feet):
+        for c in range(6):
+            body.wrench[body.standing[s], c] = x[nu + 6 * s + c]
+    return True
+
+
+def wrench_rows(sole: Sole, friction: float, margin: float) -> np.ndarray:
+    """(R, 6) rows that are >= 0 for a wrench (force, moment about the sole's middle; sole's frame) that friction and
+    the outline allow; the pressure centre stays ``margin`` (m) inside, less where an edge is near the middle: the
+    margins of a pointed sole would leave nothing of its point.
+    """
+    rows = [[*-side[:2], -side[2], 0.0, 0.0, 0.0] for side in friction_pyramid(friction, SIDES)]
+    pyramid = friction / math.sqrt(2.0)  # inside the cone
+    # The torsion a rectangle pressed at its corners bears, given force and pressure centre: Caron, Pham and Nakamura
+    # 2015, "Stability of surface contacts for humanoid robots", eq. (16)-(18).
+    X, Y = sole.half_length, sole.half_width
+    for one in (1.0, -1.0):
+        for other in (1.0, -1.0):
+            for sign in (1.0, -1.0):
+                rows.append(
+                    [-one * Y, -other * X, pyramid * (X + Y), -one * sign * pyramid, -other * sign * pyramid, -sign]
+                )
+    ahead = np.roll(sole.outline, -1, axis=0)
+    for (x, y), (ex, ey) in zip(sole.outline, ahead - sole.outline, strict=True):
+        length = math.hypot(ex, ey)
+        if length > 1e-6:
+            nx, ny = -ey / length, ex / length  # inward; the pressure centre is (-my, mx) / fz
+            off = -(nx * x + ny * y)  # of the edge from the middle
+            rows.append([0.0, 0.0, off - margin * min(1.0, max(off, 0.0) / sole.half_width), ny, -nx, 0.0])
+    return np.array(rows, dtype=float)
+
+
+def _equally_long(rows: list[np.ndarray]) -> np.ndarray:
+    """Stacked; what is shorter repeats its last row."""
+    longest = max(len(one) for one in rows)
+    return np.stack([np.concatenate([one, np.repeat(one[-1:], longest - len(one), axis=0)]) for one in rows])
