@@ -12,7 +12,8 @@ import pytest
 from commands import HOME, footfall_process, one_line
 
 import footfall
-from footfall.cli import COMMANDS, main, result
+from footfall.cli import COMMANDS, main
+from footfall.cli.shared import result
 from footfall.contact import law_class, laws
 from footfall.recording import load_recording
 from footfall.robot import load_robot, robots

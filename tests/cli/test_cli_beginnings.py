@@ -119,7 +119,7 @@ class Terminal(io.StringIO):
 
 
 def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
-    from footfall.cli.output import progress_bar, sentences_bar
+    from footfall.cli.shared.output import progress_bar, sentences_bar
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
@@ -139,7 +139,7 @@ def test_bars_have_sensible_units_on_a_terminal(monkeypatch):
 
 
 def test_where_there_is_no_terminal_sentences_are_lines(capsys):
-    from footfall.cli.output import progress_bar, sentences_bar
+    from footfall.cli.shared.output import progress_bar, sentences_bar
 
     with progress_bar("ball", 5.0, "s") as move:
         assert move is None

@@ -13,9 +13,9 @@ from commands import footfall_process, one_line
 from robot_models import HOPPER
 
 from footfall.cli import main
-from footfall.cli.grounds import ground_options
-from footfall.cli.push import parse_push
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.grounds import ground_options
+from footfall.cli.shared.push import parse_push
+from footfall.cli.shared.usage import UsageError
 from footfall.ground import Ground
 from footfall.recording import load_recording
 from footfall.robot import load_robot
@@ -227,14 +227,14 @@ def test_a_place_that_cannot_be_written_is_one_sentence(capsys, tmp_path):
 
 
 def test_figures_of_a_robot_without_weight_are_json(capsys, tmp_path):
-    from footfall.cli.output import print_json
+    from footfall.cli.shared.output import print_json
 
     print_json({"a": math.nan, "b": [math.inf, 1.0]})
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.0]}
 
 
 def test_values_of_numpy_are_json_in_every_command(capsys, tmp_path):
-    from footfall.cli.output import print_json
+    from footfall.cli.shared.output import print_json
 
     given = {"met": np.bool_(True), "n": np.int64(3), "x": np.float64(math.nan), "v": np.arange(2.0), "at": tmp_path}
     print_json([given, (np.float32(0.5), {"deep": np.array([[True, False]])})])

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TextIO
 
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.usage import UsageError
 from footfall.errors import FootfallError, FootfallWarning, did_you_mean
 from footfall.garbage import search_garbage_seldom
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.output import print_json
-from footfall.cli.recordings import loaded
+from footfall.cli.shared.output import print_json
+from footfall.cli.shared.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)

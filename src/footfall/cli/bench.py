@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, say, sentences_bar
+from footfall.cli.shared.output import print_json, print_table, say, sentences_bar
 from footfall.errors import FootfallError
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.measured import MeasuredOptions, errors_of, show_errors
-from footfall.cli.options import with_options
-from footfall.cli.output import print_json, print_table, progress_bar, quantity, say
-from footfall.cli.task import TaskOptions
+from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.output import print_json, print_table, progress_bar, quantity, say
+from footfall.cli.shared.task import TaskOptions
 
 if TYPE_CHECKING:
     from footfall.study.compare import Comparison

@@ -58,7 +58,7 @@ class Command:
 
 def _values() -> dict[str, tuple[str, ...]]:
     """What may follow an option."""
-    from footfall.cli.grounds import ground_options
+    from footfall.cli.shared.grounds import ground_options
     from footfall.contact import laws
     from footfall.control import controllers
 

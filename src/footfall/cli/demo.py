@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.output import print_table, say
-from footfall.cli.result import conclude, simulate
+from footfall.cli.shared.output import print_table, say
+from footfall.cli.shared.result import conclude, simulate
 
 if TYPE_CHECKING:
     from footfall.recording import Recording

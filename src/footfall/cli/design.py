@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.usage import UsageError
 from footfall.cli.sweep import read_toml
-from footfall.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.study.design import Design

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.output import print_json
+from footfall.cli.shared.output import print_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Command:
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.cli.usage import UsageError
+        from footfall.cli.shared.usage import UsageError
         from footfall.recording import load_recording
 
         if self.what is not None and self.file.suffix.lower() not in (".mot", ".sto"):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.options import with_options
-from footfall.cli.output import print_facts, print_json, print_table, seconds, sentences_bar
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.output import print_facts, print_json, print_table, seconds, sentences_bar
+from footfall.cli.shared.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
     from footfall.gait.constraints import GaitConstraints, Row

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, say
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_facts, print_json, say
+from footfall.cli.shared.usage import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar, say
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.study.fit import Fit

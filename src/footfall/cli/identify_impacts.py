@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar
+from footfall.cli.shared.output import print_json, print_table, progress_bar
 
 RULES = ("newton", "poisson", "energetic")
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar, say
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.usage import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, print_table, print_text, without_markup
+from footfall.cli.shared.options import field_comments
+from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, without_markup
 
 if TYPE_CHECKING:
     from footfall.contact.base import Law
 
 SEES = {"point": "one point", "coupled": "all points", "native": "all points"}
-COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _options(law: type[Law]) -> list[dict[str, Any]]:
     notes: dict[str, str] = {}
     for one in reversed(law.__mro__):
         try:
-            notes |= dict(COMMENTED.findall(inspect.getsource(one)))
+            notes |= field_comments(one)
         except (OSError, TypeError):  # a law made from a function has no class in any file
             continue
     return [

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_json
+from footfall.cli.shared.usage import UsageError
 
 CONTROLLER = '''"""The controller {name}: torques from what the robot does now. Run it: python {file}"""
 

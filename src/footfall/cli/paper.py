@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, print_table, sentences_bar
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_facts, print_json, print_table, sentences_bar
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.papers import PaperResult

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from footfall.cli.measured import MeasuredOptions
-from footfall.cli.output import print_json, print_table
-from footfall.cli.recordings import loaded
+from footfall.cli.shared.measured import MeasuredOptions
+from footfall.cli.shared.output import print_json, print_table
+from footfall.cli.shared.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Command(MeasuredOptions):
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.cli.usage import UsageError
+        from footfall.cli.shared.usage import UsageError
         from footfall.errors import did_you_mean
         from footfall.show.plots import PLOTS, plot, save_plot
 

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from footfall.cli.output import print_json, say, sentences_bar
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.shared.output import print_json, say, sentences_bar
+from footfall.cli.shared.robot_choice import RobotChoice
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.options import with_options
-from footfall.cli.output import print_json, print_table, progress_bar, say
-from footfall.cli.push import parse_push
-from footfall.cli.task import SettingOptions
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.push import parse_push
+from footfall.cli.shared.task import SettingOptions
 
 #: The first try where no push is given, times the weight.
 FIRST = 0.1

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.measured import MeasuredOptions, errors_of, show_errors
-from footfall.cli.output import print_json
-from footfall.cli.recordings import loaded
+from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
+from footfall.cli.shared.output import print_json
+from footfall.cli.shared.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.output import print_facts, print_json, print_table, print_text
-from footfall.cli.robot_choice import RobotOptions
+from footfall.cli.shared.output import print_facts, print_json, print_table, print_text
+from footfall.cli.shared.robot_choice import RobotOptions
 
 if TYPE_CHECKING:
     from footfall.robot import Robot

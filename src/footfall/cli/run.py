@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import with_options
-from footfall.cli.result import conclude, simulate
-from footfall.cli.task import TaskOptions
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.result import conclude, simulate
+from footfall.cli.shared.task import TaskOptions
 
 
 @dataclass(frozen=True, kw_only=True)

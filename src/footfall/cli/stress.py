@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar
+from footfall.cli.shared.output import print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from footfall.study.random_states import Outcome

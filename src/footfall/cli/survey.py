@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, say
+from footfall.cli.shared.output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from footfall.robot import Robot

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.output import print_json, print_table, progress_bar, say, seconds
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.output import print_json, say
+from footfall.cli.shared.output import print_json, say
 
 
 @dataclass(frozen=True, kw_only=True)

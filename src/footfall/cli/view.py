@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from footfall.cli.options import with_options
-from footfall.cli.recordings import loaded
 from footfall.cli.run import Command as RunCommand
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.recordings import loaded
 
 
 @dataclass(frozen=True, kw_only=True)

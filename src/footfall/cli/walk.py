@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.options import with_options
-from footfall.cli.output import print_facts, print_json, say
-from footfall.cli.result import figures
-from footfall.cli.under_control import UnderControl
+from footfall.cli.shared.options import with_options
+from footfall.cli.shared.output import print_facts, print_json, say
+from footfall.cli.shared.result import figures
+from footfall.cli.shared.under_control import UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from footfall.cli.output import print_json, say
+from footfall.cli.shared.output import print_json, say
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Command:
 
     def run(self) -> int:
         from footfall.cache_folder import cache_folder
-        from footfall.cli.usage import UsageError
+        from footfall.cli.shared.usage import UsageError
         from footfall.errors import FootfallError
         from footfall.simulation.warm import warm
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.output import print_table
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.output import print_table
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.files.measured import Measured

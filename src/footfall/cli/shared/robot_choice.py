@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.options import changed
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.options import changed
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.robot import Robot

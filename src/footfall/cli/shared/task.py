@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
-from footfall.cli.options import changed
-from footfall.cli.push import parse_push
-from footfall.cli.robot_choice import RobotChoice
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.options import changed
+from footfall.cli.shared.push import parse_push
+from footfall.cli.shared.robot_choice import RobotChoice
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     import numpy as np

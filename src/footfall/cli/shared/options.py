@@ -7,6 +7,7 @@ built-in robot. What a controller calls as nothing else is called may be typed w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, make_dataclass
 from importlib import import_module
@@ -15,12 +16,14 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
-from footfall.cli.grounds import ground_options
-from footfall.cli.laws import COMMENTED
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.grounds import ground_options
+from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
 Command = TypeVar("Command")
+
+#: A field of a dataclass with a comment on its line.
+_COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
 
 
 def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
@@ -51,6 +54,11 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
 
 
+def field_comments(of: type) -> dict[str, str]:
+    """The comments beside the fields of a dataclass, by field: they are the help of options."""
+    return dict(_COMMENTED.findall(getsource(of)))
+
+
 def changed(options: Any) -> dict[str, Any]:
     """Those of a dataclass's values that are not its defaults."""
     values = {one.name: (getattr(options, one.name), one.default) for one in fields(options)} if options else {}
@@ -72,7 +80,7 @@ def _typeable(controller: type, taken: set[str]) -> type:
 
     Names that are not ``taken`` by the command can be typed alone.
     """
-    hints, notes = get_type_hints(controller), dict(COMMENTED.findall(getsource(controller)))
+    hints, notes = get_type_hints(controller), field_comments(controller)
     added = []
     for one in fields(controller):
         if hints[one.name] in (int, float, str, bool, float | None, str | None):

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from footfall.cli.output import print_facts, print_json, progress_bar, quantity, say, seconds
+from footfall.cli.shared.output import print_facts, print_json, progress_bar, quantity, say, seconds
 from footfall.errors import FootfallError, FootfallWarning
 
 if TYPE_CHECKING:

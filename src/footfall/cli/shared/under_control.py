@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.push import parse_push
-from footfall.cli.result import save, simulate
-from footfall.cli.robot_choice import RobotChoice
+from footfall.cli.shared.push import parse_push
+from footfall.cli.shared.result import save, simulate
+from footfall.cli.shared.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
     from footfall.recording import Recording

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.recording import Recording

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from footfall.cli.usage import UsageError
+from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
     from footfall.record import Push
