@@ -27,7 +27,7 @@ SOURCE = Path(footfall.__file__).parent
 SELDOM = """
 from footfall.compiled import apart
 from footfall.simulation.warm import compile_loop
-from footfall.engine.near_bodies import list_body
+from footfall.engine.other_bodies.near import list_body
 compile_loop()
 assert not list_body._linked
 apart.compile_cold()

@@ -11,9 +11,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.engine.dormand_prince import STAGES, VAIN, WEIGHTS, make_flow, set_part, slow_down
-from footfall.engine.event_search import touch_down
-from footfall.engine.period import TIRED, begins_soft
+from footfall.engine.events.dormand_prince import STAGES, VAIN, WEIGHTS, make_flow, set_part, slow_down
+from footfall.engine.events.period import TIRED, begins_soft
+from footfall.engine.events.search import touch_down
 from footfall.errors import SimulationError
 from footfall.study.random_states import random_start, rough_grounds
 

@@ -17,8 +17,8 @@ from real_robots import FILES, real_robot
 import footfall as ff
 from footfall.contact.base import CoupledLaw
 from footfall.contact.setting import Setting
-from footfall.engine.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
-from footfall.engine.joint_rows import make_joint_rows
+from footfall.engine.constraints.active_set import HOLDS, LIMIT, OPEN, SLIPS_DOWN, SLIPS_UP
+from footfall.engine.constraints.joint_rows import make_joint_rows
 from footfall.engine.servos import damping_servos
 from footfall.solve.effort import EFFORT, round_cost
 

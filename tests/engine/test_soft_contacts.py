@@ -9,7 +9,7 @@ from engine import reference
 from engine.test_joint_constraints import EQUALITIES, on_real_robots, puppet, real
 
 import footfall as ff
-from footfall.engine.soft_contacts import folds
+from footfall.engine.mujoco_law.soft_contacts import folds
 from footfall.simulation.scene import compose
 
 # Of the largest acceleration. Both solve the same equations: what is left is rounding times the condition of M and of

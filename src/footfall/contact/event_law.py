@@ -1,7 +1,8 @@
 """The contract of laws that are driven by events.
 
 Such a law knows two motions: smooth ones, between events, and jumps of the velocity, at events. The engine
-(:mod:`footfall.engine.events`) says which points are in contact, finds the instants at which that changes, and asks
+(:mod:`footfall.engine.events.integration`) says which points are in contact, finds the instants at which that
+changes, and asks
 
 - ``kernel`` for the forces of the points in contact, as of any coupled law, but that ``dt`` is of no meaning. Its
   ``mode`` says what each point is about to do: 0 it leaves, 1 it stays, 2 it slides. It answers 0, 1 if it found no

@@ -2,8 +2,8 @@
 
 One contact of MuJoCo's per touching point, with Footfall's gap and frame, in place of MuJoCo's collision detection
 between feet and floor: so the comparison is of contact models, not of collision detectors, and works on any ground. The
-solution is that of MuJoCo's own solver, found by :mod:`footfall.engine.native_step` to the last digits. Where a model
-asks for another solver than Newton's, it is MuJoCo's that is asked.
+solution is that of MuJoCo's own solver, found by :mod:`footfall.engine.mujoco_law.step` to the last digits. Where a
+model asks for another solver than Newton's, it is MuJoCo's that is asked.
 """
 
 from __future__ import annotations

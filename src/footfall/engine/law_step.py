@@ -5,13 +5,23 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
-from footfall.engine.joint_rows import (
+from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
+from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
     joint_slope,
     set_joint_states,
+)
+from footfall.engine.constraints.shared_rows import (
+    add_shared_row_forces,
+    answer_with,
+    begin_shared_line,
+    check_shared_rows,
+    eliminate_rows,
+    reduce_mobility,
+    set_shared_states,
+    shared_slope,
 )
 from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
 from footfall.engine.mobility import (
@@ -22,18 +32,8 @@ from footfall.engine.mobility import (
     half_solve,
     mobility,
 )
-from footfall.engine.native_step import native_step
-from footfall.engine.near_bodies import all_point_forces, release_all
-from footfall.engine.shared_rows import (
-    add_shared_row_forces,
-    answer_with,
-    begin_shared_line,
-    check_shared_rows,
-    eliminate_rows,
-    reduce_mobility,
-    set_shared_states,
-    shared_slope,
-)
+from footfall.engine.mujoco_law.step import native_step
+from footfall.engine.other_bodies.near import all_point_forces, release_all
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 from footfall.solve.effort import EFFORT, bodies_near, for_bodies, round_cost

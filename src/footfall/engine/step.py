@@ -17,15 +17,15 @@ from footfall.engine.bridge import (
 )
 from footfall.engine.clearance import bodies_are_apart
 from footfall.engine.clock import overdue
-from footfall.engine.joint_rows import evaluate_joint_rows, fold_joint_rows
+from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
+from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.kinematics import find_friction, keep_memory, restore_memory
 from footfall.engine.law_step import coupled_forces, forces_and_acceleration
-from footfall.engine.native_step import native_step
-from footfall.engine.near_bodies import lacks_room, locate_all, roll_all_anchors, too_small
-from footfall.engine.others import MAY_GROW
+from footfall.engine.mujoco_law.step import native_step
+from footfall.engine.other_bodies.near import lacks_room, locate_all, roll_all_anchors, too_small
+from footfall.engine.other_bodies.points import MAY_GROW
+from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
-from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
-from footfall.engine.shared_rows import forget_shared_rows, read_shared_rows
 from footfall.engine.stages import (
     add_damping,
     add_servo_damping,
@@ -119,11 +119,11 @@ class Loop(NamedTuple):
     """All that the loop of a run reads and writes; each part by reference."""
 
     world: Any  # :class:`footfall.engine.world.World`
-    points: Any  # :class:`footfall.engine.others.AllPoints`
+    points: Any  # :class:`footfall.engine.other_bodies.points.AllPoints`
     contacts: Any  # :class:`footfall.solve.contacts.Contacts`
     scratch: Any  # :class:`footfall.engine.world.Scratch`
     conditions: Any
-    laws: Any  # :class:`Laws`, or :class:`footfall.engine.events.EventLaws`
+    laws: Any  # :class:`Laws`, or :class:`footfall.engine.events.integration.EventLaws`
     tape: Any  # :class:`footfall.engine.tape.Tape`
     outcome: Any  # described in :mod:`footfall.engine.tape`
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from footfall.engine import bridge
 from footfall.engine.clock import Clock, make_clock
-from footfall.engine.joint_rows import JointRows
-from footfall.engine.others import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
+from footfall.engine.constraints.joint_rows import JointRows
+from footfall.engine.constraints.shared_rows import MadeRows, SharedRows
+from footfall.engine.mujoco_law.soft_contacts import SoftContacts
+from footfall.engine.other_bodies.points import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.servos import Servos, damping_servos
-from footfall.engine.shared_rows import MadeRows, SharedRows
-from footfall.engine.soft_contacts import SoftContacts
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
@@ -200,7 +200,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
 
 
 def with_size(points: AllPoints, contacts: Contacts, size: int) -> tuple[AllPoints, Contacts]:
-    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.others` beside the feet.
+    """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.other_bodies.points` beside the feet.
 
     Arrays are the first rows of those given, but for operators between bodies.
     """

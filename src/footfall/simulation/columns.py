@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.engine.other_places import other_places
-from footfall.engine.other_tape import OtherTape
+from footfall.engine.other_bodies.recorded_places import other_places
+from footfall.engine.other_bodies.tape import OtherTape
 from footfall.ground import Ground
 from footfall.robot import Robot
 

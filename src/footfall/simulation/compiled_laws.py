@@ -11,12 +11,13 @@ from footfall.compiled import function_pointer
 from footfall.contact.base import CoupledLaw, PointLaw, point_signature
 from footfall.contact.event_law import EventLaw
 from footfall.contact.trial import is_foreign, try_out
-from footfall.engine import events, step
+from footfall.engine import step
+from footfall.engine.events import integration
 from footfall.simulation.setup import Setup
 from footfall.solve.contacts import coupled_signature
 
 
-def compiled_laws(sim: Setup) -> step.Laws | events.EventLaws:
+def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     """What the loop takes of the law."""
     law, laws = sim.law, idle_laws()
     if isinstance(law, PointLaw):
@@ -33,7 +34,7 @@ def compiled_laws(sim: Setup) -> step.Laws | events.EventLaws:
         return laws
     rough = law.in_steps()
     in_steps = idle_laws()._replace(coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)))
-    return events.EventLaws(laws, law.impact_pointer(), in_steps)
+    return integration.EventLaws(laws, law.impact_pointer(), in_steps)
 
 
 def _numbers(resolved: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from footfall.contact.base import PointLaw
 from footfall.contact.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import recovery, step
-from footfall.engine.others import LACKING, SIZES
+from footfall.engine.other_bodies.points import LACKING, SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
 from footfall.record import Failure, RunWarning

@@ -20,10 +20,11 @@ import numpy as np
 from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
 from footfall.contact.stable_step import longest_stable_step
-from footfall.engine import events, step
-from footfall.engine.others import AllPoints, Around
+from footfall.engine import step
+from footfall.engine.constraints.shared_rows import most_shared_rows
+from footfall.engine.events import integration
+from footfall.engine.other_bodies.points import AllPoints, Around
 from footfall.engine.servos import damping_servos
-from footfall.engine.shared_rows import most_shared_rows
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import Guard, make_guard, make_points
 from footfall.ground import Ground
@@ -45,7 +46,7 @@ class Prepared(NamedTuple):
     guard: Guard
     plan: step.Plan  # its numbers of steps are those of no run
     ground: step.Surface
-    laws: step.Laws | events.EventLaws
+    laws: step.Laws | integration.EventLaws
     longest: float | None  # s, see :func:`longest_stable_step`; None also where the law does not mind
     law_signals: int
     sample_bytes: int  # that a sample without signals takes
@@ -76,7 +77,7 @@ def _prepare(sim: Setup) -> Prepared:
     return prepared_with(sim, laws, longest)
 
 
-def prepared_with(sim: Setup, laws: step.Laws | events.EventLaws, longest: float | None) -> Prepared:
+def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: float | None) -> Prepared:
     """What runs share if the loop takes these laws."""
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven

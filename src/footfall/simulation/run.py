@@ -15,11 +15,12 @@ import numpy as np
 
 from footfall.compiled import waited_for_code
 from footfall.contact.stable_step import warn_of_long_steps
-from footfall.engine import events, step
+from footfall.engine import step
 from footfall.engine.clock import set_limit
-from footfall.engine.dormand_prince import painleve_warnings
-from footfall.engine.joint_rows import guess_slips
-from footfall.engine.others import LIVE, LOST, of_feet
+from footfall.engine.constraints.joint_rows import guess_slips
+from footfall.engine.events import integration
+from footfall.engine.events.dormand_prince import painleve_warnings
+from footfall.engine.other_bodies.points import LIVE, LOST, of_feet
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
 from footfall.record import Failure, Push
@@ -87,7 +88,7 @@ class Run:
         sim = self.simulation = simulation
         qpos, qvel, start = task.qpos, task.qvel, task.start
         robot, law, dt = sim.robot, sim.law, sim.dt
-        self._engine: Any = events if law.event_driven else step
+        self._engine: Any = integration if law.event_driven else step
         helper = start_helper(self._engine.advance, "events" if law.event_driven else "step", law.kernels())
         types = [] if helper is None else loop_types(sim)
         if helper is not None:
@@ -199,7 +200,7 @@ class Run:
         return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._laid_out, 0, 0)))
 
     def resize(self, size: int) -> None:
-        """Give the run room for points beside the feet, as ``SIZES[size]`` of :mod:`footfall.engine.others` has it."""
+        """Give the run room for points beside the feet, as ``SIZES[size]`` has it."""
         space = self.workspace
         try:
             space.resize(self.simulation, size, len(self.tape.time))

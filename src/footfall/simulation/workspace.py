@@ -17,12 +17,13 @@ import numpy as np
 from footfall.compiled import ByReference
 from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
-from footfall.engine import events, step
+from footfall.engine import step
 from footfall.engine.clearance import make_clearance
-from footfall.engine.dormand_prince import Flow, carry_over, make_flow
+from footfall.engine.constraints.shared_rows import make_made_rows, make_shared_rows
+from footfall.engine.events import integration
+from footfall.engine.events.dormand_prince import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
-from footfall.engine.others import CHANGING, SIZES, Others, own_copy, with_places, with_tape
-from footfall.engine.shared_rows import make_made_rows, make_shared_rows
+from footfall.engine.other_bodies.points import CHANGING, SIZES, Others, own_copy, with_places, with_tape
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape
 from footfall.engine.world import (
     Pushes,
@@ -110,13 +111,13 @@ class Workspace:
         flow = None if self.flow is None else ByReference(self.flow)
         self.parts: tuple[Any, ...] = (world, *of_points, conditions, laws, flow)
 
-    def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | events.EventLaws:
+    def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | integration.EventLaws:
         """The law with arrays to compute in, which this workspace keeps."""
         made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in in_steps_too(law)]
         self.of_law = [None if one is None else ByReference(one) for one in made]
         return self._computing_in_scratch()
 
-    def _computing_in_scratch(self) -> step.Laws | events.EventLaws:
+    def _computing_in_scratch(self) -> step.Laws | integration.EventLaws:
         own, *in_steps = [0 if one is None else one.address for one in self.of_law]
         laws = self._laws
         if isinstance(laws, step.Laws):
@@ -150,7 +151,7 @@ class Workspace:
         return max(self._layouts)
 
     def resize(self, sim: Setup, size: int, samples: int) -> None:
-        """Lay out the loop's parts with room for ``SIZES[size]`` of :mod:`footfall.engine.others`, on record, too."""
+        """Lay out the loop's parts with room for ``SIZES[size]`` points beside the feet, on record, too."""
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         if size in self._layouts:
@@ -296,5 +297,5 @@ def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
 def loop_types(sim: Setup) -> list[Any]:
     """The types of the parts of a loop: they are known before the law is compiled."""
     idle = idle_laws()
-    laws = events.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
+    laws = integration.EventLaws(idle, idle.coupled, idle) if sim.law.event_driven else idle
     return [numba.typeof(part) for part in Workspace(sim, prepared_with(sim, laws, None)).parts if part is not None]

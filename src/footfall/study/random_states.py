@@ -19,9 +19,9 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
-from footfall.engine.contact_set import SLOW
-from footfall.engine.other_places import other_places
-from footfall.engine.period import UNSOUND_IN_CURVES
+from footfall.engine.events.contact_set import SLOW
+from footfall.engine.events.period import UNSOUND_IN_CURVES
+from footfall.engine.other_bodies.recorded_places import other_places
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
 from footfall.errors import check_seed

@@ -75,7 +75,7 @@ class State(NamedTuple):
     tally: Any  # (TALLIES,) measures, see above
     push: Any  # (P, 3) N, contact forces of the last step on points of feet, world frame
     beside: Any  # (3,) N, all others together
-    row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.active_set`
+    row_state: Any  # (R,) whether each constraint of a joint holds, see :mod:`footfall.engine.constraints.active_set`
     row_inertia: Any  # (R,) what it adds to its dof if it does, kg or kg m2
     seated: Any  # (B,) points of each body beside the feet that have a place, on a GPU those that are near the ground
 

@@ -1,8 +1,8 @@
 """Points beside the feet in worlds on a CPU: what each world keeps of them, and what a thread lays out for its world.
 
-As in a single run (:mod:`footfall.engine.others`), but with all places there from the start. A world keeps who has a
-place; where its points are on their bodies, and which bodies have a slot, a thread writes down anew when it turns to
-the world, so that this is needed once for each thread.
+As in a single run (:mod:`footfall.engine.other_bodies.points`), but with all places there from the start. A world
+keeps who has a place; where its points are on their bodies, and which bodies have a slot, a thread writes down anew
+when it turns to the world, so that this is needed once for each thread.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numba import types
 
 from footfall.compiled import cold, generated, inlined
 from footfall.engine.dynamics.tree import Tree
-from footfall.engine.near_bodies import live
-from footfall.engine.other_tape import OtherTape, make_other_tape
-from footfall.engine.others import AllPoints, Others
+from footfall.engine.other_bodies.near import live
+from footfall.engine.other_bodies.points import AllPoints, Others
+from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
 
 
 class Beside(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.kinematics import locate, near_forces, release
-from footfall.engine.near_bodies import (
+from footfall.engine.other_bodies.near import (
     all_point_forces,
     free_far_places,
     insert,
@@ -24,10 +24,10 @@ from footfall.engine.near_bodies import (
     release_all,
     too_small,
 )
-from footfall.engine.nearest_place import Below, is_far, touches_soon, touching_place
-from footfall.engine.other_tape import OtherTape
-from footfall.engine.others import AllPoints
-from footfall.engine.sample_of_all import add_others, add_step_of_all, begin_sample_of_all, who_has
+from footfall.engine.other_bodies.nearest_place import Below, is_far, touches_soon, touching_place
+from footfall.engine.other_bodies.points import AllPoints
+from footfall.engine.other_bodies.samples import add_others, add_step_of_all, begin_sample_of_all, who_has
+from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.engine.worlds.arrays import Soles
 from footfall.engine.worlds.feet_alone import all_of, never, nothing
@@ -38,7 +38,7 @@ from footfall.solve.contacts import OPEN
 
 
 class Rest(NamedTuple):
-    """Q points on B bodies beside the feet, constant. See :class:`footfall.engine.others.Others`."""
+    """Q points on B bodies beside the feet, constant. See :class:`footfall.engine.other_bodies.points.Others`."""
 
     feet: int
     first: int
@@ -233,7 +233,7 @@ def list_own_points(world, points, contacts, b, count, below):
 
 @inlined
 def locate_every(world, points, contacts, surface, shape, table, margin):
-    """As :func:`footfall.engine.near_bodies.locate_all`."""
+    """As :func:`footfall.engine.other_bodies.near.locate_all`."""
     bad = locate(world, points, contacts, surface, shape, table, margin)
     if bad >= 0:
         return bad

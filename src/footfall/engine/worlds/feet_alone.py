@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.kinematics import locate, point_forces, release_far, roll_anchors
-from footfall.engine.near_bodies import (
+from footfall.engine.other_bodies.near import (
     all_point_forces,
     free_far_places,
     lacks_room,
@@ -14,7 +14,7 @@ from footfall.engine.near_bodies import (
     roll_all_anchors,
     too_small,
 )
-from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
+from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
 from footfall.engine.tape import add_step, begin_sample
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.step import advance_world

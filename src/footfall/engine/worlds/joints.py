@@ -6,16 +6,16 @@ As in :mod:`footfall.engine.law_step`, without what MuJoCo would have to make (l
 from __future__ import annotations
 
 from footfall.compiled import inlined, kernel
-from footfall.engine.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
-from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
-from footfall.engine.dynamics.joint_forces import damp_servos
-from footfall.engine.joint_rows import (
+from footfall.engine.constraints.active_set import ENOUGH, EXACT, HALVINGS, ROUNDS, SOME
+from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
     check_joint_rows,
     fold_joint_rows,
     joint_slope,
     set_joint_states,
 )
+from footfall.engine.dynamics.inertia import add_to_diagonal, factor, joint_inertia
+from footfall.engine.dynamics.joint_forces import damp_servos
 from footfall.engine.mobility import finish_solve, half_solve
 from footfall.solve.dense import copy
 

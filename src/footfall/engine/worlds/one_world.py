@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
+from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies
-from footfall.engine.joint_rows import JointRows
 from footfall.engine.kinematics import Points
 from footfall.engine.tape import Held
 from footfall.solve.contacts import Contacts

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.engine.active_set import ROUNDS
+from footfall.engine.constraints.active_set import ROUNDS
+from footfall.engine.constraints.joint_rows import evaluate_joint_rows
 from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
 from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.joint_rows import evaluate_joint_rows
 from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
-from footfall.engine.near_bodies import (
+from footfall.engine.other_bodies.near import (
     all_point_forces,
     free_far_places,
     lacks_room,
@@ -24,7 +24,7 @@ from footfall.engine.near_bodies import (
     roll_all_anchors,
     too_small,
 )
-from footfall.engine.sample_of_all import add_step_of_all, begin_sample_of_all
+from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED, TOO_SMALL, runaway
 from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, hold_forces
 from footfall.engine.worlds.arrays import FALLEN

@@ -16,8 +16,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import ByReference, cold, kernel
-from footfall.engine.other_tape import OtherTape
-from footfall.engine.others import LIVE, AllPoints
+from footfall.engine.other_bodies.points import LIVE, AllPoints
+from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
 from footfall.engine.worlds.arrays import Given, Shapes, Space, State, bytes_of, picker, room

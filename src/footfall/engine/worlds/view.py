@@ -14,7 +14,7 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.engine.bridge import mj_com_vel, mj_passive, mj_rne, pointer_to
 from footfall.engine.kinematics import Points, locate
-from footfall.engine.others import of_feet
+from footfall.engine.other_bodies.points import of_feet
 from footfall.engine.stages import add_damping, position_stage
 from footfall.engine.world import World, make_contacts, make_points, make_world
 from footfall.ground import Ground

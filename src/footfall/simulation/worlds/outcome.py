@@ -12,7 +12,7 @@ import mujoco
 import numba
 import numpy as np
 
-from footfall.engine.other_tape import OtherTape
+from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.step import DIVERGED, DONE, NO_GROUND, STOPPED
 from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground

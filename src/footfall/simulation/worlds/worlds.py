@@ -14,7 +14,7 @@ from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.posture import lowest_point
 from footfall.engine.dynamics.tree import make_tree
-from footfall.engine.others import AllPoints, of_feet
+from footfall.engine.other_bodies.points import AllPoints, of_feet
 from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import make_contacts, make_points, with_size

@@ -4,7 +4,7 @@ MuJoCo makes each of them a soft row (its manual, Computation, "Constraint model
 with ``D = 1 / R``, as long as that lies within the row's bounds. A row that *holds* is therefore nothing but more
 inertia, ``(M + D) a = tau + D a_ref``, and it is added to the diagonal of M before M is factored; one that *slips* is a
 constant force. Then contact laws see the constrained robot, and nothing has to be solved in turn. Which rows hold is
-guessed from the last step and corrected in :mod:`footfall.engine.active_set`.
+guessed from the last step and corrected in :mod:`footfall.engine.constraints.active_set`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.engine.active_set import (
+from footfall.engine.constraints.active_set import (
     CANCELLED,
     EQUALITY,
     FRICTION,

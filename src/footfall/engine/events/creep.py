@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.active_set import FRICTION, LIMIT
-from footfall.engine.contact_set import off_course
-from footfall.engine.dormand_prince import KNOWN, ORDER
-from footfall.engine.joint_rows import away_from_limit, beyond_friction
-from footfall.engine.near_bodies import live
-from footfall.engine.period import is_sound, keep_forces
+from footfall.engine.constraints.active_set import FRICTION, LIMIT
+from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
+from footfall.engine.events.contact_set import off_course
+from footfall.engine.events.dormand_prince import KNOWN, ORDER
+from footfall.engine.events.period import is_sound, keep_forces
+from footfall.engine.other_bodies.near import live
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.contacts import STICK
 from footfall.solve.dense import copy

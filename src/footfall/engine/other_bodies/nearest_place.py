@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
-from footfall.engine.others import FAR
+from footfall.engine.other_bodies.points import FAR
 
 #: Points that have come farther than this from the ground give their place back, m.
 KEEP = 0.02

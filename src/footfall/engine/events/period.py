@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN
-from footfall.engine.near_bodies import live
-from footfall.engine.sample_of_all import add_step_of_all
+from footfall.engine.events.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN
+from footfall.engine.other_bodies.near import live
+from footfall.engine.other_bodies.samples import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.engine.tape import SAMPLES, STEPS
 from footfall.solve.contacts import OPEN, STICK

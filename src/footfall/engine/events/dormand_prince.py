@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.engine.others import FAR
+from footfall.engine.other_bodies.points import FAR
 from footfall.engine.servos import damping_servos
 from footfall.ground import Ground
 from footfall.record import RunWarning
@@ -104,7 +104,7 @@ class Flow(NamedTuple):
     gained: np.ndarray  # (ORDER, nv) by how much velocities changed in the last period, and differences of that
     began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
     given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
-    differences: np.ndarray  # (ORDER + 2, 3) see engine/creep.py
+    differences: np.ndarray  # (ORDER + 2, 3) see engine/events/creep.py
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none

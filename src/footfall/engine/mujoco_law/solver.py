@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.engine.bridge import address_of, mj_add_contact, mj_contact_force, pointer_to
-from footfall.engine.soft_contacts import friction
+from footfall.engine.mujoco_law.soft_contacts import friction
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import (
+from footfall.engine.bridge import counter, doubles_at, integers_at
+from footfall.engine.constraints.active_set import (
     CANCELLED,
     EQUALITY,
     HOLDS,
@@ -28,7 +29,6 @@ from footfall.engine.active_set import (
     strongest_pull,
     violates,
 )
-from footfall.engine.bridge import counter, doubles_at, integers_at
 from footfall.solve.dense import cholesky, cholesky_solve
 
 #: Rows that contacts between bodies may have at once: 128 of them with pyramids.

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine.kinematics import Points
-from footfall.engine.other_tape import OtherTape, larger_tape, make_other_tape
+from footfall.engine.other_bodies.tape import OtherTape, larger_tape, make_other_tape
 
 if TYPE_CHECKING:
     from footfall.robot import Robot

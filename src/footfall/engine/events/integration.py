@@ -32,7 +32,8 @@ from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
-from footfall.engine.contact_set import (
+from footfall.engine.constraints.joint_rows import fold_joint_rows
+from footfall.engine.events.contact_set import (
     DRIFT,
     KINK,
     measure_turning,
@@ -43,8 +44,8 @@ from footfall.engine.contact_set import (
     show_touching,
     strike,
 )
-from footfall.engine.creep import creep, creeping_order, note_beginning, note_end
-from footfall.engine.dormand_prince import (
+from footfall.engine.events.creep import creep, creeping_order, note_beginning, note_end
+from footfall.engine.events.dormand_prince import (
     EVENTS,
     INSTEAD,
     KNOWN,
@@ -67,7 +68,7 @@ from footfall.engine.dormand_prince import (
     step_error,
     write_state,
 )
-from footfall.engine.event_in_step import (
+from footfall.engine.events.in_step import (
     end_within,
     friction_change,
     goes_on,
@@ -76,7 +77,19 @@ from footfall.engine.event_in_step import (
     limit_arrival,
     release_friction,
 )
-from footfall.engine.event_search import (
+from footfall.engine.events.period import (
+    TIRED,
+    add_up,
+    begins_soft,
+    is_sound,
+    is_tired,
+    keep_forces,
+    record_period,
+    reuse_stage,
+    start_period,
+    take_time_step,
+)
+from footfall.engine.events.search import (
     NO_BRACKET,
     Bracket,
     about_to_change,
@@ -89,25 +102,12 @@ from footfall.engine.event_search import (
     stay_grounded,
     update_contacts,
 )
-from footfall.engine.joint_rows import fold_joint_rows
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
-from footfall.engine.near_bodies import places
-from footfall.engine.others import MAY_GROW
-from footfall.engine.period import (
-    TIRED,
-    add_up,
-    begins_soft,
-    is_sound,
-    is_tired,
-    keep_forces,
-    record_period,
-    reuse_stage,
-    start_period,
-    take_time_step,
-)
+from footfall.engine.other_bodies.near import places
+from footfall.engine.other_bodies.points import MAY_GROW
+from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
-from footfall.engine.sample_of_all import begin_sample_of_all
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces

@@ -6,8 +6,8 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.near_bodies import body_of, free_places, lacks_room, live
-from footfall.engine.others import LACKING
+from footfall.engine.other_bodies.near import body_of, free_places, lacks_room, live
+from footfall.engine.other_bodies.points import LACKING
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.solve.contacts import OPEN
 

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
-from footfall.engine.joint_rows import TINY, constant_weights, impedance, reference_gains
+from footfall.engine.constraints.joint_rows import TINY, constant_weights, impedance, reference_gains
 
 #: MuJoCo's least coefficient of friction.
 LEAST_FRICTION = 1e-5

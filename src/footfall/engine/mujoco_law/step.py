@@ -1,12 +1,12 @@
 """A step of law mujoco: MuJoCo's soft contacts and all constraint rows from one solution, and the acceleration.
 
 Newton's method on MuJoCo's cost, as its own solver has it (its manual, Computation, "Newton"). Contacts and constraints
-of single joints are folded into the inertia (:mod:`footfall.engine.soft_contacts`, :mod:`footfall.engine.joint_rows`),
-rows over several dofs are eliminated (:mod:`footfall.engine.shared_rows`): with this inertia, H, the next acceleration
-is ``a + H^-1 g``, where the force ``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as
-long as points press and slide as before, the first round is the last. MuJoCo's own solver is asked where rounds do not
-end, where bodies of the robot touch each other with round cones, whose rows have no bounds of their own, and where
-there are more rows to eliminate than dofs to solve for.
+of single joints are folded into the inertia (``soft_contacts``, ``constraints/joint_rows``), rows over several dofs are
+eliminated (``constraints/shared_rows``): with this inertia, H, the next acceleration is ``a + H^-1 g``, where the force
+``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as long as points press and slide as
+before, the first round is the last. MuJoCo's own solver is asked where rounds do not end, where bodies of the robot
+touch each other with round cones, whose rows have no bounds of their own, and where there are more rows to eliminate
+than dofs to solve for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import math
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.active_set import HALVINGS
 from footfall.engine.bridge import (
     mj_factor_m,
     mj_fwd_constraint,
@@ -25,7 +24,8 @@ from footfall.engine.bridge import (
     mj_project_constraint,
     mj_reference_constraint,
 )
-from footfall.engine.joint_rows import (
+from footfall.engine.constraints.active_set import HALVINGS
+from footfall.engine.constraints.joint_rows import (
     TINY,
     add_joint_row_forces,
     evaluate_joint_rows,
@@ -34,11 +34,7 @@ from footfall.engine.joint_rows import (
     set_joint_forces,
     set_joint_states,
 )
-from footfall.engine.kinematics import add_forces, velocities
-from footfall.engine.mobility import finish_solve, half_solve
-from footfall.engine.mujoco_solver import ask_mujoco, set_mode, tell_mujoco, to_middle
-from footfall.engine.near_bodies import release_all
-from footfall.engine.shared_rows import (
+from footfall.engine.constraints.shared_rows import (
     add_shared_row_forces,
     answer_change,
     begin_shared_line,
@@ -47,7 +43,9 @@ from footfall.engine.shared_rows import (
     set_shared_states,
     shared_slope,
 )
-from footfall.engine.soft_contacts import (
+from footfall.engine.kinematics import add_forces, velocities
+from footfall.engine.mobility import finish_solve, half_solve
+from footfall.engine.mujoco_law.soft_contacts import (
     contact_slope,
     evaluate_contacts,
     fold_contacts,
@@ -55,6 +53,8 @@ from footfall.engine.soft_contacts import (
     set_contact_forces,
     set_stiffness,
 )
+from footfall.engine.mujoco_law.solver import ask_mujoco, set_mode, tell_mujoco, to_middle
+from footfall.engine.other_bodies.near import release_all
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, multiply_inertia, solve
 from footfall.solve.dense import copy
 

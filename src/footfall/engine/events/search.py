@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, YOUNG, engine_columns
-from footfall.engine.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide
-from footfall.engine.near_bodies import live
+from footfall.engine.events.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide
+from footfall.engine.other_bodies.near import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
 #: Touch-downs are found to this time, s, or gap, m.

@@ -1,4 +1,4 @@
-"""Bodies beside the feet: which are near the ground, and where they touch it (:mod:`footfall.engine.others`)."""
+"""Bodies beside the feet: which are near the ground, who has a place among the contact points, and where they touch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
-from footfall.engine.nearest_place import KEEP, Below, is_far, support, touches_soon, touching_place
-from footfall.engine.others import FAR, LIVE, LOST, MAY_GROW
+from footfall.engine.other_bodies.nearest_place import KEEP, Below, is_far, support, touches_soon, touching_place
+from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
 

@@ -14,13 +14,13 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import INCONSISTENT
-from footfall.engine.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
-from footfall.engine.dormand_prince import STAGES, rate_within, set_part, set_stage, weight_within
-from footfall.engine.event_search import Bracket, about_to_change, seek_event
-from footfall.engine.joint_rows import away_from_limit, beyond_friction
+from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
+from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
+from footfall.engine.events.dormand_prince import STAGES, rate_within, set_part, set_stage, weight_within
+from footfall.engine.events.search import Bracket, about_to_change, seek_event
 from footfall.engine.kinematics import velocities
-from footfall.engine.near_bodies import locate_all, places
+from footfall.engine.other_bodies.near import locate_all, places
 from footfall.solve.effort import look_cost
 
 #: How far beyond its limit a joint is taken to be there, m or rad, so that it stays so while points are put back.

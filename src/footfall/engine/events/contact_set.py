@@ -11,13 +11,13 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engine_columns
 from footfall.engine.bridge import mj_com_vel
-from footfall.engine.dormand_prince import EVENTS, IMPACTS
-from footfall.engine.joint_rows import fold_equalities
+from footfall.engine.constraints.joint_rows import fold_equalities
+from footfall.engine.constraints.shared_rows import answer_change, hold_rows, reduce_mobility
+from footfall.engine.events.dormand_prince import EVENTS, IMPACTS
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.near_bodies import live, release_all
-from footfall.engine.shared_rows import answer_change, hold_rows, reduce_mobility
+from footfall.engine.other_bodies.near import live, release_all
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.effort import for_bodies

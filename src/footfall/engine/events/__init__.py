@@ -1,0 +1,1 @@
+"""Integration from event to event, for laws of rigid contact."""
