@@ -11,22 +11,20 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import FootfallError, FootfallWarning, StudyError, check_seed
-from footfall.ground import Ground
+from footfall.errors import FootfallWarning, StudyError, check_seed
 from footfall.robot import Robot
-from footfall.simulation import Simulation
 from footfall.study.fit import curvature
-from footfall.study.fit.estimates import PROBES, Estimate, Seen, correlations, estimates, probed
+from footfall.study.fit.estimates import PROBES, Estimate, Probes, Seen, correlations, estimates, probed
 from footfall.study.fit.forces import ForceTrial
 from footfall.study.fit.impacts import ImpactTrial, ellipse_arm, load_impacts, planar_impact
 from footfall.study.fit.kinds import Simulate, kind_of
+from footfall.study.fit.objective import Objective, Simulations, Yardstick
 from footfall.study.fit.ranges import Range, as_ranges
 from footfall.study.fit.result import Fit
 from footfall.study.fit.search import (
@@ -40,7 +38,6 @@ from footfall.study.fit.search import (
     settled,
 )
 from footfall.study.fit.trials import Toss, box, cube, follow, load_tosses, split
-from footfall.study.sweep.settings import put_in
 
 __all__ = [
     "Estimate",
@@ -62,8 +59,7 @@ __all__ = [
 
 #: How often a fit moves to a better place that its probes come across.
 ESCAPES = 3
-#: Error of a trial whose simulation fails, in units of the loss.
-FAILED = 10.0
+#: Parts of the trials in cross-validation, and how often the bootstrap draws.
 FOLDS, DRAWS = 2, 400
 #: Shares of the evaluations: in which the law keeps its defaults, without a part of the trials, and at the end on all.
 FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
@@ -123,90 +119,35 @@ def fit(
     ranges = as_ranges(given or {})
     options = {**base, **(law.options() if isinstance(law, Law) else {})}
     settings = {"robot": "given", "law": {"name": name, **options}, "ground": {"kind": "plane", **(ground or {})}}
-    measure, weighing = simulate or kind.simulate, dict(weights or kind.weights)
     step, made = dt if dt is not None else kind.dt, robot if robot is not None else kind.robot
     assert made is not None
-    count, expected = 0, _expected(len(data), evaluations, list(ranges)) + 2 * len(judge)
-    names = list(ranges)
+    simulations = Simulations(ranges, settings, made, step)
+    yardstick = Yardstick(simulate or kind.simulate, dict(weights or kind.weights))
+    expected = _expected(len(data), evaluations, list(ranges)) + 2 * len(judge)
 
-    @lru_cache(maxsize=1)  # most evaluations vary the law or the ground alone, and loading a robot takes milliseconds
-    def body(**of_robot: float) -> Robot:
-        return made if isinstance(made, Robot) else made(**of_robot)
+    def tell(runs: int) -> None:
+        if progress is not None:
+            progress(min(runs, expected), expected)
 
-    def simulation(shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
-        values = {name: ranges[name].value(share) for name, share in zip(names, shares, strict=True)}
-        of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
-        full = put_in(settings, {name: value for name, value in values.items() if not name.startswith("robot.")})
-        return _simulation(body(**of_robot), full, step), of_robot
-
-    refused: list[FootfallError] = []
-
-    def metrics(sim: Simulation, trial: Any) -> Mapping[str, float]:
-        try:
-            return measure(sim, trial)
-        except FootfallError as error:
-            refused.append(error)
-            return dict.fromkeys(weighing, np.nan)
-
-    def weighed(found: Mapping[str, float]) -> float:
-        total = sum(weight * found[name] for name, weight in weighing.items())
-        return float(total) if np.isfinite(total) else FAILED
-
+    first = np.array([own.first for own in ranges.values()])
+    of_law = np.array([name.startswith("law.") for name in ranges])
     threads = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [0])
     with ThreadPoolExecutor(threads) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges has its error
-
-        known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
-
-        def errors(shares: np.ndarray, which: np.ndarray) -> np.ndarray:
-            nonlocal count
-            place = shares.tobytes()
-            new = [i for i in which if (place, i) not in known]
-            if not new:
-                return np.array([known[place, i] for i in which])
-            try:
-                sim, _ = simulation(shares)
-            except FootfallError:
-                if not count:
-                    raise
-                return np.full(len(which), FAILED)
-            for i, found in zip(new, pool.map(lambda i: metrics(sim, data[i]), new), strict=True):
-                known[place, i] = weighed(found)
-            if not count and len(refused) == len(which):  # not the parameters: the trials are no such trials
-                raise refused[0]
-            count += len(new)
-            if progress is not None:
-                progress(min(count, expected), expected)
-            return np.array([known[place, i] for i in which])
-
-        first = np.array([own.first for own in ranges.values()])
-        of_law = np.array([name.startswith("law.") for name in names])
+        errors = Objective(simulations, data, yardstick, pool, tell)
         tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)
         kept = best == plain and bool(of_law.any())
         draws = bootstrapped(tried, DRAWS, seed)
-        found = curvature.Curvature(tried.points[best], tried.errors[best], np.full(len(names), np.nan))
-        if not kept:
-            found = curvature.polished(errors, found.point, found.errors, tried.scale)
-        probes = probed(errors, found.point, found.errors, tried.scale)
-        for _ in range(0 if kept else ESCAPES):  # a search may end on a plateau, beside which it is lower
-            if probes.better is None:
-                break
-            found = curvature.polished(errors, probes.better, errors(probes.better, np.arange(len(data))), tried.scale)
-            probes = probed(errors, found.point, found.errors, tried.scale)
-        point, _, spread = found
-        chosen, of_robot = simulation(point)
-        judged = [
-            _mean(pool.map(lambda t, s=s: metrics(s, t), judge)) for s in (chosen, simulation(tried.points[plain])[0])
-        ]
-        count += 2 * len(judge)
-        if progress is not None:
-            progress(expected, expected)
+        found, probes = _polished(errors, tried, best, kept=kept)
+        chosen, of_robot = simulations.at(found.point)
+        judged = [errors.judged(sim, judge) for sim in (chosen, simulations.at(tried.points[plain])[0])]
+        tell(expected)
     fitted = ~of_law | (not kept)
     return Fit(
         law=chosen.law,
         ground=chosen.ground,
         robot=of_robot,
-        parameters=estimates(ranges, point, Seen(draws, spread, probes, len(data)), fitted),
+        parameters=estimates(ranges, found.point, Seen(draws, found.spread, probes, len(data)), fitted),
         correlation=correlations(draws),
         kept_defaults=kept,
         loss=losses[0],
@@ -215,7 +156,7 @@ def fit(
         judged_default=judged[1],
         trials=len(data),
         others=len(judge),
-        runs=count,
+        runs=errors.runs,
         ranges=ranges,
         tried=tried,
         errors=found.errors,
@@ -245,24 +186,24 @@ def _found(
     return tried, plain, best, (float(free.missed.mean()), float(kept.missed.mean()))
 
 
+def _polished(errors: Errors, tried: Evaluations, best: int, *, kept: bool) -> tuple[curvature.Curvature, Probes]:
+    """The best of what was tried, led to the bottom unless it is ``kept`` as it is, and what is around it."""
+    found = curvature.Curvature(tried.points[best], tried.errors[best], np.full(tried.points.shape[1], np.nan))
+    if kept:
+        return found, probed(errors, found.point, found.errors, tried.scale)
+    found = curvature.polished(errors, found.point, found.errors, tried.scale)
+    probes = probed(errors, found.point, found.errors, tried.scale)
+    trials = np.arange(found.errors.size)
+    for _ in range(ESCAPES):  # a search may end on a plateau, beside which it is lower
+        if probes.better is None:
+            break
+        found = curvature.polished(errors, probes.better, errors(probes.better, trials), tried.scale)
+        probes = probed(errors, found.point, found.errors, tried.scale)
+    return found, probes
+
+
 def _expected(trials: int, evaluations: int, names: Sequence[str]) -> int:
     """About how many simulations a fit takes; each half of the trials costs half."""
     of_law = any(name.startswith("law.") for name in names)
     share = 2.0 * FOR_DEFAULTS + CROSSED + LAST if of_law else 1.0 + FOR_DEFAULTS
     return round(trials * (share * evaluations + PROBES * len(names) + curvature.evaluations(len(names))))
-
-
-def _simulation(robot: Robot, full: Mapping[str, Any], dt: float) -> Simulation:
-    law = dict(full["law"])
-    ground = dict(full["ground"])
-    made = make_law(law.pop("name"), **{name: tuple(v) if isinstance(v, list) else v for name, v in law.items()})
-    return Simulation(robot, ground=getattr(Ground, ground.pop("kind"))(**ground), law=made, dt=dt)
-
-
-def _mean(found: Any) -> dict[str, float]:
-    """The mean of each metric over trials; those that failed are left out of it and counted."""
-    rows = list(found)
-    if not rows:
-        return {}
-    means = {name: float(np.nanmean([row[name] for row in rows])) for name in rows[0]}
-    return means | {"failed_trials": float(sum(not np.isfinite(list(row.values())).all() for row in rows))}

@@ -1,0 +1,121 @@
+"""What a fit minimises: the error of each trial, simulated with parameters somewhere between their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from footfall.contact import law as make_law
+from footfall.errors import FootfallError
+from footfall.ground import Ground
+from footfall.robot import Robot
+from footfall.simulation import Simulation
+from footfall.study.fit.kinds import Simulate
+from footfall.study.fit.ranges import Range
+from footfall.study.sweep.settings import put_in
+
+#: Error of a trial whose simulation fails, in units of the loss.
+FAILED = 10.0
+
+
+class Simulations:
+    """Makes simulations from parameters, each given by its share of the way between its limits."""
+
+    def __init__(
+        self,
+        ranges: Mapping[str, Range],
+        settings: Mapping[str, Any],
+        robot: Robot | Callable[..., Robot],
+        dt: float,
+    ) -> None:
+        self._ranges, self._settings, self._robot, self._dt = ranges, settings, robot, dt
+        # Most evaluations vary the law or the ground alone, and loading a robot takes milliseconds.
+        self._last_robot = lru_cache(maxsize=1)(self._make_robot)
+
+    def at(self, shares: np.ndarray) -> tuple[Simulation, dict[str, float]]:
+        """The simulation at a place (parameters,) and the values of the robot's parameters there."""
+        values = {name: own.value(share) for (name, own), share in zip(self._ranges.items(), shares, strict=True)}
+        of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
+        others = {name: value for name, value in values.items() if not name.startswith("robot.")}
+        full = put_in(self._settings, others)
+        robot, law, ground = self._last_robot(**of_robot), dict(full["law"]), dict(full["ground"])
+        made = make_law(law.pop("name"), **{name: tuple(v) if isinstance(v, list) else v for name, v in law.items()})
+        return Simulation(robot, ground=getattr(Ground, ground.pop("kind"))(**ground), law=made, dt=self._dt), of_robot
+
+    def _make_robot(self, **parameters: float) -> Robot:
+        return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)
+
+
+class Yardstick(NamedTuple):
+    """How a trial is judged."""
+
+    simulate: Simulate  # gives errors by name
+    weights: Mapping[str, float]  # with which they are added to the loss
+
+
+class Objective:
+    """Errors of trials by parameters. Counts simulations in ``runs``, and does none twice."""
+
+    def __init__(
+        self,
+        simulations: Simulations,
+        trials: Sequence[Any],
+        yardstick: Yardstick,
+        pool: Executor,
+        progress: Callable[[int], None],
+    ) -> None:
+        self._simulations, self._trials, self._yardstick = simulations, trials, yardstick
+        self._pool, self._progress = pool, progress
+        self.runs = 0
+        self._known: dict[tuple[bytes, int], float] = {}  # searches come to the same places again
+        self._refused: list[FootfallError] = []
+
+    def __call__(self, shares: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """The errors of the trials of these numbers at a place (parameters,)."""
+        place = shares.tobytes()
+        new = [i for i in which if (place, i) not in self._known]
+        if not new:
+            return np.array([self._known[place, i] for i in which])
+        try:
+            sim, _ = self._simulations.at(shares)
+        except FootfallError:
+            if not self.runs:
+                raise
+            return np.full(len(which), FAILED)
+        for i, found in zip(new, self._measured(sim, [self._trials[i] for i in new]), strict=True):
+            self._known[place, i] = self._weighed(found)
+        if not self.runs and len(self._refused) == len(which):  # not the parameters: the trials are no such trials
+            raise self._refused[0]
+        self._count(len(new))
+        return np.array([self._known[place, i] for i in which])
+
+    def judged(self, sim: Simulation, trials: Sequence[Any]) -> dict[str, float]:
+        """The mean of each metric over other trials; those that failed are left out of it and counted."""
+        rows = list(self._measured(sim, trials))
+        self._count(len(rows))
+        if not rows:
+            return {}
+        means = {name: float(np.nanmean([row[name] for row in rows])) for name in rows[0]}
+        return means | {"failed_trials": float(sum(not np.isfinite(list(row.values())).all() for row in rows))}
+
+    def _measured(self, sim: Simulation, trials: Sequence[Any]) -> Iterable[Mapping[str, float]]:
+        return self._pool.map(lambda trial: self._metrics(sim, trial), trials)
+
+    def _metrics(self, sim: Simulation, trial: Any) -> Mapping[str, float]:
+        try:
+            return self._yardstick.simulate(sim, trial)
+        except FootfallError as error:
+            self._refused.append(error)
+            return dict.fromkeys(self._yardstick.weights, np.nan)
+
+    def _weighed(self, found: Mapping[str, float]) -> float:
+        total = sum(weight * found[name] for name, weight in self._yardstick.weights.items())
+        return float(total) if np.isfinite(total) else FAILED
+
+    def _count(self, runs: int) -> None:
+        self.runs += runs
+        self._progress(self.runs)
