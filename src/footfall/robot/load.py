@@ -6,7 +6,8 @@ import copy
 import os
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -72,76 +73,101 @@ def load_robot(
         >>> load_robot("spatial-biped", mass=50.0).mass
         50.0
     """
-    spec, sole, path, folder = None, None, None, Path()
-    resolved: dict[str, Any] = {}
-    key: Hashable = None
-    if isinstance(source, str) and not is_path(source):
-        key = _key(
-            source, {"feet": feet, "points": points, "pose": pose, "actuators": actuators, "name": name}, parameters
-        )
-        if key is not None and key in _made:
-            return _with_own_model(_made[key])
-        if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
-            parameters["actuators"], actuators = actuators, "as-is"
-        spec, sole, resolved = build(source, parameters)
-        name = name or source
-    elif parameters:
-        known = "feet, points, pose, actuators, name"
-        raise RobotError(
-            f"'{next(iter(parameters))}' is no option of load_robot for a model of your own (known: {known})"
-        )
-    elif isinstance(source, (str, os.PathLike)):
+    if not isinstance(source, str) or is_path(source):
+        if parameters:
+            known = "feet, points, pose, actuators, name"
+            raise RobotError(
+                f"'{next(iter(parameters))}' is no option of load_robot for a model of your own (known: {known})"
+            )
+        return _robot(_of_user(source, name), feet, points, pose, actuators)
+    asked = {"feet": feet, "points": points, "pose": pose, "actuators": actuators, "name": name}
+    key = _key(source, asked, parameters)
+    if key is not None and key in _made:
+        return _with_own_model(_made[key])
+    if actuators != "as-is" and "actuators" in parameters_of(source):  # some robots know more kinds of them
+        parameters["actuators"], actuators = actuators, "as-is"
+    spec, sole, resolved = build(source, parameters)
+    given = _Given(name or source, spec, feet=sole, parameters=resolved)
+    robot = _robot(given, feet, points, pose, actuators)
+    if key is None:
+        return robot
+    if len(_made) >= MOST_MADE:
+        _made.pop(next(iter(_made)), None)
+    _made[key] = robot
+    _ = robot.others  # which takes longest to find out
+    return _with_own_model(robot)
+
+
+class _Given(NamedTuple):
+    """What a robot is made from."""
+
+    name: str | None
+    model: mujoco.MjSpec | mujoco.MjModel
+    path: Path | None = None  # its file
+    folder: Path = Path()  # that its meshes are beside
+    feet: Any = None  # that a built-in robot has
+    parameters: Mapping[str, Any] = MappingProxyType({})  # of a built-in robot
+
+
+class _Compiled(NamedTuple):
+    """A model, and what it can be made from again."""
+
+    name: str
+    model: mujoco.MjModel
+    mjcf: str | None
+    assets: dict[str, bytes]
+
+
+def _of_user(source: Any, name: str | None) -> _Given:
+    """The model of a file, of a spec, or one that is compiled already."""
+    if isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
-        spec, folder = read_model(path), path.parent
-        name = name or name_of(path, spec)
-    elif isinstance(source, mujoco.MjSpec):
-        spec = source.copy()
-        folder = Path(source.modelfiledir)
-    elif not isinstance(source, mujoco.MjModel):
-        kind = type(source).__name__
-        raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
+        spec = read_model(path)
+        return _Given(name or name_of(path, spec), spec, path, path.parent)
+    if isinstance(source, mujoco.MjSpec):
+        return _Given(name, source.copy(), folder=Path(source.modelfiledir))
+    if isinstance(source, mujoco.MjModel):
+        return _Given(name, copy.copy(source))
+    kind = type(source).__name__
+    raise RobotError(f"cannot load a robot from a {kind}; give a built-in name, a path, an MjSpec or an MjModel")
 
+
+def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> Robot:
+    """The robot of a model: its actuators, its pose, its feet and their points; see :func:`load_robot`."""
     check_choice(actuators)
-    mjcf, assets = None, {}
-    if spec is None:
-        model = copy.copy(source)
-        silence_scene(model)
-        if actuators == "motor":
-            servos_of_model_to_motors(model)
-        name = name or model_name(model)
-    else:
-        name = str(name or spec.modelname)
-        prepare(spec, name)
-        assets = gather_assets(spec, name, folder, path)
-        if actuators == "motor":
-            servos_to_motors(spec)
-        mjcf = written(spec, name)
-        # Compiled from the XML itself, so that what is stored is what is simulated.
+    name, model, mjcf, assets = _compiled(given, motors=actuators == "motor")
+    home, ctrl = standing_pose(model, pose, name)
+    if given.path is not None and given.path.suffix.lower() == ".urdf" and (overlaps := overlapping(model, home)):
+        part(given.model, name, overlaps)
+        mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)
-
-    home, ctrl = standing_pose(model, pose, str(name))
-    if spec is not None and path is not None and path.suffix.lower() == ".urdf":
-        overlaps = overlapping(model, home)
-        if overlaps:
-            part(spec, str(name), overlaps)
-            mjcf = written(spec, str(name))
-            model = compiled(mjcf, assets, str(name))
     data = posed(model, home)
-    feet = sole if feet is None else feet
+    feet = given.feet if feet is None else feet
     found = find_feet(model, data) if feet is None else named_feet(model, data, feet)
     if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
         found = points_on_feet(found, points)
-    warn_of_fixed_root(model, found, str(name))
-    warn_of_dragged_root(model, found, str(name))
-    numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in resolved.items()}
-    robot = Robot(str(name), model, found, set_down(model, home, found), ctrl, mjcf, assets, numbers)
-    if key is not None:
-        if len(_made) >= MOST_MADE:
-            _made.pop(next(iter(_made)), None)
-        _made[key] = robot
-        _ = robot.others  # which takes longest to find out
-        return _with_own_model(robot)
-    return robot
+    warn_of_fixed_root(model, found, name)
+    warn_of_dragged_root(model, found, name)
+    numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in given.parameters.items()}
+    return Robot(name, model, found, set_down(model, home, found), ctrl, mjcf, assets, numbers)
+
+
+def _compiled(given: _Given, *, motors: bool) -> _Compiled:
+    """The model, without a scene that collides, and with ``motors`` for servos if they are asked for."""
+    if isinstance(given.model, mujoco.MjModel):
+        silence_scene(given.model)
+        if motors:
+            servos_of_model_to_motors(given.model)
+        return _Compiled(str(given.name or model_name(given.model)), given.model, None, {})
+    spec = given.model
+    name = str(given.name or spec.modelname)
+    prepare(spec, name)
+    assets = gather_assets(spec, name, given.folder, given.path)
+    if motors:
+        servos_to_motors(spec)
+    mjcf = written(spec, name)
+    # Compiled from the XML itself, so that what is stored is what is simulated.
+    return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets)
 
 
 def shared_robot(name: str) -> Robot:
