@@ -52,7 +52,15 @@ class Setting:
 def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
     """What a law's defaults are derived from, at the robot's home pose."""
     home = _at_home(robot)
-    return Setting(robot, ground, dt, home.carriers, _mobility(robot, dt), home.height, home.tipping)
+    return Setting(
+        robot=robot,
+        ground=ground,
+        dt=dt,
+        carriers=home.carriers,
+        mobility=_mobility(robot, dt),
+        height=home.height,
+        tipping=home.tipping,
+    )
 
 
 class _Home(NamedTuple):

@@ -58,7 +58,18 @@ def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
     rows = [_instant(robot, legs, data, *gait.at(t)) for t in times]
     qpos, qvel, torque, force, zmp, height, place, rate = (np.array(column) for column in zip(*rows, strict=True))
     impact = _impact(robot, legs, data, qpos[-1], qvel[-1])
-    return Step(times, qpos, qvel, torque, force, zmp, height, place, rate[-1], impact)
+    return Step(
+        time=times,
+        qpos=qpos,
+        qvel=qvel,
+        torque=torque,
+        force=force,
+        zmp=zmp,
+        height=height,
+        place=place,
+        landing=rate[-1],
+        impact=impact,
+    )
 
 
 def velocity_jump(gait: PolynomialGait, step: Step) -> float:

@@ -57,14 +57,14 @@ def forces_against(rec: Record, measured: Measured) -> tuple[ForceError, ...]:
             first, second = int(np.abs(a).argmax()), int(np.abs(b).argmax())
             found.append(
                 ForceError(
-                    foot,
-                    axis,
-                    float(np.sqrt(np.mean((a - b) ** 2))),
-                    float(a[first]),
-                    float(b[second]),
-                    float(np.trapezoid(a, t)),
-                    float(np.trapezoid(b, t)),
-                    float(t[first] - t[second]),
+                    foot=foot,
+                    axis=axis,
+                    rms=float(np.sqrt(np.mean((a - b) ** 2))),
+                    peak=float(a[first]),
+                    measured_peak=float(b[second]),
+                    impulse=float(np.trapezoid(a, t)),
+                    measured_impulse=float(np.trapezoid(b, t)),
+                    timing=float(t[first] - t[second]),
                 )
             )
     return tuple(found)

@@ -149,7 +149,16 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
     warn_of_fixed_root(model, found, name)
     warn_of_dragged_root(model, found, name)
     numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in given.parameters.items()}
-    return Robot(name, model, found, set_down(model, home, found), ctrl, mjcf, assets, numbers)
+    return Robot(
+        name=name,
+        model=model,
+        feet=found,
+        home=set_down(model, home, found),
+        home_ctrl=ctrl,
+        mjcf=mjcf,
+        assets=assets,
+        parameters=numbers,
+    )
 
 
 def _compiled(given: _Given, *, motors: bool) -> _Compiled:

@@ -165,7 +165,15 @@ def make_controls(
     if isinstance(controller, Inside):
         pointer, gains = controller.join(senses_of(*seen))
         control = none.control._replace(compiled=pointer, gains=gains)
-        return Controls(name, COMPILED, control, none.callback, controller.signals, controller.warnings, controller)
+        return Controls(
+            name=name,
+            kind=COMPILED,
+            control=control,
+            callback=none.callback,
+            signals=controller.signals,
+            warnings=controller.warnings,
+            inside=controller,
+        )
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen
@@ -184,7 +192,14 @@ def make_controls(
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
     signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
-    return Controls(name, PYTHON, none.control._replace(python=callback), callback, signals, warnings)
+    return Controls(
+        name=name,
+        kind=PYTHON,
+        control=none.control._replace(python=callback),
+        callback=callback,
+        signals=signals,
+        warnings=warnings,
+    )
 
 
 def _checked(

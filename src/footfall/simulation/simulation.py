@@ -59,7 +59,16 @@ class Simulation(Setup):
         Ctrl-C an :class:`Interrupted`, which is a ``KeyboardInterrupt``: each carries the recording, at a prompt as
         ``sys.last_value.recording``.
         """
-        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed, start)
+        task = Task(
+            controller=controller,
+            qpos=qpos,
+            qvel=qvel,
+            control_dt=control_dt,
+            record_dt=record_dt,
+            pushes=pushes,
+            seed=seed,
+            start=start,
+        )
         try:
             run = Run(self, duration, task)
         except mujoco.FatalError as error:
@@ -86,7 +95,15 @@ class Simulation(Setup):
         ``record_dt`` (s) is the time between samples of the record, every step if left out; with ``recorded=False``
         nothing is kept.
         """
-        task = Task(controller, qpos, qvel, control_dt, record_dt, pushes, seed)
+        task = Task(
+            controller=controller,
+            qpos=qpos,
+            qvel=qvel,
+            control_dt=control_dt,
+            record_dt=record_dt,
+            pushes=pushes,
+            seed=seed,
+        )
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
     def state(self, recording: Record, time: float) -> State:

@@ -75,7 +75,7 @@ def state_of(run: Run) -> State:
     numbers = np.zeros(mujoco.mj_stateSize(run.model, MUJOCO))
     mujoco.mj_getState(run.model, run.data, numbers, MUJOCO)
     arrays = {name: array.copy() for name, array in live_arrays(run)}
-    return State(setup.robot.name, str(setup.law), run.step, setup.dt, numbers, arrays)
+    return State(robot=setup.robot.name, law=str(setup.law), step=run.step, dt=setup.dt, mujoco=numbers, arrays=arrays)
 
 
 def set_state(run: Run, state: State) -> None:

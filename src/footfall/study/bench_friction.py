@@ -92,7 +92,15 @@ def _cost(pair: tuple[Robot, Robot], law: str, motion: str, runs: int, duration:
             best[i] = min(best[i], seconds)
             unsolved = count if i == 0 else unsolved
     own, without = (1e6 * seconds * DT / duration for seconds in best)
-    return FrictionCost(pair[0].name, law, motion, unsolved, own, without, own / without)
+    return FrictionCost(
+        robot=pair[0].name,
+        law=law,
+        motion=motion,
+        unsolved=unsolved,
+        us_per_step=own,
+        us_without=without,
+        ratio=own / without,
+    )
 
 
 def _one_run(robot: Robot, law: str, motion: str, duration: float) -> tuple[float, int]:

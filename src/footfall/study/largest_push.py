@@ -229,7 +229,7 @@ def _search(start: float, factor: float, within: float) -> Generator[float, str,
             high, why = size, failure
         else:
             low = size
-    return PushLimit("", low, high, "", why, runs)
+    return PushLimit(law="", survived=low, failed=high, unit="", why=why, runs=runs)
 
 
 def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:

@@ -124,4 +124,6 @@ def push_basin(
         size = np.where((low > 0.0) & np.isfinite(high), between, np.where(survived, size * FACTOR, size / FACTOR))
         if progress is not None:
             progress(runs, float(np.max((high - low) / high, initial=0.0, where=np.isfinite(high))))
-    return PushBasin(own.name, sim.law.name, angle, low, high, duration, runs)
+    return PushBasin(
+        robot=own.name, law=sim.law.name, angle=angle, survived=low, failed=high, duration=duration, runs=runs
+    )

@@ -105,11 +105,11 @@ def sensitivity(
     indices = sobol_indices(func={"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}, n=samples)
     intervals = indices.bootstrap(confidence_level=0.95, n_resamples=500)
     return Sensitivity(
-        output,
-        names,
-        indices.first_order.ravel(),
-        indices.total_order.ravel(),
-        np.column_stack([x.ravel() for x in intervals.first_order.confidence_interval]),
-        np.column_stack([x.ravel() for x in intervals.total_order.confidence_interval]),
-        len(found),
+        output=output,
+        inputs=names,
+        first=indices.first_order.ravel(),
+        total=indices.total_order.ravel(),
+        first_interval=np.column_stack([x.ravel() for x in intervals.first_order.confidence_interval]),
+        total_interval=np.column_stack([x.ravel() for x in intervals.total_order.confidence_interval]),
+        cases=len(found),
     )

@@ -48,14 +48,24 @@ def ground_outcomes(robot: Robot, law: Law | str, *, steps: int = 10) -> Iterato
         controller = walker(robot, steps=steps)
     except FootfallError as error:
         name = law if isinstance(law, str) else law.name
-        yield GroundOutcome(robot.name, "any", name, str(error), math.nan, math.nan, math.nan)
+        yield GroundOutcome(
+            robot=robot.name, ground="any", law=name, outcome=str(error), asked=math.nan, speed=math.nan, drift=math.nan
+        )
         return
     for name, make in walk_grounds(robot, controller).items():
         rec, found = walked(robot, controller, law, make())
         asked = math.nan if controller.speed is None else float(controller.speed)
         upright = "stays upright, held up" if found.speed < HELD_UP * asked else "walks"
         end = rec.failure.message if rec.failure is not None else found.fall.partition(";")[0] or upright
-        yield GroundOutcome(robot.name, name, rec.law.name, end, asked, found.speed, found.drift)
+        yield GroundOutcome(
+            robot=robot.name,
+            ground=name,
+            law=rec.law.name,
+            outcome=end,
+            asked=asked,
+            speed=found.speed,
+            drift=found.drift,
+        )
 
 
 def walk_grounds(robot: Robot, walk: Walk | QuadrupedWalk) -> dict[str, Callable[[], Ground]]:

@@ -111,7 +111,9 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
         walks = rec.failure.message if rec.failure is not None else walk.fall or "yes"
     except FootfallError as error:
         walks = str(error)
-    return RobotOutcome(robot.name, sim.law.name, stands, push, walks, asked, walk)
+    return RobotOutcome(
+        robot=robot.name, law=sim.law.name, stands=stands, push=push, walks=walks, asked=asked, walk=walk
+    )
 
 
 def _largest(sim: Simulation) -> float:

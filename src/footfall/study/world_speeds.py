@@ -112,7 +112,17 @@ def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: 
         restless(turn)
     rate = count * STEPS * turns / (time.perf_counter() - begin)
     unsolved = float(worlds.unsolved.sum()) / (count * STEPS * (turns + 1))
-    return WorldSpeed(sim.robot.name, sim.law.name, device, precision, count, standing, rate, unsolved, resets)
+    return WorldSpeed(
+        robot=sim.robot.name,
+        law=sim.law.name,
+        device=device,
+        precision=precision,
+        worlds=count,
+        standing=standing,
+        restless=rate,
+        unsolved=unsolved,
+        resets=resets,
+    )
 
 
 def best_rate(step: Callable[[], Any], count: int, rounds: int) -> float:

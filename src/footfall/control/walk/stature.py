@@ -131,7 +131,16 @@ def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool
     _check_strength(biped, qpos)
     reach = 0.5 * longest + BEHIND * leg
     ahead = max(AHEAD, LONGER * longest / leg) if hold.toe_off > 0.0 else AHEAD
-    return Stature(leg / LEG, reach, biped.com_height - hold.lower, qpos, bent, ahead, hold.toe_off, hold.heel_first)
+    return Stature(
+        size=leg / LEG,
+        reach=reach,
+        height=biped.com_height - hold.lower,
+        qpos=qpos,
+        bent=bent,
+        ahead=ahead,
+        toe_off=hold.toe_off,
+        heel_first=hold.heel_first,
+    )
 
 
 def width_for(biped: Biped, aside: float) -> float:

@@ -63,7 +63,16 @@ def run_gait() -> Walked:
     for parts in PARTS:
         dt = found.gait.step_duration / parts
         excess[dt] = torque_integral(walk(found.gait, "time-stepping", steps=3, dt=dt).check()) / step.cost - 1.0
-    return Walked(found.gait, examine(robot, guess_of(robot, found.gait)), step, unmet, rec, fine, events, excess)
+    return Walked(
+        gait=found.gait,
+        guess=examine(robot, guess_of(robot, found.gait)),
+        step=step,
+        unmet=unmet,
+        rec=rec,
+        fine=fine,
+        events=events,
+        excess=excess,
+    )
 
 
 def touch_downs(rec: Recording) -> np.ndarray:

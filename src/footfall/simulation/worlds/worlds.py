@@ -119,7 +119,18 @@ class Worlds:
         feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
-        self._given = Given(mass, inertia, own_friction, values, np.zeros((1, 1)), shape, table, body, time, wrench)
+        self._given = Given(
+            body_mass=mass,
+            body_inertia=inertia,
+            friction=own_friction,
+            values=values,
+            gains=np.zeros((1, 1)),
+            shape=shape,
+            table=table,
+            push_body=body,
+            push_time=time,
+            push_wrench=wrench,
+        )
         self._start = {
             "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
             "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
@@ -145,7 +156,15 @@ class Worlds:
             return state_shapes(model, Counts(points, len(feet.local), bodies, law.memory_size, len(joints.kind)))
 
         def space(points: int, slots: int, operator: bool) -> Shapes:
-            needs = Needs(points, slots, curved, operator, signals, law.memory_size, len(joints.kind))
+            needs = Needs(
+                points=points,
+                slots=slots,
+                curved=curved,
+                operator=operator,
+                signals=signals,
+                memory=law.memory_size,
+                joint_rows=len(joints.kind),
+            )
             return space_shapes(model, tree, needs)
 
         def scratch(points: AllPoints) -> Any:

@@ -143,7 +143,11 @@ def load_tosses(
         if frames is None and not str(path).endswith(".npz"):
             raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
         known = CONTACTNETS_RATE if frames is None else frames
-        found.append(Toss(one.name, known, one.qpos, one.qvel, width, mass, own, size=sides))
+        found.append(
+            Toss(
+                name=one.name, rate=known, qpos=one.qpos, qvel=one.qvel, width=width, mass=mass, inertia=own, size=sides
+            )
+        )
     source = str(path) if isinstance(path, str | os.PathLike) else "the tosses"
     return started_from_flight(found, source) if start == "flight" else found
 
