@@ -222,6 +222,9 @@ class Distributed(OnElasticLayer, CoupledLaw):
     memory_size = 8
     kernel = staticmethod(distributed)
 
+    #: The paper's table, of a point: normal stiffness (N/m^alpha) and damping (N s/m^(1 + beta)), stiffness (N/m) and
+    #: damping (N s/m) of adherence, and viscous friction in sliding (N s/m).
+    PAPER_KN, PAPER_MUN, PAPER_KT, PAPER_MUT, PAPER_MU_TS = 9950.0, 450.0, 90.0, 950.0, 1.0
     #: Load of one of the paper's 36 points when its robot stands, N.
     PAPER_LOAD = 75.0 * 9.81 / 36.0
     #: Height of its centre of mass, m: Hanavan's model of a man of 75 kg and 1.75 m.
@@ -257,11 +260,11 @@ class Distributed(OnElasticLayer, CoupledLaw):
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
-            kt=90.0 * scale if self.kt is None else self.kt,
-            mut=min(950.0 * scale, stable) if self.mut is None else self.mut,
+            kt=self.PAPER_KT * scale if self.kt is None else self.kt,
+            mut=min(self.PAPER_MUT * scale, stable) if self.mut is None else self.mut,
             alpha=self.alpha,
             beta=self.beta,
-            mu_ts=min(1.0 * scale, stable) if self.mu_ts is None else self.mu_ts,
+            mu_ts=min(self.PAPER_MU_TS * scale, stable) if self.mu_ts is None else self.mu_ts,
             t_slide=self.t_slide,
             t_stick=self.t_stick,
             by_foot=float(self.criterion == "foot"),
@@ -276,7 +279,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
             return load / self.rest_penetration**self.alpha
         if self.kn is not None:
             return self.kn
-        papers = 9950.0 * load / self.PAPER_LOAD
+        papers = self.PAPER_KN * load / self.PAPER_LOAD
         depth = (load / papers) ** (1.0 / self.alpha)
         smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
         if min(smaller, depth) > self.PAPER_TIPPING * tipping:
@@ -293,7 +296,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         if self.mun is not None:
             return self.mun
         derived = derived_damping(self, setting, NormalTerms(kn, self.alpha, 0.0, self.beta))
-        scaled = 450.0 * setting.load / self.PAPER_LOAD
+        scaled = self.PAPER_MUN * setting.load / self.PAPER_LOAD
         return min(scaled, 0.5 / (setting.dt * setting.mobility)) if derived is None else derived
 
     def creep(self, ratio: float, setting: Setting) -> float:

@@ -15,9 +15,7 @@ import numpy as np
 from footfall.compiled import ByReference, inlined
 from footfall.control.friction_pyramid import friction_pyramid
 from footfall.errors import ControllerError
-from footfall.solve.quadratic_program import SOLVED, active_set, empty_program, solve_quadratic_program
-
-NO_BOUND = 1e30
+from footfall.solve.quadratic_program import SOLVED, UNBOUNDED, active_set, empty_program, solve_quadratic_program
 
 
 class ForceProblem(NamedTuple):
@@ -55,8 +53,8 @@ def force_problem(
     for p, mu in enumerate(np.broadcast_to(friction, count)):
         rows = friction_pyramid(float(mu), sides)
         program.C[p * sides : (p + 1) * sides, [count + p, 2 * count + p, p]] = rows
-    program.upper[:count], program.upper[count:] = NO_BOUND, 0.0
-    program.lower[:count], program.lower[count:] = float(minimum), -NO_BOUND
+    program.upper[:count], program.upper[count:] = UNBOUNDED, 0.0
+    program.lower[:count], program.lower[count:] = float(minimum), -UNBOUNDED
     return ForceProblem(
         weights=np.array(weights, dtype=float),
         grasp=np.zeros((6, size)),

@@ -23,6 +23,10 @@ FASTEST = 0.5
 #: Largest eigenvalues of the gains over the inertia of all joints together, times the step, and its square: joints of
 #: like axes move each other, and an explicit step is stable while that of kp and twice that of kd come to less than 4.
 TOGETHER_DAMPED, TOGETHER_STIFF = 1.4, 0.8
+#: s, damping over stiffness of a joint; and damping at most, in inertias over the step.
+DAMPED_OVER, DAMPED_AT_MOST = 0.05, 0.8
+#: m, height of the centre of mass that gains are at least made for.
+LEAST_HEIGHT = 0.05
 #: How stiff a stance is to be, in rates g/h at which an inverted pendulum falls, and below which share it just turns.
 STIFF, NEUTRAL = 2.0, 1e-3
 #: Times that gains are made smaller at most.
@@ -88,12 +92,12 @@ class Posture:
         inertia = 1.0 / np.diag(mobility)
         kp: Any = self.kp
         if kp is None:
-            height = max(0.05, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
+            height = max(LEAST_HEIGHT, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
             kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
             kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
         kd: Any = self.kd
         if kd is None:
-            kd = np.minimum(0.05 * np.asarray(kp, dtype=float), 0.8 * inertia[dof] / dt)
+            kd = np.minimum(DAMPED_OVER * np.asarray(kp, dtype=float), DAMPED_AT_MOST * inertia[dof] / dt)
             kd = _slow_enough(kd, dt * mobility[np.ix_(dof, dof)], TOGETHER_DAMPED)
         feed = standing_torques(robot, target) if self.gravity_compensation else np.zeros(model.nv)
         rows = np.zeros((model.nu, 7))

@@ -44,6 +44,9 @@ SWEEPS = 40
 LAST_SWEEPS = 5
 #: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
 NEAR_GUESSES, FEW_GUESSES = 6, 2
+#: A point that carries no more than this share of what the largest one does is open or about to be; one with less than
+#: this share of the friction that it could have sticks.
+IDLE, HOLDS = 1e-6, 0.9999
 #: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
 ENOUGH = 1e-6
 #: What Gauss-Seidel has not converged to this is, too.
@@ -193,9 +196,9 @@ def read_kinds(problem):
         f, u, frame = force[p], end[p], contacts.frame[p]
         size = math.sqrt(f[0] * f[0] + f[1] * f[1])
         speed = math.sqrt(u[0] * u[0] + u[1] * u[1])
-        if f[2] <= 1e-6 * largest:
+        if f[2] <= IDLE * largest:
             kind[p] = STICK if u[2] - target[p] <= still and speed <= still else OPEN
-        elif size < 0.9999 * contacts.dynamic_friction[p] * f[2]:
+        elif size < HOLDS * contacts.dynamic_friction[p] * f[2]:
             kind[p] = STICK
         else:
             kind[p] = SLIDE

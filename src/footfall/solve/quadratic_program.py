@@ -16,8 +16,8 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve
 
-#: Constraints beyond this have no bound.
-NO_BOUND = 1e20
+#: A bound that is none, and the size from which on one is taken for none.
+UNBOUNDED, NO_BOUND = 1e30, 1e20
 #: Violation that is none, as a share of the size of what is bounded.
 TOLERANCE = 1e-9
 #: A direction of which less than this share (squared) is left beside the active constraints depends on them.

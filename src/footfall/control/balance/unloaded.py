@@ -16,6 +16,7 @@ from footfall.control.body.com_coordinates import Tree
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 from footfall.robot.motors import Drives
+from footfall.solve.quadratic_program import UNBOUNDED
 from footfall.standing import point_jacobian
 
 #: Time in which a point gains or loses its load, as part of sqrt(h/g).
@@ -144,7 +145,7 @@ def feel_bearing(limbs, senses, weight, lower, upper):
         bearing[k] = min(1.0, max(0.0, bearing[k] + (limbs.loading if touches[k] else -limbs.loading)))
     for p in range(foot.size):
         share = bearing[foot[p]]
-        upper[p] = 1e30 if share == 1.0 else lower[p] + share * weight
+        upper[p] = UNBOUNDED if share == 1.0 else lower[p] + share * weight
         if touches[foot[p]]:
             for c in range(3):
                 limbs.place[p, c] = senses.position[p, c]

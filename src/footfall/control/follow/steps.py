@@ -11,6 +11,7 @@ from footfall.control.episode_log import MORE, note, see_episode
 from footfall.control.follow.moment import moment_at
 from footfall.control.whole_body.on_points import COM, POINTS, TURN, see_points, solve_points
 from footfall.robot.motors import write_controls
+from footfall.solve.quadratic_program import UNBOUNDED
 
 #: Kinds of episodes that are reported.
 UNSOLVED, FALLEN, KINDS = 0, 1, 2
@@ -97,7 +98,7 @@ def find_stances(follow, time):
     more = max(1.0, LEAST_SUM * sizes.weight / max(total, 1e-9))
     for p in range(body.load.size):
         full = body.load[p] >= MOST_LOAD * sizes.weight
-        body.load[p] = 1e30 if full else more * body.load[p]
+        body.load[p] = UNBOUNDED if full else more * body.load[p]
 
 
 @inlined

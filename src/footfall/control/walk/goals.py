@@ -20,6 +20,8 @@ from footfall.gait.swing import ACCELERATION, POSITION, VELOCITY, advance_swing
 DCM_DECAY = 4.0
 #: rad per m of step that the toe hangs down in the swing, and at most: an ankle cannot hold the foot flat there.
 TOE_DOWN, MOST_TOE_DOWN = 1.0, 0.4
+#: Part of the swing after which the foot lies as it shall land.
+TURNED = 0.8
 #: Largest load of a foot, in weights: more would throw the robot off the ground.
 MOST_LOAD = 1.25
 #: Weight of a joint that its leg can do without: it stays as it is at home.
@@ -144,7 +146,7 @@ def lead_swinging_foot(walk, time, foot):
         tilt, tilt_rate, tilt_push = tilt + pitch[0], tilt_rate + pitch[1], tilt_push + pitch[2]
         goal[2] += higher[2] + stiff * higher[0] + damp * higher[1]
     # From how it lay to how it shall lie, before it lands.
-    part = min(1.0, spent / (0.8 * now.lasts[0]))
+    part = min(1.0, spent / (TURNED * now.lasts[0]))
     part = part**3 * (10.0 - 15.0 * part + 6.0 * part * part)
     final, flat, tilted = now.axes[0], now.axes[1], now.axes[2]
     write_flat_on(now.slope, now.landing[2], final)
@@ -166,7 +168,7 @@ def toe_down(part, lasts, hanging):
     """
     if not 0.0 < part < 1.0:
         return 0.0, 0.0, 0.0
-    most = min(max(hanging, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)
+    most = min(max(hanging, 0.0), MOST_TOE_DOWN) / (0.375**3 * 0.625**5)  # it is largest at s = 3/8
     s, r = part, 1.0 - part
     rate = most * s * s * r**4 * (3.0 - 8.0 * s) / lasts
     return most * s**3 * r**5, rate, most * s * r**3 * (6.0 - 42.0 * s + 56.0 * s * s) / (lasts * lasts)

@@ -24,7 +24,7 @@ from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.robot.model import FREE, SLIDE
 from footfall.robot.motors import Drives
-from footfall.solve.quadratic_program import SOLVED, solve_quadratic_program
+from footfall.solve.quadratic_program import SOLVED, UNBOUNDED, solve_quadratic_program
 
 SIDES = 4
 #: What the acceleration of a joint costs, per (rad/s2)^2, so that the problem has one solution.
@@ -115,7 +115,7 @@ def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str)
         com_drift=np.zeros(3),
         velocity=np.zeros((P, 3)),
         drift=np.zeros((P, 3)),
-        load=np.full(P, 1e30),
+        load=np.full(P, UNBOUNDED),
         size=np.zeros(1),
         help_size=np.zeros(6),
         bearing=np.zeros(P, dtype=np.int64),
@@ -204,7 +204,7 @@ def solve_points(now, frames):
         f[i] = 0.0
         for j in range(i + 1):
             H[i, j] = 0.0
-        lower[i], upper[i] = -1e30, 1e30
+        lower[i], upper[i] = -UNBOUNDED, UNBOUNDED
     for first in range(0, now.wanted.size, 3):
         for r in range(3):
             rest = joint_row(now.rows[first + r], driven, free, answer, problem.rows[r], n)
@@ -225,7 +225,7 @@ def solve_points(now, frames):
         lower[normal], upper[normal] = 0.0, now.load[points[k]]
         for s in range(SIDES):
             row = nd + SIDES * k + s
-            lower[n + row], upper[n + row] = -1e30, 0.0
+            lower[n + row], upper[n + row] = -UNBOUNDED, 0.0
             for c in range(3):
                 C[row, nd + 3 * k + c] = now.pyramid[s, c]
     if solve_quadratic_program(program, problem.work) != SOLVED:

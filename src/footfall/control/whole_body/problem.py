@@ -8,7 +8,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.solve.dense import cholesky
-from footfall.solve.quadratic_program import active_set, empty_program
+from footfall.solve.quadratic_program import UNBOUNDED, active_set, empty_program
 
 SINGULAR = 1e-12
 
@@ -217,7 +217,7 @@ def assemble(motion, mass, standing, targets, limits, problem):
     # torques
     C, lower, upper = program.C, program.lower, program.upper
     for i in range(n):
-        lower[i], upper[i] = -1e30, 1e30
+        lower[i], upper[i] = -UNBOUNDED, UNBOUNDED
     for k in range(nu):
         d = driven[k]
         bias = motion.bias[d] + joint_row(M[d], driven, free, answer, C[k], n)
@@ -237,7 +237,7 @@ def assemble(motion, mass, standing, targets, limits, problem):
         for r in range(own.shape[0]):
             for c in range(6):
                 C[row, nu + 6 * s + c] = own[r, c]
-            lower[n + row], upper[n + row] = 0.0, 1e30
+            lower[n + row], upper[n + row] = 0.0, UNBOUNDED
             row += 1
         lower[nu + 6 * s + 2] = limits.least_load
         upper[nu + 6 * s + 2] = max(limits.load[standing[s]], 2.0 * limits.least_load)
