@@ -79,9 +79,9 @@ def spread_over_bound_feet(contacts, force, scratch):
     for b in range(feet):
         if near[b + 1] > near[b]:
             gather_wanted(contacts, b, force, turns[3 * b : 3 * b + 3], scratch.pull, x[start[b] : start[b + 1]])
-    take_out(x, rows, bound, null, weighed, small, scratch.half)
+    take_out(x, rows, bound, null, weighed, small, scratch.share)
     cholesky_solve(factor, rows, x)
-    take_out(x, rows, bound, weighed, null, small, scratch.half)
+    take_out(x, rows, bound, weighed, null, small, scratch.share)
     for b in range(feet):
         if near[b + 1] > near[b]:
             scatter(contacts, b, x[start[b] : start[b + 1]], turns[3 * b : 3 * b + 3], force)

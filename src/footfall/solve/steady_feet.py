@@ -37,6 +37,7 @@ class LeastScratch(NamedTuple):
     spare: Any  # (n, n)
     solution: Any  # (n,) y, first R
     half: Any  # (n,)
+    share: Any  # (n,) of bound feet, parts that move nothing
     row: Any  # (6,) of W
     pull: Any  # (6,) of one foot
     start: Any  # (K + 1,) where the motions of each foot begin among the R
@@ -58,6 +59,7 @@ def least_scratch(bodies: int) -> LeastScratch:
         spare=np.zeros((n, n)),
         solution=np.zeros(n),
         half=np.zeros(n),
+        share=np.zeros(n),
         row=np.zeros(6),
         pull=np.zeros(6),
         start=np.zeros(bodies + 1, dtype=np.int64),
