@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from footfall.engine.replay import replay_places
 from footfall.measure.audit_outside import outside_wrench, root_joints
 from footfall.measure.common import once
 from footfall.measure.motion import momentum
+from footfall.robot.model import BALL, FREE, SLIDE
 from footfall.standing import own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
 
-FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 #: Share of a wrench up to which the world bears none of it, but for rounding.
 FREELY = 1e-9
 
@@ -106,18 +105,23 @@ def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndar
     bound = [top for top in tops if not (model.jnt_type[joints][model.jnt_bodyid[joints] == top] == FREE).any()]
     if not bound:
         return wrench
-    data = own_data(model)
     borne = np.zeros((len(rec), 6, 6))
-    for k in range(len(rec)):
-        data.qpos[:] = rec.qpos[k]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        for top in bound:
-            linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-            mujoco.mj_jac(model, data, linear, angular, com[k], int(top))
-            own = model.jnt_bodyid[model.dof_jntid] == top
-            allowed = np.concatenate([linear, angular])[:, own]
-            borne[k] += np.eye(6) - allowed @ np.linalg.pinv(allowed)
+    for top in bound:
+        own = joints[model.jnt_bodyid[joints] == top]
+        allowed = np.concatenate([_motions(rec, com, joint) for joint in own], axis=2)
+        borne += np.eye(6) - allowed @ np.linalg.pinv(allowed)
     share, along = np.linalg.eigh(borne)
     along *= share[:, None] < FREELY
     return np.einsum("tij,tkj,tk->ti", along, along, wrench)
+
+
+def _motions(rec: Record, com: np.ndarray, joint: int) -> np.ndarray:
+    """(T, 6, n) velocities at the centre of mass, and rates of turning, of what moves on a joint that is not free."""
+    model, data = rec.robot.model, own_data(rec.robot.model)
+    axis, anchor = replay_places(data, rec.qpos, [data.xaxis[joint], data.xanchor[joint]])
+    kind = model.jnt_type[joint]
+    if kind == SLIDE:
+        return np.concatenate([axis, np.zeros_like(axis)], axis=1)[:, :, None]
+    axes = np.broadcast_to(np.eye(3), (len(rec), 3, 3)) if kind == BALL else axis[:, None]
+    along = np.cross(axes, (com - anchor)[:, None])
+    return np.swapaxes(np.concatenate([along, axes], axis=2), 1, 2)
