@@ -276,7 +276,7 @@ def test_real_robots_stand_are_pushed_and_land_with_every_sample_solved(name, la
     robot = real(name)
     sim = ff.Simulation(robot, law=law)
     controller = None if (robot.model.actuator_biastype != 0).any() else "posture"
-    duration = 0.1 if sim.law.event_driven else 0.8
+    duration = 0.1 if sim.law.event_driven else 0.4
     high = sim.place() + 0.02 * (np.arange(robot.model.nq) == 2)
     push = ff.Push(robot.model.body(1).name, force=(0.3 * robot.weight, 0.1 * robot.weight, 0.0), duration=0.1)
     for start, pushes in ((None, ()), (None, (push,)), (high, ())):

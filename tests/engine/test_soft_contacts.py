@@ -6,7 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 from engine import reference
-from engine.test_joint_constraints import EQUALITIES, on_real_robots, puppet, real
+from engine.test_joint_constraints import EQUALITIES, puppet, real
+from pairs import paired
+from real_robots import FILES
 
 import footfall as ff
 from footfall.engine.mujoco_law.soft_contacts import folds
@@ -19,6 +21,7 @@ SAME = 1e-9
 ROUNDING = 1e-12
 CONES = [("pyramidal", 1.0), ("pyramidal", 10.0), ("elliptic", 1.0), ("elliptic", 10.0)]
 ROBOTS = ("spatial-biped", "quadruped", "planar-biped", "small-humanoid")
+MOTIONS = ("standing", "sliding", "heap")
 
 
 def cost(model: mujoco.MjModel, data: mujoco.MjData, qacc: np.ndarray) -> float:
@@ -86,18 +89,17 @@ def agree_in_all(sim: ff.Simulation, motion: str) -> None:
     assert loaded > 5
 
 
-@pytest.mark.parametrize("motion", ["standing", "sliding", "heap"])
-@pytest.mark.parametrize(("cone", "impratio"), CONES)
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_every_step_is_that_of_mujocos_own_solver(robot, cone, impratio, motion):
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.parametrize(("robot", "law"), [pair for shift in (0, 1) for pair in paired(ROBOTS, CONES, shift)])
+def test_every_step_is_that_of_mujocos_own_solver(robot, law, motion):
     """From no knowledge of the step before: states, forces and the least cost are found all the same."""
+    cone, impratio = law
     sim = ff.Simulation(robot, law=ff.law("mujoco", cone=cone, impratio=impratio))
     assert folds(sim.scene.model)
     agree_in_all(sim, motion)
 
 
-@on_real_robots
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize(("name", "cone"), paired(list(FILES), ["pyramidal", "elliptic"]))
 def test_real_robots_fall_as_by_mujocos_own_solver(name, cone):
     """Loops, friction and limits of joints, and bodies that strike each other."""
     sim = ff.Simulation(real(name), law=ff.law("mujoco", cone=cone))
