@@ -7,6 +7,7 @@ import pickle
 import sys
 from importlib import import_module
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,36 +15,55 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.errors import FootfallError, LawError
+from footfall.study.compare import Comparison
 from footfall.study.compare_task import Elsewhere, Task, simulate
 
-LAWS = ["linearizing-penalty", "spring-damper"]
+LAWS = ["linearizing-penalty", "spring-damper", "hunt-crossley"]
 
 
 def walking_on_air(depth, depth_rate, slip, slip_velocity, memory, parameters):
     return 0.0 * parameters.k * depth
 
 
+class Found(NamedTuple):
+    """A comparison in other processes, one of which dies."""
+
+    comparison: Comparison
+    told: list[tuple[int, int, str]]  # progress
+    started: list[Elsewhere]  # by whom a process was started, each time
+
+
 @pytest.fixture(scope="module")
 def found():
-    told = []
-    push = ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)
-    result = ff.compare(
-        "spatial-biped",
-        laws=LAWS,
-        controller="posture",
-        ground=ff.Ground.plane(friction=(0.8, 0.6)),
-        pushes=[push],
-        duration=0.4,
-        workers=2,
-        progress=lambda *done: told.append(done),
-    )
-    return result, told
+    """Two processes for four laws, of which the first kills its process."""
+    told, packed, start, started = [], Task.packed, Elsewhere._start, []
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Task, "packed", lambda self: b"no pickle" if self.law.name == "mujoco" else packed(self))
+        monkeypatch.setattr(Elsewhere, "_start", lambda self: started.append(self) or start(self))
+        push = ff.Push("trunk", force=(40.0, 0.0, 0.0), start=0.1)
+        result = ff.compare(
+            "spatial-biped",
+            laws=["mujoco", *LAWS],
+            controller="posture",
+            ground=ff.Ground.plane(friction=(0.8, 0.6)),
+            pushes=[push],
+            duration=0.4,
+            workers=2,
+            progress=lambda *done: told.append(done),
+        )
+    return Found(result, told, started)
+
+
+def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(found):
+    assert "ended with code 1" in found.comparison["mujoco"].why
+    assert [row.outcome for row in found.comparison.rows] == ["failed", "stood", "stood", "stood"]
+    assert len(found.started) <= 3 and len(set(map(id, found.started))) <= 2
 
 
 def test_other_processes_compute_what_this_one_does(found):
-    comparison, told = found
-    assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)
-    assert [(done, of) for done, of, _ in told] == [(1, 2), (2, 2)]
+    comparison, told = found.comparison, found.told
+    assert [row.law for row in comparison.rows] == ["mujoco", *LAWS] and list(comparison.recordings) == LAWS
+    assert [(done, of) for done, of, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert comparison.warnings == ()
     for law, rec in comparison.recordings.items():
         sim = ff.Simulation("spatial-biped", law=law, ground=ff.Ground.plane(friction=(0.8, 0.6)))
@@ -54,9 +74,9 @@ def test_other_processes_compute_what_this_one_does(found):
 
 
 def test_rows_say_what_the_recordings_say(found):
-    comparison, _ = found
-    for row in comparison.rows:
-        rec = comparison.recordings[row.law]
+    comparison = found.comparison
+    for law, rec in comparison.recordings.items():
+        row = comparison[law]
         assert (row.outcome, row.why) == ("stood", "")
         assert row.peak_force_N == rec.total_force[:, 2].max()
         assert row.mean_force_bw == pytest.approx(rec.total_force[:, 2].mean() / rec.robot.weight)
@@ -70,7 +90,7 @@ def test_rows_say_what_the_recordings_say(found):
 
 
 def test_it_prints_plots_reports_and_saves(found, tmp_path):
-    comparison, _ = found
+    comparison = found.comparison
     text = str(comparison)
     assert text.splitlines()[0].split()[:2] == ["law", "outcome"]
     assert all(f"\n{law} " in text for law in LAWS)
@@ -81,7 +101,7 @@ def test_it_prints_plots_reports_and_saves(found, tmp_path):
     saved = comparison.save(tmp_path / "runs")
     assert np.array_equal(ff.load_recording(saved[LAWS[0]]).time, comparison.recordings[LAWS[0]].time)
     content = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
-    assert [row["law"] for row in content["rows"]] == LAWS
+    assert [row["law"] for row in content["rows"]] == ["mujoco", *LAWS]
     assert content["audits"][LAWS[0]]["verdict"] == "pass"
 
 
@@ -137,18 +157,6 @@ def test_a_function_of_a_script_is_not_sent(monkeypatch):
     assert [row.why for row in found.rows] == ["", ""]
 
 
-def test_a_process_that_dies_is_a_row_and_processes_take_several_laws(monkeypatch):
-    """Two processes for four laws, of which one law kills its process, so that at most three are started."""
-    packed, start, started = Task.packed, Elsewhere._start, []
-    monkeypatch.setattr(Task, "packed", lambda self: b"no pickle" if self.law.name == "mujoco" else packed(self))
-    monkeypatch.setattr(Elsewhere, "_start", lambda self: started.append(self) or start(self))
-    laws = ["mujoco", *LAWS, "hunt-crossley"]
-    comparison = ff.compare("brick", laws=laws, duration=0.1, workers=2)
-    assert "ended with code 1" in comparison["mujoco"].why
-    assert [comparison[law].outcome for law in laws] == ["failed", "stood", "stood", "stood"]
-    assert len(started) <= 3 and len(set(map(id, started))) <= 2
-
-
 @pytest.mark.parametrize("much", [False, True], ids=["a second's work", "more"])
 def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     """This process works on alone until then, and beside the others from then on."""
@@ -166,12 +174,11 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
     monkeypatch.setattr(module, "simulate", simulated_here)
     monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: started.set() or simulate(task))
     told = []
-    laws = [*LAWS, "hunt-crossley"]
-    comparison = ff.compare("brick", laws=laws, duration=0.1, progress=lambda *done: told.append(done))
-    assert [row.law for row in comparison.rows] == laws == list(comparison.recordings)
+    comparison = ff.compare("brick", laws=LAWS, duration=0.1, progress=lambda *done: told.append(done))
+    assert [row.law for row in comparison.rows] == LAWS == list(comparison.recordings)
     assert {row.outcome for row in comparison.rows} == {"stood"}
     assert [(done, of) for done, of, _ in told] == [(1, 3), (2, 3), (3, 3)]
-    assert {law for _, _, law in told} == set(laws)
+    assert {law for _, _, law in told} == set(LAWS)
     assert (started.is_set(), len(here) == 4) == (much, not much)  # the first compiles what the laws share
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axis import Axis
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import footfall as ff
@@ -107,9 +108,10 @@ def under_fewer_laws(robot, push, *, laws, **options):
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests, and panels of
-    # all are laid out by Matplotlib's engine, which the tests of plots ask about. Half as fine, pictures are a quarter
-    # as large.
+    # all are laid out, and have their ticks and labels drawn, by Matplotlib, which the tests of plots ask about. Half
+    # as fine, pictures are a quarter as large.
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, figure: None)
+    monkeypatch.setattr(Axis, "draw", lambda self, renderer: None)
     monkeypatch.setitem(RC, "savefig.dpi", 100)
     monkeypatch.setattr(limits, "WITHIN", 0.95)
     monkeypatch.setattr(limits, "largest_push", under_fewer_laws)
