@@ -62,7 +62,7 @@ def random_states(robot: ff.Robot, count: int, seed: int, law: ff.contact.Law) -
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("ball", 500), ("brick", 2500), ("planar-biped", 2500), ("spatial-biped", 3500), ("quadruped", 2000)],
+    [("ball", 300), ("brick", 1200), ("planar-biped", 1200), ("spatial-biped", 2000), ("quadruped", 1000)],
 )
 def test_from_any_state_the_search_ends_and_no_rule_is_broken(name, count):
     """No pull, nothing beyond the cone, friction against the slip, no free vertex that goes in and is not leaving."""

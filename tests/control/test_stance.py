@@ -7,6 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from pairs import paired
 from physics.laws import every_law
 
 import footfall as ff
@@ -41,9 +42,9 @@ def test_soles_touch_the_slope_and_the_weight_is_over_the_feet_as_at_home(name, 
     assert over == pytest.approx(before, abs=1e-9)  # m
 
 
-@pytest.mark.parametrize("name", MOTORISED)
-@pytest.mark.parametrize(("angle", "heading"), SLOPES)
-def test_every_robot_stands_on_slopes(name, angle, heading):
+@pytest.mark.parametrize(("name", "slope"), [*paired(MOTORISED, SLOPES), *paired(MOTORISED, SLOPES, shift=2)])
+def test_every_robot_stands_on_slopes(name, slope):
+    angle, heading = slope
     sim = ff.Simulation(name, ground=ff.Ground.slope(angle, heading=heading))
     rec = sim.run(2.0, controller="posture", record_dt=5e-3)
     assert not ff.measure.has_fallen(rec)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from fresh_python import fresh_python
 
 import footfall as ff
 
@@ -56,7 +56,7 @@ mujoco.mj_step(sim.robot.model, data)
 
 
 def test_too_small_an_arena_ends_the_run_and_not_the_process(tmp_path):
-    done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    done = fresh_python(SCRIPT, tmp_path, Path(ff.__file__).parents[1])
     assert done.returncode == 0, done.stderr
     assert "memory" in done.stdout
     assert not list(tmp_path.iterdir())

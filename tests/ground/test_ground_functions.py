@@ -61,7 +61,7 @@ def test_where_a_number_decides_types_it_stays_frozen():
 
 
 def test_many_function_grounds_keep_no_memory():
-    """120 grounds of one function: 0.9 MB each if each were compiled; some kilobytes of fragmentation are granted."""
+    """60 grounds of one function: 0.9 MB each if each were compiled; some kilobytes of fragmentation are granted."""
     program = """
 import resource, footfall as ff
 def ground(a, n):
@@ -71,9 +71,9 @@ def peak():
 for i in range(20):
     ground(0.001 * i, i)
 before = peak()
-for i in range(120):
+for i in range(60):
     ground(0.001 * i + 0.05, i)
-print((peak() - before) / 120)
+print((peak() - before) / 60)
 """
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     unit = 1e-6 if sys.platform == "darwin" else 1e-3  # bytes there, kilobytes elsewhere

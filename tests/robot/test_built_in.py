@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from fresh_python import fresh_python
 
+import footfall
 from footfall.errors import RobotError
 from footfall.robot import Robot, documentation, load_robot, robots, summary
+
+SOURCE = Path(footfall.__file__).parents[1]
 
 
 def standing(robot: Robot) -> mujoco.MjData:
@@ -55,11 +58,11 @@ FIRST_IMPORTS = (
 
 
 @pytest.mark.parametrize("first", FIRST_IMPORTS)
-def test_ff_robots_is_a_plain_function_whatever_was_imported_first(first):
+def test_ff_robots_is_a_plain_function_whatever_was_imported_first(first, tmp_path):
     program = (
         f"{first}\nimport types, footfall as ff\nassert type(ff.robots) is types.FunctionType\nprint(*ff.robots())"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = fresh_python(program, tmp_path, SOURCE)
     assert done.returncode == 0, done.stderr
     assert tuple(done.stdout.split()) == robots()
 
