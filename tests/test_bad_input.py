@@ -43,6 +43,10 @@ SIM = ff.Simulation("brick")
         (lambda: ff.Push("brick", duration=-1.0), "the duration >= 0"),
         (lambda: SIM.run(0.1, controller=Posture), r"controller=Posture is the class: write Posture\(\)"),
         (lambda: SIM.run(0.1, controller=Walk), r"controller=Walk is the class"),
+        (
+            lambda: ff.load_robot(__file__),
+            "is no model of a robot: its name ends in .xml",
+        ),
         (lambda: ff.load_robot("brick", points=10**9), "points"),
         (lambda: ff.load_robot("brick", points=(10**5, 10**5)), "points"),
         (lambda: Walk(steps=10**9), "steps"),

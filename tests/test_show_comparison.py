@@ -44,6 +44,7 @@ def test_numbers_are_written_in_units_that_suit_their_size():
     assert number(1.7e-15, "m") == "0 m"
     assert number(2.43e-3, "m", 3) == "2.43 mm"
     assert number(2.2e-5, "m") == "22 µm"
+    assert number(9.99999e-7, "m") == "1 µm"
     assert number(-0.00051, "J", 2) == "−0.51 mJ"
     assert number(4148.0, "µs", 3) == "4.15 ms"
     assert number(441.3, "N") == "441.3 N"

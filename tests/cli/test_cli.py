@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,9 @@ def test_help_names_every_command(capsys):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name, capsys):
     assert main([name, "--help"]) == 0
-    assert f"usage: footfall {name}" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"usage: footfall {name}" in told
+    assert not re.search(r"\bNone\b|default: \)|default: False", told)  # which tell nobody anything
 
 
 def test_no_command_is_a_usage_error(capsys):
@@ -50,9 +53,27 @@ def test_version(capsys):
     assert capsys.readouterr().out.strip() == f"footfall {footfall.__version__}"
 
 
-def test_an_unknown_option_is_a_usage_error(capsys):
-    assert main(["laws", "--jsn"]) == 2
-    assert "--json" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("laws --jsn", "laws has no option '--jsn' here: did you mean '--json'? "),
+        ("run brick --frction 0.5", "did you mean '--ground.friction'? "),
+        ("run", "run needs ROBOT: a built-in name"),
+        ("run brick --duration 5ms", "--duration takes a number, and not '5ms' (s; "),
+        ("run brick --law spring-damper --law.k stiff", "--law.k takes a number, and not 'stiff' (N/m per point"),
+        ("run brick --drop", "--drop takes a number (start this much above the ground, m)"),
+        ("run brick --integrator verlet", "--integrator takes one of euler, rk4, and not 'verlet'"),
+        ("run brick twice", "run does not know what to do with 'twice'"),
+        ("new habit walk", "new takes one of controller, law, study, and not 'habit'"),
+        ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
+        ("identify impacts a.csv", "identify impacts needs --mass (of the body, kg) and --inertia (about"),
+        ("identify guesses", "did you mean"),
+    ],
+)
+def test_what_is_typed_wrongly_is_one_sentence(typed, told, capsys):
+    assert main(typed.split()) == 2
+    sentence = one_line(capsys.readouterr().err)
+    assert sentence.startswith("footfall: ") and told in sentence
 
 
 def test_an_error_shows_its_traceback_with_debug_only(capsys, monkeypatch):
@@ -144,7 +165,15 @@ def test_laws_lists_them_all_with_their_options(capsys):
         assert one["citation"]
     penalty = next(one for one in told if one["name"] == "linearizing-penalty")
     assert penalty["kind"] == "coupled"
-    assert {"name": "kp", "type": "float", "default": 500.0, "required": False, "note": "1/s2"} in penalty["options"]
+    (kp,) = [option for option in penalty["options"] if option["name"] == "kp"]
+    assert (kp["type"], kp["default"], kp["required"]) == ("float", 500.0, False)
+    assert kp["note"].startswith("1/s2, ")
+
+
+@pytest.mark.parametrize("name", laws())
+def test_every_option_of_a_law_says_what_it_is(name, capsys):
+    main(["laws", name, "--json"])
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["options"] if not one["note"]] == []
 
 
 @pytest.mark.parametrize("name", laws())

@@ -110,6 +110,16 @@ def test_new_files_work_as_they_are(capsys):
     assert "is no name" in one_line(capsys.readouterr().err)
 
 
+def test_a_study_of_which_every_case_fails_has_failed(capsys):
+    Path("lost.toml").write_text(
+        '[simulation]\nrobot = "brick"\nduration = 0.01\npush = { body = "nobody", size = 1.0, duration = 0.01 }\n'
+        '[grid]\n"ground.friction" = [0.3, 0.7]\n'
+    )
+    assert main(["sweep", "lost.toml", "--workers", "1"]) == 1
+    told = capsys.readouterr()
+    assert told.out == "2 cases, 2 failed\n" and "no body is called 'nobody'" in told.err
+
+
 # ---- bars ------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import footfall
 from footfall.files.aside import written_aside
 
@@ -30,6 +32,13 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
         assert target.read_text() == "old"
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    target = tmp_path / "nowhere" / "a.txt"
+    with pytest.raises(FileNotFoundError) as raised, written_aside(target) as part:
+        part.write_text("new")
+    assert raised.value.filename == str(target)
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):

@@ -120,5 +120,5 @@ def test_the_series_follow_the_mean_cycle_of_the_recording():
 
 
 def test_a_folder_without_the_recording_says_so(tmp_path):
-    with pytest.raises(FootfallError, match=r"cannot derive the walk: .*joints\.csv"):
+    with pytest.raises(FootfallError, match=r"is no recording of a walk: .* or with joints\.csv and grf\.csv"):
         derive(tmp_path)

@@ -162,6 +162,11 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
         ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
         ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground 'swamp'"),
+        (
+            {"robot": "brick"},
+            {"ground.fricton": [0.5]},
+            "plane has no option 'fricton': did you mean 'friction'",
+        ),
         (5, {"x": [1]}, "runs a function or settings"),
     ],
 )

@@ -34,7 +34,7 @@ COMMANDS = {
     "points": "find how many testing points a sole needs on rough ground",
     "sweep": "thousands of simulations from one study file, to one table",
     "design": "vary robot, foot and gait, and show the front of best compromises",
-    "identify": "friction from pulls, contact laws from measured tosses",
+    "identify": "friction, restitution and parameters of laws from measurements",
     "gait": "find the walk of least torque of a planar biped",
     "human-walk": "make the table of a person's walk from a recording of joints and forces",
     "view": "show recordings in the browser",
@@ -133,19 +133,20 @@ def _parse(name: str, args: list[str]) -> Any:
 
     import tyro
 
+    from footfall.cli.shared.help import CONFIG, help_of, options_in
+    from footfall.cli.shared.mistakes import in_one_sentence
+
     module = import_module(f"footfall.cli.{name.replace('-', '_')}")
     command = module.shape(args) if hasattr(module, "shape") else module.Command
     # A command that was given options of a law or a ground has no text of its own.
     documented = module.Command if issubclass(command, module.Command) else command
+    about = f"{getdoc(documented)}\n\nAlso: --debug, --import FILE, see footfall --help."
     if "--help" in args or "-h" in args:
-        args = ["--help"]  # tyro leaves out of its help what was typed before
-    return tyro.cli(
-        command,
-        args=args,
-        prog=f"footfall {name}",
-        description=f"{getdoc(documented)}\n\nAlso: --debug, --import FILE, see footfall --help.",
-        config=(tyro.conf.FlagCreatePairsOff,),
-    )
+        print(help_of(command, f"footfall {name}", about), end="")
+        raise SystemExit(0)
+    kind = f" {args[0]}" if args and args[0] in getattr(module, "KINDS", ()) else ""
+    with in_one_sentence(f"{name}{kind}", lambda: options_in(help_of(command, "", ""))):
+        return tyro.cli(command, args=args, prog=f"footfall {name}", config=(CONFIG,))
 
 
 def _take_imports(args: list[str]) -> list[str]:

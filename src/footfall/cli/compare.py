@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Command(TaskOptions, MeasuredOptions):
-    """Run the same robot, ground, controller and push under several contact laws, in several processes.
+    """Run the same robot, ground, controller and push under several contact laws.
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -10,8 +9,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-#: In the help of a command, each option begins a line.
-OPTION = re.compile(r"^[│| ]*(?:-\w, )?(--[a-z][\w.-]*)(?:, (--[a-z][\w.-]*))?", re.M)
+from footfall.cli.shared.help import options_in
+
+#: Commands that a robot may follow.
+TAKE_ROBOT = ("run", "walk", "follow", "view", "robots", "compare", "survey", "push-limit", "points", "gait", "bench")
 BASH = """\
 # Completion of footfall for bash and zsh: eval "$(footfall completion bash)"
 [ -n "$ZSH_VERSION" ] && autoload -U +X bashcompinit && bashcompinit
@@ -72,15 +73,15 @@ def _values() -> dict[str, tuple[str, ...]]:
 
 def _names(command: str) -> tuple[str, ...]:
     """What may follow a command."""
+    from footfall.cli.identify import KINDS
     from footfall.contact import laws
     from footfall.papers import papers
     from footfall.robot import robots
     from footfall.show.plots import PLOTS
 
     some = {"laws": laws(), "paper": papers(), "plot": PLOTS, "completion": ("bash", "zsh", "fish")}
-    some |= {"new": ("controller", "law", "study"), "identify": ("friction", "tosses")}
-    takes_robot = ("run", "robots", "compare", "push-limit", "points", "gait", "bench")
-    return tuple(robots()) if command in takes_robot else tuple(some.get(command, ()))
+    some |= {"new": ("controller", "law", "study"), "identify": KINDS}
+    return tuple(robots()) if command in TAKE_ROBOT else tuple(some.get(command, ()))
 
 
 def _options(command: str) -> list[str]:
@@ -96,7 +97,7 @@ def _options(command: str) -> list[str]:
         text = StringIO()
         with redirect_stdout(text):
             main(call)
-        found |= dict.fromkeys(option for pair in OPTION.findall(text.getvalue()) for option in pair if option)
+        found |= dict.fromkeys(options_in(text.getvalue()))
     return list(found)
 
 

@@ -13,7 +13,10 @@ from footfall.cli.shared.output import print_json
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Write a recording as .csv, .npz, .mot or .sto (OpenSim), .c3d (force plates) or .mcap (Foxglove)."""
+    """Write a recording for other tools: .csv, .parquet, .npz, .mot, .sto, .c3d, .mcap or .rrd.
+
+    .mot and .sto are OpenSim's, .c3d has force plates and markers, .mcap is for Foxglove, .rrd for Rerun.
+    """
 
     recording: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
     """directory that footfall run --out wrote"""

@@ -11,14 +11,17 @@ import tyro
 
 from footfall.cli.shared.output import print_json, print_table, say
 from footfall.cli.shared.usage import UsageError
+from footfall.errors import did_you_mean
 
 if TYPE_CHECKING:
     from footfall.study.identify import Coefficient, FrictionFit
 
+KINDS = ("friction", "pulls", "forces", "impacts", "tosses")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Friction from pull data, by regression; for laws: footfall identify tosses|forces|impacts|pulls --help.
+    """Find static and kinetic friction coefficients from pull data, by regression.
 
     footfall identify friction pulls.csv --plot pulls.png
 
@@ -89,8 +92,32 @@ def _row(name: str, one: Coefficient) -> list[str]:
     return [name, f"{one.value:.4f}", interval, f"{100 * one.r2:.2f}", str(one.count)]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """Find friction, restitution and parameters of contact laws from measurements: five kinds, each with its own help.
+
+    friction: coefficients from pulls, by regression.
+
+    pulls: a law and its friction from the same pulls.
+
+    forces: a law from measured ground forces of a robot, such as drops.
+
+    impacts: restitution and friction from velocities before and after single planar impacts.
+
+    tosses: laws from tosses of a body that were filmed, judged on others and ranked.
+    """
+
+    what: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="|".join(KINDS))]
+    """what to identify, or from what: footfall identify KIND --help says more"""
+
+    def run(self) -> int:
+        raise UsageError(f"nothing is identified from '{self.what}': {did_you_mean(self.what, KINDS)}")
+
+
 def shape(args: Sequence[str]) -> type:
     """The command for what is to be identified."""
+    if not args or args[0] not in KINDS:
+        return Overview
     if args and args[0] == "tosses":
         from footfall.cli.identify_tosses import Command as Tosses
 

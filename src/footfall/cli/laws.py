@@ -46,12 +46,7 @@ def describe(law: type[Law]) -> dict[str, Any]:
 
 
 def _options(law: type[Law]) -> list[dict[str, Any]]:
-    notes: dict[str, str] = {}
-    for one in reversed(law.__mro__):
-        try:
-            notes |= field_comments(one)
-        except (OSError, TypeError):  # a law made from a function has no class in any file
-            continue
+    notes = field_comments(law)
     return [
         {
             "name": one.name,

@@ -81,15 +81,21 @@ def _show_one(robot: Robot, *, json: bool) -> None:
         "mass": f"{robot.mass:g} kg",
         "degrees of freedom": str(robot.model.nv),
         "actuators": str(robot.model.nu),
-        "feet": ", ".join(f"{f.name} (body {f.body}, {len(f.points)} points)" for f in robot.feet),
+        "feet": ", ".join(f"{f.name} (body {f.body}, {_points(len(f.points))})" for f in robot.feet),
         "joints": ", ".join(robot.joint_names),
     }
     print_facts(facts, title=robot.name)
+    if not built_in:
+        return
     print()
     print_text(about)
-    if built_in and robot.parameters:
+    if robot.parameters:
         columns = ("parameter", "default>")
         values = robot.parameters.items()
         print_table(columns, [[name, f"{v:.4g}" if isinstance(v, float) else str(v)] for name, v in values])
         print_text(import_module(BUILT_IN[robot.name].module).Parameters.__doc__)
         print(f"Set them with footfall run {robot.name} --robot.PARAMETER VALUE.")
+
+
+def _points(count: int) -> str:
+    return f"{count} point{'s' if count != 1 else ''}"

@@ -39,7 +39,7 @@ class Command(TaskOptions):
 
         robot = self.chosen_robot()
         sim = Simulation(
-            robot, ground=self.chosen_ground(), law=self.law_options, dt=self.dt, integrator=self.integrator
+            robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt, integrator=self.integrator
         )
         controller = self.chosen_controller(robot)
         rec = simulate(

@@ -31,7 +31,7 @@ class Command:
     every combination) or [samples] (number, method = "sobol" or "random", and [samples.bounds] with lower and upper
     bounds) or table = "cases.csv", and measures = [...]. An input is the path of a setting, as in "law.k",
     "ground.friction" or "push.size". Each finished case is on disk at once: killed and started again, the study goes
-    on.
+    on. Exits with 1 where every case failed.
     """
 
     study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
@@ -86,7 +86,7 @@ class Command:
         else:
             _show(table)
             say(f"{len(table)} cases in {seconds(took)}, {_ways(table)}; the table is {about['table']}")
-        return 0
+        return int(0 < len(table) == table.failed)
 
 
 def read_toml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
@@ -133,7 +133,11 @@ def _show(table: SweepTable) -> None:
                 continue
         found = sorted(set(map(str, values)))
         rows.append([name, ", ".join(found[:4]) + (", ..." if len(found) > 4 else ""), "", ""])
-    print_table(("output", "least>", "mean>", "largest>"), rows, title=f"{len(table)} cases, {table.failed} failed")
+    title = f"{len(table)} cases, {table.failed} failed"
+    if rows:
+        print_table(("output", "least>", "mean>", "largest>"), rows, title=title)
+    else:  # each case ended before there was anything to measure
+        print(title)
     for message in sorted({str(m) for m in table.columns["message"] if m})[:5]:
         say(message)
 

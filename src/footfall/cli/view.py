@@ -75,7 +75,7 @@ class LiveCommand(Place, RunCommand):
             place_for(self.out)  # refused now, not when there is something to lose
         robot = self.chosen_robot()
         sim = Simulation(
-            robot, ground=self.chosen_ground(), law=self.law_options, dt=self.dt, integrator=self.integrator
+            robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt, integrator=self.integrator
         )
         controller = self.chosen_controller(robot)
         options: dict[str, Any] = {

@@ -288,8 +288,8 @@ class AccelerationComplementarity(EventLaw):
     a point can have. A foot that starts inside the ground stays as deep as it is.
     """
 
-    restitution: float = 0.0
-    tolerance: float = 1e-9
+    restitution: float = 0.0  # Newton's, of each point's normal velocity
+    tolerance: float = 1e-9  # of the integration between events
 
     name = "acceleration-complementarity"
     citation = "Bravo and Rengifo 2021, eq. 15-22; Fischer 1992; Painleve 1895; Kane and Levinson 1985"

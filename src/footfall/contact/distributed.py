@@ -201,16 +201,16 @@ class Distributed(OnElasticLayer, CoupledLaw):
     holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.
     """
 
-    kn: float | None = None  # N/m^alpha
-    mun: float | None = None  # N s/m^(1 + beta)
-    kt: float | None = None  # N/m
-    mut: float | None = None  # N s/m
-    alpha: float = 1.2
-    beta: float = 0.02
+    kn: float | None = None  # N/m^alpha per point, normal stiffness; left out, the paper's for this load and size
+    mun: float | None = None  # N s/m^(1 + beta) per point, normal damping; left out, the paper's for this load
+    kt: float | None = None  # N/m per point, stiffness of adherence; left out, the paper's for this load
+    mut: float | None = None  # N s/m per point, damping of adherence; left out, the paper's for this load
+    alpha: float = 1.2  # exponent of the depth in the spring
+    beta: float = 0.02  # exponent of the depth in the damper
     mu_ts: float | None = None  # N s/m, viscous part of sliding friction
     t_slide: float = 0.01  # s, blending from adherence to sliding
     t_stick: float = 0.01  # s, blending from sliding to adherence
-    criterion: Literal["foot", "point"] = "foot"
+    criterion: Literal["foot", "point"] = "foot"  # whose resultant must leave the cone for points to slide
     rest_penetration: float | None = None  # m, when the robot stands: in place of kn
     damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth: in place of mun
     restitution: float | None = None  # of the robot landing on all its points: in place of mun

@@ -99,11 +99,11 @@ def tangential_force(slip, velocity, memory, normal, p):
 class FrictionalLaw(PointLaw):
     """A point law with a choice of friction; see :mod:`footfall.contact.friction`."""
 
-    friction: Literal["anchored", "regularised", "lugre"] = "anchored"
-    kt: float | None = None  # N/m per point, tangential: anchored
-    ct: float | None = None  # N s/m per point, tangential: anchored
-    v_s: float | None = None  # m/s: regularised
-    v_stribeck: float | None = None  # m/s: the Stribeck speed, none for a coefficient that jumps
+    friction: Literal["anchored", "regularised", "lugre"] = "anchored"  # spring, viscous, or bristles
+    kt: float | None = None  # N/m per point, tangential stiffness, left out the normal one: anchored
+    ct: float | None = None  # N s/m per point, tangential damping, left out the normal one: anchored
+    v_s: float | None = None  # m/s, slip at which friction is full, left out the least that is stable: regularised
+    v_stribeck: float | None = None  # m/s, the Stribeck speed; left out, the coefficient jumps
     sigma0: float | None = None  # 1/m, stiffness of the bristles per unit load: lugre
     sigma1: float | None = None  # s/m, damping of the bristles per unit load: lugre
     sigma2: float = 0.0  # s/m, viscous friction per unit load: lugre

@@ -63,11 +63,11 @@ class HuntCrossley(FrictionalLaw):
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
     """
 
-    friction: Literal["anchored", "regularised", "lugre"] = "regularised"
-    k: float | None = None  # N/m^alpha per point
-    c: float | None = None  # N s/m^(alpha + 1) per point
-    alpha: float = 1.5  # Hertz' exponent for round bodies
-    rest_penetration: float = 1e-3  # m, when the robot stands
+    friction: Literal["anchored", "regularised", "lugre"] = "regularised"  # spring, viscous, or bristles
+    k: float | None = None  # N/m^alpha per point, stiffness; left out, from rest_penetration
+    c: float | None = None  # N s/m^(alpha + 1) per point, damping; left out, derived
+    alpha: float = 1.5  # exponent of the depth; Hertz' for round bodies
+    rest_penetration: float = 1e-3  # m, depth when the robot stands
     damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth
     restitution: float | None = None  # of the robot landing on all its points
     impact_speed: float = 1.0  # m/s, at which the restitution holds

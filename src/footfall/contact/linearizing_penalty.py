@@ -122,10 +122,10 @@ class LinearizingPenalty(CoupledLaw):
     length decays velocities as (17) does.
     """
 
-    kp: float = 500.0  # 1/s2
-    kv: float = 250.0  # 1/s
-    eps: float = 1e-6  # m
-    saturation: Literal["consistent", "paper"] = "consistent"
+    kp: float = 500.0  # 1/s2, stiffness per unit mass, which leads a point to the depth eps
+    kv: float = 250.0  # 1/s, damping per unit mass
+    eps: float = 1e-6  # m, depth at which points rest
+    saturation: Literal["consistent", "paper"] = "consistent"  # limits of forces that agree, or of each alone (19)-(20)
     lead_back: bool = True  # with eps > 0: a point that touched and rises goes back to its depth (ours)
 
     name = "linearizing-penalty"

@@ -31,9 +31,9 @@ class MujocoNative(Law):
     """
 
     solref: tuple[float, float] = (0.02, 1.0)  # time constant s and damping ratio (or -stiffness, -damping)
-    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
-    cone: Literal["pyramidal", "elliptic"] = "pyramidal"
-    impratio: float = 1.0  # friction to normal impedance
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)  # impedance over depth, m
+    cone: Literal["pyramidal", "elliptic"] = "pyramidal"  # of friction
+    impratio: float = 1.0  # impedance of friction over that of the normal force
 
     name = "mujoco"
     citation = "Todorov, Erez and Tassa 2012; the MuJoCo manual, chapter Computation"

@@ -61,9 +61,9 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
     step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
     """
 
-    k: float | None = None  # N/m per point
-    c: float | None = None  # N s/m per point
-    rest_penetration: float = 1e-3  # m, when the robot stands
+    k: float | None = None  # N/m per point, stiffness; left out, from rest_penetration
+    c: float | None = None  # N s/m per point, damping; left out, from restitution or damping_ratio, or critical
+    rest_penetration: float = 1e-3  # m, depth when the robot stands
     damping_ratio: float | None = None  # of the robot bouncing on all its points
     restitution: float | None = None  # of the robot landing on all its points
     impact_speed: float = 1.0  # m/s, at which the restitution holds

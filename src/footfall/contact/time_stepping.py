@@ -121,12 +121,12 @@ class TimeStepping(CoupledLaw):
     not thrown: no energy is added but what the lift itself takes.
     """
 
-    restitution: float = 0.0
-    impact_friction: float = 1.0
-    impact_speed: float = 0.1  # m/s
-    cone: Literal["exact", "polyhedral"] = "exact"
-    facets: int = 8
-    correction: float = 0.0
+    restitution: float = 0.0  # Newton's, of each point's normal velocity
+    impact_friction: float = 1.0  # share of the ground's friction that points have in impacts
+    impact_speed: float = 0.1  # m/s, beyond which a point that arrives is in an impact
+    cone: Literal["exact", "polyhedral"] = "exact"  # Coulomb's cone, or one with facets
+    facets: int = 8  # directions of friction of the polyhedral cone
+    correction: float = 0.0  # 0 to 1, how fast a foot that starts inside the ground is led out
 
     name = "time-stepping"
     citation = "Bravo and Rengifo 2021, eq. 23-26; Stewart and Trinkle 1996; Anitescu and Potra 1997"

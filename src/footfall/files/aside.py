@@ -36,8 +36,13 @@ def written_aside(path: Path) -> Iterator[Path]:
         synced(part)
         os.replace(part, target)
         synced(target.parent)
+    except OSError as error:
+        if error.filename == str(part):
+            error.filename = str(path)  # as it was asked for
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that cannot be written says so on both
+            part.unlink(missing_ok=True)
 
 
 def remove_litter(target: Path) -> None:

@@ -47,7 +47,8 @@ def write(rec: Record, path: str | os.PathLike[str]) -> Path:
             _put_in_place(rec, content, target)
     except OSError as error:
         where = f": '{error.filename}'" if error.filename and Path(error.filename) != target else ""
-        raise RecordingError(f"cannot save the recording to '{target}': {error.strerror or error}{where}") from error
+        reason = os.strerror(error.errno) if error.errno else error
+        raise RecordingError(f"cannot save the recording to '{target}': {reason}{where}") from error
     finally:
         if made:
             with suppress(OSError):  # if nothing came of it

@@ -17,6 +17,7 @@ from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
 from footfall.robot.model import one_line
 from footfall.robot.urdf import read_urdf
 
+ENDINGS = (".xml", ".mjcf", ".urdf")
 UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
 INCLUDE = re.compile(r"<include\s+file\s*=\s*[\"']([^\"']+)")
 
@@ -25,13 +26,15 @@ def is_path(source: str) -> bool:
     """Whether a text means a file, and not the name of a built-in robot."""
     if source in BUILT_IN:
         return False
-    return Path(source).suffix.lower() in (".xml", ".mjcf", ".urdf") or "/" in source or os.sep in source
+    return Path(source).suffix.lower() in ENDINGS or "/" in source or os.sep in source
 
 
 def read_model(path: Path) -> mujoco.MjSpec:
     """The spec of an MJCF or URDF file."""
     if not path.is_file():
         raise RobotError(f"no file '{path}'; built-in robots are {', '.join(robots())}")
+    if path.suffix.lower() not in ENDINGS:
+        raise RobotError(f"'{path}' is no model of a robot: its name ends in .xml or .mjcf (MJCF), or in .urdf")
     try:
         if path.suffix.lower() == ".urdf":
             return read_urdf(path)

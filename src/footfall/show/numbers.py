@@ -24,8 +24,9 @@ def number(value: float, unit: str = "", digits: int = 4) -> str:
         return "–"
     if value == 0.0 or abs(value) < FLOORS.get(unit, 0.0):
         return f"0 {unit}".strip()
+    rounded = abs(float(f"{value:.{digits}g}"))  # a micrometre less the last digit is no 1000 nm
     for least, factor, name in SCALES.get(unit, ()):
-        if abs(value) >= least:
+        if rounded >= least:
             value, unit = factor * value, name
             break
     text = f"{value:.{digits}g}"

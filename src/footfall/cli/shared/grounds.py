@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from footfall.cli.shared.help import described
+
 if TYPE_CHECKING:
     from footfall.ground import Ground
     from footfall.ground.kind import Kind
@@ -70,7 +72,7 @@ def _options(kind: Kind[Any]) -> type | None:
     for name, one in given.items():
         hint, text = typed[name]
         known = {} if one.default is one.empty else {"default": one.default}
-        fields.append((name, Annotated[hint, tyro.conf.arg(help=text)], field(**known)))
+        fields.append((name, described(hint, known.get("default", ...), about=text), field(**known)))
 
     def make(self: Any) -> Ground:
         from footfall.ground import Ground

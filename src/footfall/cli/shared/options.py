@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field, fields, make_dataclass
+from contextlib import suppress
+from dataclasses import MISSING, field, fields, make_dataclass
 from importlib import import_module
 from inspect import getdoc, getsource
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
 from footfall.cli.shared.grounds import ground_options
+from footfall.cli.shared.help import described
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from footfall.contact.base import Law
 
 Command = TypeVar("Command")
 
@@ -40,7 +45,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         chosen["ground"] = known[kind]
     default_law = getattr(command, "law", None)
     if default_law is not None:  # a comparison has several laws, and none here
-        chosen["law"] = law_class(_typed(args, "--law", default_law))
+        chosen["law"] = _of_law(law_class(_typed(args, "--law", default_law)))
     controller = _typed(args, "--controller", "none")
     if controller != "none" and hasattr(command, "controller_options"):
         chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
@@ -55,8 +60,12 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
 
 
 def field_comments(of: type) -> dict[str, str]:
-    """The comments beside the fields of a dataclass, by field: they are the help of options."""
-    return dict(_COMMENTED.findall(getsource(of)))
+    """The comments beside the fields of a dataclass and of what it inherits, by field: they are the help of options."""
+    found: dict[str, str] = {}
+    for one in reversed(of.__mro__):
+        with suppress(OSError, TypeError):  # a law made from a function has no class in any file
+            found |= dict(_COMMENTED.findall(getsource(one)))
+    return found
 
 
 def changed(options: Any) -> dict[str, Any]:
@@ -75,6 +84,21 @@ def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
     return otherwise
 
 
+def _of_law(law: type[Law]) -> type:
+    """The options of a law; the comments beside them are their help, and ``make`` gives the law."""
+    hints, notes = get_type_hints(law), field_comments(law)
+    added = []
+    for one in fields(law):
+        default = {} if one.default is MISSING else {"default": one.default}
+        hint = described(hints[one.name], one.default, about=notes.get(one.name, ""))
+        added.append((one.name, hint, field(**default)))
+
+    def make(self: Any) -> Law:
+        return law(**{name: getattr(self, name) for name, *_ in added})
+
+    return make_dataclass("Law", added, namespace={"make": make}, frozen=True, kw_only=True)
+
+
 def _typeable(controller: type, taken: set[str]) -> type:
     """Those options of a controller that can be typed, numbers and names; the comments beside them are their help.
 
@@ -85,8 +109,8 @@ def _typeable(controller: type, taken: set[str]) -> type:
     for one in fields(controller):
         if hints[one.name] in (int, float, str, bool, float | None, str | None):
             short = () if one.name in taken else (f"--{one.name.replace('_', '-')}",)
-            about = tyro.conf.arg(help=notes.get(one.name, ""), aliases=short)
-            added.append((one.name, Annotated[hints[one.name], about], field(default=one.default)))
+            hint = described(hints[one.name], one.default, about=notes.get(one.name, ""), aliases=short)
+            added.append((one.name, hint, field(default=one.default)))
     return make_dataclass("Controller", added, frozen=True)
 
 

@@ -41,7 +41,7 @@ class UnderControl(RobotChoice):
         """The recording of as long as the controller lasts, and where it is saved."""
         from footfall.simulation import Simulation
 
-        sim = Simulation(robot, ground=self.ground_options.make(), law=self.law_options, dt=self.dt)
+        sim = Simulation(robot, ground=self.ground_options.make(), law=self.law_options.make(), dt=self.dt)
         pushes = [parse_push(text, robot) for text in self.push]
         rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
         return rec, None if self.out is None else save(rec, self.out)

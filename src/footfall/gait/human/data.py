@@ -149,6 +149,11 @@ def derive(
     folder = source if source.is_dir() else source.parent
     tables = source.is_dir() and (source / "joints.csv").is_file()
     raw = None if tables else raw_files(source, None if forces is None else Path(forces).expanduser())
+    if raw is None and not tables:
+        raise FootfallError(
+            f"'{source}' is no recording of a walk: give a .c3d file, a .trc file with its forces, or a folder with "
+            "one of these, or with joints.csv and grf.csv"
+        )
     try:
         known = folder / "subject.json"
         subject = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}

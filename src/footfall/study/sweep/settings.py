@@ -102,8 +102,12 @@ def ground_of(full: Mapping[str, Any]) -> Ground:
     ground = full["ground"]
     if ground["kind"] not in KINDS:
         raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
+    options, known = _without(ground, "kind"), inspect.signature(KINDS[ground["kind"]].make).parameters
+    for option in options:
+        if option not in known:
+            raise StudyError(f"ground {ground['kind']} has no option '{option}': {did_you_mean(option, known)}")
     try:
-        made: Ground = getattr(Ground, ground["kind"])(**_without(ground, "kind"))
+        made: Ground = getattr(Ground, ground["kind"])(**options)
     except TypeError as error:
         raise StudyError(f"ground {ground['kind']}: {str(error).partition(') ')[2] or error}") from error
     return made
