@@ -25,8 +25,9 @@ SAFE, SLACK = 0.9, 0.2
 #: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one
 #: comes after 1, 3, 7, ... of them, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look has served, those until the next one, and the last pause.
-SERVED, WAIT, PAUSE = 0, 1, 2
+#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, and
+#: whether MuJoCo was asked in the last evaluation which bodies touch.
+SERVED, WAIT, PAUSE, SOUGHT = 0, 1, 2, 3
 
 #: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
 _STRIDE = bridge.CONTACT.itemsize // 8
@@ -41,7 +42,7 @@ class Clearance(NamedTuple):
     lever: np.ndarray  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
     place: np.ndarray  # (nq,) joint positions at the last look
     room: np.ndarray  # (1,) m, how far from each other bodies were then
-    looks: np.ndarray  # (3,) see SERVED
+    looks: np.ndarray  # (4,) see SERVED
     widest: float  # m, how far a look sees
     margin: float  # m, the widest that two geoms have between them
     contact: np.ndarray  # (1,) address of MuJoCo's contacts
@@ -69,12 +70,8 @@ def look(world, clearance):
 
 
 @inlined
-def bodies_are_apart(world, clearance):
-    """Whether no two bodies touch for sure."""
-    if clearance.never == 1:
-        return True
-    if clearance.wide == 0:
-        return False
+def stay_apart(world, clearance):
+    """Whether joints have moved less than would bring bodies together, since bodies were looked at or by a new look."""
     moved = 0.0
     for k in range(world.qpos.size):
         moved += clearance.lever[k] * abs(world.qpos[k] - clearance.place[k])
@@ -82,6 +79,14 @@ def bodies_are_apart(world, clearance):
         clearance.looks[SERVED] += 1
         return True
     return False
+
+
+@inlined
+def bodies_are_apart(world, clearance):
+    """Whether no two bodies touch for sure."""
+    apart = clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
+    clearance.looks[SOUGHT] = 0 if apart else 1
+    return apart
 
 
 def colliding(model: mujoco.MjModel) -> np.ndarray:
@@ -174,7 +179,7 @@ def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(1),
-        looks=np.array([WORTH, 0, 0]),
+        looks=np.array([WORTH, 0, 0, 0]),
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
         contact=bridge.counter(data, "contact"),

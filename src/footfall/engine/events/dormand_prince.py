@@ -49,7 +49,7 @@ WITHIN = np.array(
 # Where numbers stand in `Flow.clock` and `Flow.tally`.
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
-INSTEAD = 5  # what the last period's time step cost, 0 if it was none
+INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none; what one may cost now
 EVENTS, IMPACTS, UNSOLVED, WARNINGS, SORTED, SOFT, KNOWN, VAIN = 0, 1, 2, 3, 4, 5, 6, 7
 #: How many counts there are.
 COUNTS = 8
@@ -109,7 +109,7 @@ class Flow(NamedTuple):
     ctrl: np.ndarray  # (nu,) controls of the last period
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (6,)
+    clock: np.ndarray  # (7,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -163,7 +163,7 @@ def make_flow(
         ctrl=np.full(model.nu, np.inf),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),

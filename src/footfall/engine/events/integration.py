@@ -31,6 +31,7 @@ from footfall.compiled import cold, inlined, kernel
 from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
+from footfall.engine.clearance import SOUGHT
 from footfall.engine.clock import overdue
 from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import (
@@ -48,6 +49,7 @@ from footfall.engine.events.creep import creep, creeping_order, note_beginning, 
 from footfall.engine.events.dormand_prince import (
     EVENTS,
     INSTEAD,
+    KEPT,
     KNOWN,
     LENGTH,
     LONGEST,
@@ -58,7 +60,6 @@ from footfall.engine.events.dormand_prince import (
     TAKEN,
     UNSOLVED,
     VAIN,
-    WARNINGS,
     is_accurate,
     next_scale,
     reach,
@@ -84,6 +85,7 @@ from footfall.engine.events.period import (
     is_sound,
     is_tired,
     keep_forces,
+    note_inconsistent,
     record_period,
     reuse_stage,
     start_period,
@@ -111,7 +113,15 @@ from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_s
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
-from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, impact_cost, period_cost
+from footfall.solve.effort import (
+    EFFORT,
+    bodies_near,
+    evaluation_cost,
+    for_bodies,
+    impact_cost,
+    kept_for_time_step,
+    period_cost,
+)
 
 #: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
 SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
@@ -158,6 +168,7 @@ def forces_now(loop, flow, step, stage, act, left):
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
+        flow.clock[KEPT] = kept_for_time_step(contacts)
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
         if 0 < stage < STAGES:
@@ -208,13 +219,6 @@ def begin_step(world, points, contacts, flow, left, ahead):
     return h
 
 
-@inlined
-def note_inconsistent(flow, time):
-    """Note when no forces obeyed the law."""
-    flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
-    flow.tally[WARNINGS] += 1
-
-
 @kernel
 def take_periods(loop, flow, first, last):
     """The loop of ``advance``."""
@@ -255,7 +259,7 @@ def take_periods(loop, flow, first, last):
             over = gone >= dt - 1e-15
             if over and not over_edge and is_sound(points, contacts, flow):
                 break
-            if over_edge or over or lost or is_tired(flow, left):
+            if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
                 lost = False
                 flow.tally[SOFT], gone, stage = 1, 0.0, 0
                 start_period(points, flow)
@@ -265,8 +269,8 @@ def take_periods(loop, flow, first, last):
             end = forces_now(loop, flow, step, stage, act, left)
             act = False
             status = outcome[STATUS]
-            cost = evaluation_cost(nv, shared.number[0], bodies_near(contacts), places(points), flow.price)
-            cost /= for_bodies(contacts)
+            rows, sought, bodies = shared.number[0], loop.conditions.clearance.looks[SOUGHT], bodies_near(contacts)
+            cost = evaluation_cost(nv, rows, sought, bodies, places(points), flow.price) / for_bodies(contacts)
             left -= SOLVING * (SHARE * left - contacts.effort[0] / for_bodies(contacts)) + cost
             unsolved = end == DONE and status == 1
             if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):

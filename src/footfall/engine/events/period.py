@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.events.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN
+from footfall.engine.events.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.samples import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -19,6 +19,13 @@ UNSOUND, UNSOUND_IN_CURVES = 1e-6, 1e-3
 TIRED = 12
 #: Periods in a row that became time steps, after which one in so many is tried otherwise.
 IN_VAIN = 10
+
+
+@inlined
+def note_inconsistent(flow, time):
+    """Note when no forces obeyed the law."""
+    flow.warning[min(flow.tally[WARNINGS], flow.warning.size - 1)] = time
+    flow.tally[WARNINGS] += 1
 
 
 @inlined
