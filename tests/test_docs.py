@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import runpy
@@ -83,3 +84,27 @@ def test_the_site_builds_without_a_warning(tmp_path):
         p.relative_to(tmp_path / "site").with_suffix(".md").as_posix() for p in (tmp_path / "site").rglob("*.html")
     }
     assert {p.relative_to(DOCS).as_posix() for p in PAGES} <= pages
+
+
+#: An equation, or the first and the last of several, what it is, and the file and the function it is in.
+EQUATION = re.compile(r"^\| ((?:\(\d+\)-?)+) \| .* \| `([\w/]+\.py)` \| `(\w+)` \|$", re.M)
+
+
+def cited(text: str, number: int) -> bool:
+    """Whether a text names an equation, alone or as one of several."""
+    spans = re.findall(r"\((\d+)\)-\((\d+)\)", text)
+    alone = re.search(rf"\({number}\)|eqs?\. \(?{number}\b", text)
+    return bool(alone) or any(int(a) <= number <= int(b) for a, b in spans)
+
+
+def test_equations_are_where_the_page_says():
+    rows = EQUATION.findall((DOCS / "equations.md").read_text(encoding="utf-8"))
+    assert len(rows) > 40
+    for numbers, file, name in rows:
+        text = (DOCS.parent / "src" / "footfall" / file).read_text(encoding="utf-8")
+        module = ast.parse(text)
+        named = [one for one in ast.walk(module) if getattr(one, "name", "") == name]
+        assert named, f"{file} has no {name}"
+        told = "\n".join([ast.get_docstring(module) or "", *(ast.get_source_segment(text, one) or "" for one in named)])
+        for number in re.findall(r"\d+", numbers):
+            assert cited(told, int(number)), f"({number}) is not named by {name} in {file}"

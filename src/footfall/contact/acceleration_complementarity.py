@@ -105,7 +105,7 @@ def slip_directions(contacts, memory, way):
 
 @kernel
 def normal_problem(contacts, free, way, m, q):
-    """Normal accelerations of sliding points by their normal forces: ``m z + q``, friction in proportion to z."""
+    """Normal accelerations of sliding points by their normal forces: ``m z + q``, friction in proportion to z (16)."""
     near = contacts.near
     for j in range(q.size):
         p = contacts.points[j]
@@ -223,7 +223,7 @@ def forces(contacts, dt, memory, force, mode, scratch, signals, parameters):
     first, way = engine_columns(memory), scratch.way
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        problem.target[p] = 0.0
+        problem.target[p] = 0.0  # (15)
         for k in range(3):
             problem.free[p, k] = contacts.acceleration[p, k] + memory[p, first + TURNING + k]
     sliding = slip_directions(contacts, memory, way)
@@ -245,10 +245,10 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
         for i in range(contacts.number[0]):
             p = contacts.points[i]
             rebound = -restitution * min(0.0, contacts.velocity[p, 2])
-            problem.target[p] = rebound if rebound > REBOUND else 0.0
+            problem.target[p] = rebound if rebound > REBOUND else 0.0  # (20)
             for k in range(3):
                 free[p, k] = contacts.velocity[p, k] + dt * contacts.acceleration[p, k]
-        status, _ = solve_contacts(problem)
+        status, _ = solve_contacts(problem)  # (20)-(21)
         if restitution == 0.0:
             break
         move(problem)

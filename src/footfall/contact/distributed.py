@@ -172,7 +172,7 @@ def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters)
             force[p, 0], force[p, 1], force[p, 2] = x, y, normal
             if parameters.by_foot == 0.0 and memory[p, SLIDING] == 0.0:
                 size, limit = (x * x + y * y) ** 0.5, contacts.static_friction[p] * normal
-                if size >= limit and size > 0.0:
+                if size >= limit and size > 0.0:  # (28)
                     start_sliding(contacts, memory, p, force, limit / size)
         if parameters.by_foot == 1.0:
             macroscopic_onset(contacts, memory, force, b)

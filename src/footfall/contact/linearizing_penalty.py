@@ -81,7 +81,7 @@ def saturated(problem):
         for k in range(3):
             free[p, k] = -free[p, k]
     to_world_frames(contacts, free, force)
-    spread(contacts, problem.kind, force, problem.least)
+    spread(contacts, problem.kind, force, problem.least)  # (18)
     to_contact_frames(contacts, force)
     for i in range(contacts.number[0]):
         p = contacts.points[i]

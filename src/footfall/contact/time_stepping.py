@@ -46,9 +46,9 @@ def free_velocities(problem, restitution):
         p = contacts.points[i]
         v = contacts.velocity[p]
         for k in range(3):
-            free[p, k] = v[k] + dt * (contacts.acceleration[p, k] - contacts.bias[p, k])
+            free[p, k] = v[k] + dt * (contacts.acceleration[p, k] - contacts.bias[p, k])  # (23) without forces
         if restitution == 0.0:
-            target[p] = -max(0.0, contacts.gap[p]) / dt  # to the ground, and no further
+            target[p] = -max(0.0, contacts.gap[p]) / dt  # (24): to the ground, and no further
         else:  # a bounce begins when the point is there
             target[p] = -restitution * min(0.0, v[2]) if contacts.gap[p] <= TOUCH else ANY
 
@@ -90,7 +90,7 @@ def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameter
     if weaker:
         weaken_impacts(contacts, parameters.impact_friction, parameters.impact_speed, scratch.kept)
     if parameters.facets == 0.0:
-        status, _ = solve_contacts(problem)
+        status, _ = solve_contacts(problem)  # (24)-(26)
     else:
         status, _ = solve_with_facets(problem, int(parameters.facets))
     if weaker:

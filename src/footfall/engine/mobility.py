@@ -1,10 +1,11 @@
 """The Delassus operator: how forces on the contact points accelerate them.
 
-All points of a foot share its six motions, so the operator is kept as the mobility ``L = J M^-1 J^T`` of the feet,
-with J the 6-row Jacobian (linear, angular) of each foot about the centroid of its near points. MuJoCo factors
-``M = U^T D U`` along the kinematic tree, and a foot's Jacobian touches only the dofs between it and the root, so
-everything is done with half-solved rows ``H = U^-T J^T`` along that chain: the mobility is ``H^T D^-1 H``, a
-generalised force t moves the feet by ``H^T D^-1 (U^-T t)``, wrenches w the robot by ``U^-1 D^-1 (U^-T t + H w)``.
+It is the matrix that Rengifo 2009, eq. (15)-(16), calls ``D_c^T A^-1 D_c``. All points of a foot share its six motions,
+so the operator is kept as the mobility ``L = J M^-1 J^T`` of the feet, with J the 6-row Jacobian (linear, angular) of
+each foot about the centroid of its near points. MuJoCo factors ``M = U^T D U`` along the kinematic tree, and a foot's
+Jacobian touches only the dofs between it and the root, so everything is done with half-solved rows ``H = U^-T J^T``
+along that chain: the mobility is ``H^T D^-1 H``, a generalised force t moves the feet by ``H^T D^-1 (U^-T t)``,
+wrenches w the robot by ``U^-1 D^-1 (U^-T t + H w)``.
 """
 
 from __future__ import annotations

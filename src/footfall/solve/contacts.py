@@ -59,7 +59,10 @@ def coupled_signature() -> Any:
 
 @inlined
 def coulomb(x, y, limit):
-    """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides."""
+    """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides.
+
+    Rengifo 2009, (12) and (20); Ott 2011, (2).
+    """
     size = math.sqrt(x * x + y * y)
     if size <= limit:
         return x, y, STICK

@@ -28,7 +28,7 @@ from footfall.solve.steady_feet import TOLERANCE, least_scratch
 
 @kernel
 def spread(contacts, kind, force, scratch):
-    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame.
+    """Replace accelerations in ``force`` (P, 3) by the least forces that give them, world frame: Rengifo 2009, (18).
 
     A point of ``kind`` OPEN gets none, one that is STICK is held in all directions, one that is SLIDE along its normal
     only.

@@ -70,7 +70,7 @@ def newton_scratch(n, floats, integers):
 
 @inlined
 def fischer_burmeister(z, w):
-    """``z + w - sqrt(z^2 + w^2)``, written so that nothing cancels."""
+    """``z + w - sqrt(z^2 + w^2)``, written so that nothing cancels: Bravo 2021, (17)."""
     root = (z * z + w * w) ** 0.5
     return 2.0 * z * w / (root + z + w) if z + w > 0.0 else z + w - root
 

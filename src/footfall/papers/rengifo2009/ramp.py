@@ -1,4 +1,4 @@
-"""Rengifo 2009, section II.B: a brick on a frictional ramp (figures 6 and 7)."""
+"""Rengifo 2009, section II.B, (5)-(9): a brick on a frictional ramp (figures 6 and 7)."""
 
 from __future__ import annotations
 

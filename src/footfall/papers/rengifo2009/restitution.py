@@ -27,7 +27,7 @@ class Bounce(NamedTuple):
 
 
 def closed_form(kp: float, kv: float) -> Bounce:
-    """The bounce of p'' = -kp p - kv min(0, p') that begins with p = 0, p' = -1 m/s (eq. 3).
+    """The bounce of p'' = -kp p - kv min(0, p') that begins with p = 0, p' = -1 m/s, (3)-(4).
 
     On the way down p = -(exp(r t) - exp(s t)) / (r - s) with r, s the roots of z^2 + kv z + kp, deepest where its
     derivative vanishes; on the way up an undamped oscillator turns that depth into speed.
