@@ -86,17 +86,16 @@ class Run:
         recorded: bool = True,
     ) -> None:
         sim = self.simulation = simulation
-        qpos, qvel, start = task.qpos, task.qvel, task.start
-        robot, law, dt = sim.robot, sim.law, sim.dt
+        law, dt = sim.law, sim.dt
         self._engine: Any = integration if law.event_driven else step
         helper = start_helper(self._engine.advance, "events" if law.event_driven else "step", law.kernels())
         types = [] if helper is None else loop_types(sim)
         if helper is not None:
             for part, kinds in self._engine.late_parts(types).items():
                 part.compile(kinds)
-        model = self.model = sim.scene.model
+        self.model = sim.scene.model
         steps = step_count(duration, dt)
-        self.first = 0 if start is None else start.step
+        self.first = 0 if task.start is None else task.start.step
         self.total = MOST_STEPS if endless else self.first + steps
         name, controller = find_controller(task.controller)
         given = task.control_dt
@@ -104,25 +103,42 @@ class Run:
         self.record_every = multiple("record_dt", task.record_dt, dt) if recorded else MOST_STEPS
         self.pushes, self.seed = push_list(task.pushes), task.seed
 
+        qpos, qvel = task.qpos, task.qvel
         if qpos is None and qvel is None:
-            qpos, qvel = initial_state(controller, robot, sim.ground)
+            qpos, qvel = initial_state(controller, sim.robot, sim.ground)
         shared = self._shared = prepared(sim)
         self.workspace = space = take_workspace(sim, shared)
         self.data, self.points, self.contacts, self.flow = space.data, space.points, space.contacts, space.flow
-        self.data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, robot.name)
-        self.data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, robot.name)
-        mujoco.mj_normalizeQuat(model, self.data.qpos)
-        if start is None:
-            perturb(model, self.data)
-        self.data.ctrl[:] = robot.home_ctrl
-
+        self._put(qpos, qvel)
+        if task.start is None:
+            perturb(self.model, self.data)
         if shared.longest is not None:
             warn_of_long_steps(law, sim.setting, shared.longest)
         self.interrupts = Interrupts()
         self.controls = no_control()
         if controller is not None:
             seen, period = Seen(self.data, of_feet(self.points), self.contacts), dt * control_every
-            self.controls = make_controls(name, controller, robot, sim.ground, period, seen, self.interrupts)
+            self.controls = make_controls(name, controller, sim.robot, sim.ground, period, seen, self.interrupts)
+        self._lay_out(control_every, steps)
+        self.step = 0
+        self._loop: Any = None
+        if helper is not None:
+            parts = step.native_parts(types) if law.native else self._engine.cold_parts(types)
+            share_work(helper, law.kernels(), parts)
+        if task.start is not None:
+            set_state(self, task.start)
+
+    def _put(self, qpos: Sequence[float] | np.ndarray | None, qvel: Sequence[float] | np.ndarray | None) -> None:
+        """Write coordinates (nq,) and velocities (nv,) where the run starts: at home and at rest where left out."""
+        sim, model, name = self.simulation, self.model, self.simulation.robot.name
+        self.data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, name)
+        self.data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, name)
+        mujoco.mj_normalizeQuat(model, self.data.qpos)
+        self.data.ctrl[:] = sim.robot.home_ctrl
+
+    def _lay_out(self, control_every: int, steps: int) -> None:
+        """Give the loop its plan, its pushes, its controls and room to record ``steps`` steps."""
+        sim, shared, space = self.simulation, self._shared, self.workspace
         signals = shared.law_signals + sum(signal.values.size for signal in self.controls.signals.values())
         plan = shared.plan._replace(
             total=self.total,
@@ -130,27 +146,19 @@ class Run:
             control_every=control_every,
             record_every=self.record_every,
         )
-        own_pushes = make_pushes(model, self.pushes, dt, self.total)
+        own_pushes = make_pushes(self.model, self.pushes, sim.dt, self.total)
         space.for_run(plan, own_pushes, self.controls.control, signals)
         self.conditions, self.scratch = space.conditions, space.scratch
         if self.data.qvel.any():
             guess_slips(self.conditions.constraints.joints, self.data.qvel)
         self.controls.write_signals(self.scratch.signals[shared.law_signals :])
         samples = steps // self.record_every + 2  # a run that diverges leaves one more
-        check_memory(samples, shared.sample_bytes + 8 * signals, dt * self.record_every)
+        check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
         self.outcome = space.outcome
-        self.set_tape(space.make_tape(samples, robot.point_count, signals))
-        if (
-            self.flow is not None and space.roomiest > 0
-        ):  # as one before needed, or a step of this one would wait for it
+        self.set_tape(space.make_tape(samples, sim.robot.point_count, signals))
+        # As many places as one before needed, or a step of this one would wait for them.
+        if self.flow is not None and space.roomiest > 0:
             self.resize(space.roomiest)
-        self.step = 0
-        self._loop: Any = None
-        if helper is not None:
-            parts = step.native_parts(types) if law.native else self._engine.cold_parts(types)
-            share_work(helper, law.kernels(), parts)
-        if start is not None:
-            set_state(self, start)
 
     def set_tape(self, tape: Tape) -> None:
         """Record into these arrays from now on."""
