@@ -120,20 +120,7 @@ class Biped:
     def of(cls, robot: Robot, purpose: str) -> Biped:
         """The robot as a biped, or an error that says what it lacks for ``purpose``."""
         model = robot.model
-        if not model.nu:
-            raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")
-        if len(robot.feet) != 2:
-            other = ", which quadruped-walk is for" if len(robot.feet) == 4 else ""
-            raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
-        free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
-        if len(free) > 1:
-            names = ", ".join(model.body(model.jnt_bodyid[joint]).name for joint in free)
-            raise ControllerError(
-                f"{purpose} needs one free base, and {robot.name} has {len(free)} free bodies: {names}"
-            )
-        if len(free) == 0 or free[0] != 0:
-            raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
-        check_weight(robot, purpose)
+        _check(robot, purpose)
         driving = drives(robot, purpose)
         motors = driving.dof.astype(np.int64)
         linkage = linkage_of(robot, motors)
@@ -193,6 +180,23 @@ class Biped:
             hip_height=float(np.mean([leg.height for leg in legs])),
             step_width=float(abs(middles[0][1] - middles[1][1])),
         )
+
+
+def _check(robot: Robot, purpose: str) -> None:
+    """Refuse what has no motors, not two feet, or no free base."""
+    model = robot.model
+    if not model.nu:
+        raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")
+    if len(robot.feet) != 2:
+        other = ", which quadruped-walk is for" if len(robot.feet) == 4 else ""
+        raise ControllerError(f"{purpose} needs two feet, {robot.name} has {len(robot.feet)}{other}")
+    free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+    if len(free) > 1:
+        names = ", ".join(model.body(model.jnt_bodyid[joint]).name for joint in free)
+        raise ControllerError(f"{purpose} needs one free base, and {robot.name} has {len(free)} free bodies: {names}")
+    if len(free) == 0 or free[0] != 0:
+        raise ControllerError(f"{purpose} needs one free base, which {robot.name} has not")
+    check_weight(robot, purpose)
 
 
 def _is_point(foot: Foot) -> bool:
