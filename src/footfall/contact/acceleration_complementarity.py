@@ -14,7 +14,7 @@ does not. Where no forces obey the law of a sliding point (Painleve 1895), an im
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -68,9 +68,9 @@ class Parameters(NamedTuple):
 
 class Scratch(NamedTuple):
     problem: ProblemScratch
-    way: Any  # (P, 2) which way each sliding point goes, contact frame
-    floats: Any  # for the complementarity problem of the sliding points, whose number changes
-    integers: Any
+    way: np.ndarray  # (P, 2) which way each sliding point goes, contact frame
+    floats: np.ndarray  # for the complementarity problem of the sliding points, whose number changes
+    integers: np.ndarray
 
 
 @inlined

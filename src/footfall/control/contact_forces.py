@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import math
 import time as clock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from footfall.compiled import ByReference, inlined
 from footfall.control.friction_pyramid import friction_pyramid
 from footfall.errors import ControllerError
-from footfall.solve.quadratic_program import SOLVED, UNBOUNDED, active_set, empty_program, solve_quadratic_program
+from footfall.solve.quadratic_program import (
+    SOLVED,
+    UNBOUNDED,
+    ActiveSet,
+    QuadraticProgram,
+    active_set,
+    empty_program,
+    solve_quadratic_program,
+)
 
 
 class ForceProblem(NamedTuple):
@@ -25,12 +33,12 @@ class ForceProblem(NamedTuple):
     unknowns, and in contact frames the pyramids never change.
     """
 
-    weights: Any  # (3,) a1, a2, a3 of (18)
-    grasp: Any  # (6, 3P) scratch
-    program: Any
-    work: Any
-    force: Any  # (P, 3) N, world frame, of the ground on the robot
-    missed: Any  # (6,) N and N m, the desired wrench less the one these forces make
+    weights: np.ndarray  # (3,) a1, a2, a3 of (18)
+    grasp: np.ndarray  # (6, 3P) scratch
+    program: QuadraticProgram
+    work: ActiveSet
+    force: np.ndarray  # (P, 3) N, world frame, of the ground on the robot
+    missed: np.ndarray  # (6,) N and N m, the desired wrench less the one these forces make
 
 
 def force_problem(

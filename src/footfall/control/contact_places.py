@@ -62,13 +62,13 @@ class CompiledPlaces(NamedTuple):
     feet: int  # points of the feet
     level: int  # 1 where the ground is one plane, so that frames stay as they are
     surface: Any  # the ground's function
-    shape: Any
-    table: Any
-    body: Any  # (P - feet,) of the others
-    point: Any  # (P - feet, 3) m, body frame
-    position: Any  # (P, 3) m, world frame
-    frames: Any  # (P, 3, 3) rows tangent, tangent, normal
-    arms: Any  # (P, 3) m, from the centre of mass
+    shape: np.ndarray
+    table: np.ndarray
+    body: np.ndarray  # (P - feet,) of the others
+    point: np.ndarray  # (P - feet, 3) m, body frame
+    position: np.ndarray  # (P, 3) m, world frame
+    frames: np.ndarray  # (P, 3, 3) rows tangent, tangent, normal
+    arms: np.ndarray  # (P, 3) m, from the centre of mass
 
 
 def compiled_places(places: ContactPlaces, ground: Ground) -> CompiledPlaces:

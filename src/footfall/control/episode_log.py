@@ -20,9 +20,9 @@ DETAILS = 6
 class EpisodeLog(NamedTuple):
     """What happened, in order."""
 
-    rows: Any  # (N, 10)
+    rows: np.ndarray  # (N, 10)
     count: Any  # (2,) rows written, and those for which there was no room
-    open: Any  # (kinds,) row of the last episode of each kind, or -1
+    open: np.ndarray  # (kinds,) row of the last episode of each kind, or -1
 
 
 def empty_log(kinds: int, room: int) -> EpisodeLog:

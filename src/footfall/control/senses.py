@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
 import numpy as np
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 class Senses(NamedTuple):
     """Names are MuJoCo's where the array is MuJoCo's; spatial vectors turn about the centre of mass of the tree."""
 
-    qpos: Any
-    qvel: Any
-    xpos: Any
-    xmat: Any
-    cdof: Any
-    cdof_dot: Any
-    cvel: Any
-    subtree_com: Any
-    M: Any
-    M_rownnz: Any
-    M_rowadr: Any
-    M_colind: Any
-    qfrc_bias: Any
-    qfrc_passive: Any
-    position: Any  # (P, 3) m, contact points, world frame
-    gap: Any  # (P,) m
-    mode: Any  # (P,) of the step before
-    force: Any  # (P, 3) N, of the step before, contact frame
-    frame: Any  # (P, 3, 3) rows tangent, tangent, normal
+    qpos: np.ndarray
+    qvel: np.ndarray
+    xpos: np.ndarray
+    xmat: np.ndarray
+    cdof: np.ndarray
+    cdof_dot: np.ndarray
+    cvel: np.ndarray
+    subtree_com: np.ndarray
+    M: np.ndarray
+    M_rownnz: np.ndarray
+    M_rowadr: np.ndarray
+    M_colind: np.ndarray
+    qfrc_bias: np.ndarray
+    qfrc_passive: np.ndarray
+    position: np.ndarray  # (P, 3) m, contact points, world frame
+    gap: np.ndarray  # (P,) m
+    mode: np.ndarray  # (P,) of the step before
+    force: np.ndarray  # (P, 3) N, of the step before, contact frame
+    frame: np.ndarray  # (P, 3, 3) rows tangent, tangent, normal
 
 
 def senses_of(data: mujoco.MjData, points: Points, contacts: Contacts) -> Senses:

@@ -24,10 +24,10 @@ class DcmPlan(NamedTuple):
 
     omega: float  # 1/s, the pendulum's sqrt(g / height)
     count: Any  # (1,) segments
-    duration: Any  # (S,) s
-    start: Any  # (S, 2) m, of the pressure centre
-    end: Any  # (S, 2) m
-    dcm: Any  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
+    duration: np.ndarray  # (S,) s
+    start: np.ndarray  # (S, 2) m, of the pressure centre
+    end: np.ndarray  # (S, 2) m
+    dcm: np.ndarray  # (S + 1, 2) m, the divergent component where each segment begins, and where the last ends
 
 
 def empty_plan(omega: float, most: int) -> DcmPlan:

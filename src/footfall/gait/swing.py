@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,14 +24,14 @@ class Swing(NamedTuple):
     It comes down at ``descent`` and goes on so until the ground is met.
     """
 
-    motion: Any  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2
-    goal: Any  # (3,) m
-    time: Any  # (1,) s since the foot was lifted
-    duration: Any  # (1,) s
-    top: Any  # (1,) s, when it is highest
-    clearance: Any  # (1,) m
-    start_height: Any  # (1,) m
-    descent: Any  # (1,) m/s
+    motion: np.ndarray  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2
+    goal: np.ndarray  # (3,) m
+    time: np.ndarray  # (1,) s since the foot was lifted
+    duration: np.ndarray  # (1,) s
+    top: np.ndarray  # (1,) s, when it is highest
+    clearance: np.ndarray  # (1,) m
+    start_height: np.ndarray  # (1,) m
+    descent: np.ndarray  # (1,) m/s
 
 
 def empty_swing() -> Swing:

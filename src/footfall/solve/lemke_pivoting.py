@@ -12,7 +12,9 @@ of the inverse of the basis, which the ratio test needs, and the last refinement
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined, kernel
 
@@ -30,12 +32,12 @@ REFINEMENTS = 3
 class Tableau(NamedTuple):
     """What :func:`pivot_to_solution` computes in: n unknowns w, as many z, and z0 are numbered in this order."""
 
-    rows: Any  # (n + 2, n) one for each unknown that is not in the basis; the last has the values of those that are
-    scale: Any  # (n,) factors that make the matrix of about one
-    miss: Any  # (n,) what rounding has done
-    basic: Any  # (n,) the unknowns in the basis
-    nonbasic: Any  # (n + 1,) those that are not, by row
-    where: Any  # (2n + 1,) where each is: its place in the basis, or n and its row
+    rows: np.ndarray  # (n + 2, n) one for each unknown outside the basis; the last has the values of those in it
+    scale: np.ndarray  # (n,) factors that make the matrix of about one
+    miss: np.ndarray  # (n,) what rounding has done
+    basic: np.ndarray  # (n,) the unknowns in the basis
+    nonbasic: np.ndarray  # (n + 1,) those that are not, by row
+    where: np.ndarray  # (2n + 1,) where each is: its place in the basis, or n and its row
 
 
 def lemke_floats(n: int) -> int:

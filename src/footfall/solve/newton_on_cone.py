@@ -18,7 +18,9 @@ facets, which Lemke finds, is a better start.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
@@ -87,27 +89,27 @@ class Newton(NamedTuple):
     size: float  # N s, the largest impulse that would stop a point alone
     eager: float  # factor of r
     soft: float
-    ease: Any  # (n,) r of each point
-    centre: Any  # (3n,) about which the problem is softened
-    u: Any  # (3n,) motions
-    phi: Any  # (3n,) the miss of the equations
+    ease: np.ndarray  # (n,) r of each point
+    centre: np.ndarray  # (3n,) about which the problem is softened
+    u: np.ndarray  # (3n,) motions
+    phi: np.ndarray  # (3n,) the miss of the equations
 
 
 class ConeScratch(NamedTuple):
     """What :func:`cone_newton` computes in, for n points."""
 
-    best: Any  # (3n,) impulses that are kept from one call to the next
-    factor: Any  # (3n, 3n) its first columns are those of C with W = C C^T
-    gram: Any  # (3n, 3n)
-    z: Any  # (3n,) impulses over their size
-    u: Any  # (3n,)
-    phi: Any  # (3n,)
-    about: Any  # (3n,)
-    step: Any  # (3n,)
-    trial: Any  # (3n,)
-    ease: Any  # (3n,), first n
-    centre: Any  # (3n,)
-    right: Any  # (3n,)
+    best: np.ndarray  # (3n,) impulses that are kept from one call to the next
+    factor: np.ndarray  # (3n, 3n) its first columns are those of C with W = C C^T
+    gram: np.ndarray  # (3n, 3n)
+    z: np.ndarray  # (3n,) impulses over their size
+    u: np.ndarray  # (3n,)
+    phi: np.ndarray  # (3n,)
+    about: np.ndarray  # (3n,)
+    step: np.ndarray  # (3n,)
+    trial: np.ndarray  # (3n,)
+    ease: np.ndarray  # (3n,), first n
+    centre: np.ndarray  # (3n,)
+    right: np.ndarray  # (3n,)
 
 
 @inlined
@@ -135,11 +137,11 @@ def cone_scratch(dense):
 class LowRank(NamedTuple):
     """Space for steps in few unknowns."""
 
-    factor: Any  # (3n, 3n) the first columns are those of C
-    gram: Any  # (3n, 3n)
-    about: Any  # (3n,)
-    where: Any  # (3n,)
-    right: Any  # (3n,)
+    factor: np.ndarray  # (3n, 3n) the first columns are those of C
+    gram: np.ndarray  # (3n, 3n)
+    about: np.ndarray  # (3n,)
+    where: np.ndarray  # (3n,)
+    right: np.ndarray  # (3n,)
 
 
 @kernel

@@ -9,11 +9,13 @@ that stalls, Lemke pivots.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, copy
-from footfall.solve.lemke_pivoting import SOLVED, equilibrate, lemke_integers, pivot_to_solution, tableau
+from footfall.solve.lemke_pivoting import SOLVED, Tableau, equilibrate, lemke_integers, pivot_to_solution, tableau
 
 #: Newton steps before Lemke is asked.
 STEPS = 60
@@ -28,16 +30,16 @@ SHARE, HALVINGS = 1e-4, 30
 class NewtonScratch(NamedTuple):
     """What :func:`newton_to_solution` computes in, for n unknowns."""
 
-    h: Any  # (n, n) derivative of phi
-    gram: Any  # (n, n)
-    scale: Any  # (n,) factors that make the matrix of about one
-    w: Any  # (n,)
-    phi: Any  # (n,)
-    gradient: Any  # (n,)
-    step: Any  # (n,)
-    trial: Any  # (n,)
-    x: Any  # (n,) z over its scale
-    table: Any  # :class:`footfall.solve.lemke_pivoting.Tableau`, over what Newton has done with: all but x
+    h: np.ndarray  # (n, n) derivative of phi
+    gram: np.ndarray  # (n, n)
+    scale: np.ndarray  # (n,) factors that make the matrix of about one
+    w: np.ndarray  # (n,)
+    phi: np.ndarray  # (n,)
+    gradient: np.ndarray  # (n,)
+    step: np.ndarray  # (n,)
+    trial: np.ndarray  # (n,)
+    x: np.ndarray  # (n,) z over its scale
+    table: Tableau  # over what Newton has done with: all but x
 
 
 def newton_floats(n: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import Reference, inlined, reference_to
-from footfall.solve.contacts import coupled_signature
-from footfall.solve.steady_feet import least_scratch
+from footfall.solve.contacts import Contacts, coupled_signature
+from footfall.solve.steady_feet import LeastScratch, least_scratch
 
 #: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32
@@ -22,20 +22,20 @@ FORCE, TURNED, MISSED = 3, 4, 5
 class ProblemScratch(NamedTuple):
     """The arrays of a contact problem of P points on K bodies, see :class:`Problem`."""
 
-    free: Any
-    target: Any
-    missing: Any
-    friction: Any
-    end: Any
-    kind: Any
-    chosen: Any
-    moved: Any
-    other: Any
-    rows: Any
-    local: Any
-    least: Any
-    floats: Any
-    integers: Any
+    free: np.ndarray
+    target: np.ndarray
+    missing: np.ndarray
+    friction: np.ndarray
+    end: np.ndarray
+    kind: np.ndarray
+    chosen: np.ndarray
+    moved: np.ndarray
+    other: np.ndarray
+    rows: np.ndarray
+    local: np.ndarray
+    least: LeastScratch
+    floats: np.ndarray
+    integers: np.ndarray
 
 
 class Problem(NamedTuple):
@@ -44,38 +44,38 @@ class Problem(NamedTuple):
     In contact frames, but where it says otherwise.
     """
 
-    contacts: Any  # :class:`footfall.solve.contacts.Contacts`
+    contacts: Contacts
     step: float  # what a unit of acceleration adds to a motion
     still: float  # the size below which a motion is none
-    memory: Any  # (P, M) what each point did, see :mod:`footfall.solve.contact_guess`
-    force: Any  # (P, 3) N, sought
-    mode: Any  # (P,) sought
-    free: Any  # (P, 3) motions without contact forces
-    target: Any  # (P,) least normal motions
-    missing: Any  # (P, 3) accelerations that would stop every point, world frame
-    friction: Any  # (P, 6) of points that slide: unit vector (world frame), size in N, and its last turn
-    end: Any  # (P, 6) motions under the forces, then forces that are kept aside
-    kind: Any  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
-    chosen: Any  # (MOST,) points that carry the feet, up to NO_MORE where the law has been asked in this step
-    moved: Any  # (6K,) what forces do to the feet, or the forces on them
-    other: Any  # (6K,) the same of others
-    rows: Any  # (3, 6) what unit forces on a point do to its foot
-    local: Any  # (3, 3) of one point or foot; of a problem that waits on a GPU, ``step`` and ``still``
-    least: Any  # :class:`footfall.solve.minimum_norm.LeastScratch`
-    floats: Any  # for the problem of the chosen points, whose number changes: see :mod:`footfall.solve.delassus`
-    integers: Any  # for its solution
+    memory: np.ndarray  # (P, M) what each point did, see :mod:`footfall.solve.contact_guess`
+    force: np.ndarray  # (P, 3) N, sought
+    mode: np.ndarray  # (P,) sought
+    free: np.ndarray  # (P, 3) motions without contact forces
+    target: np.ndarray  # (P,) least normal motions
+    missing: np.ndarray  # (P, 3) accelerations that would stop every point, world frame
+    friction: np.ndarray  # (P, 6) of points that slide: unit vector (world frame), size in N, and its last turn
+    end: np.ndarray  # (P, 6) motions under the forces, then forces that are kept aside
+    kind: np.ndarray  # (P,) what each point is guessed to do: OPEN, STICK or SLIDE
+    chosen: np.ndarray  # (MOST,) points that carry the feet, up to NO_MORE where the law has been asked in this step
+    moved: np.ndarray  # (6K,) what forces do to the feet, or the forces on them
+    other: np.ndarray  # (6K,) the same of others
+    rows: np.ndarray  # (3, 6) what unit forces on a point do to its foot
+    local: np.ndarray  # (3, 3) of one point or foot; of a problem that waits on a GPU, ``step`` and ``still``
+    least: LeastScratch
+    floats: np.ndarray  # for the problem of the chosen points, whose number changes: see :mod:`footfall.solve.delassus`
+    integers: np.ndarray  # for its solution
 
 
 class Dense(NamedTuple):
     """The problem of n points with its Delassus matrix written out, and the space to solve it in."""
 
-    matrix: Any  # (3n, 3n)
-    free: Any  # (n, 3)
-    target: Any  # (n,)
-    friction: Any  # (n,) coefficients
-    impulse: Any  # (n, 3) sought; solvers begin with what it holds
-    rest: Any  # (floats,) scratch
-    integers: Any  # scratch
+    matrix: np.ndarray  # (3n, 3n)
+    free: np.ndarray  # (n, 3)
+    target: np.ndarray  # (n,)
+    friction: np.ndarray  # (n,) coefficients
+    impulse: np.ndarray  # (n, 3) sought; solvers begin with what it holds
+    rest: np.ndarray  # (floats,) scratch
+    integers: np.ndarray  # scratch
 
 
 def problem_scratch(points: int, bodies: int, floats: int, integers: int) -> ProblemScratch:

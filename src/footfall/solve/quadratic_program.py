@@ -35,12 +35,12 @@ SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
 class QuadraticProgram(NamedTuple):
     """min x'Hx/2 + f'x with lower <= (b, C x) <= upper, b the first unknowns, as many as there are bounds for."""
 
-    H: Any  # (n, n) its lower triangle
-    f: Any  # (n,)
-    C: Any  # (m, n)
-    lower: Any  # (b + m,)
-    upper: Any  # (b + m,)
-    shape: Any  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
+    H: np.ndarray  # (n, n) its lower triangle
+    f: np.ndarray  # (n,)
+    C: np.ndarray  # (m, n)
+    lower: np.ndarray  # (b + m,)
+    upper: np.ndarray  # (b + m,)
+    shape: np.ndarray  # (3,) n, b and m: arrays may be larger, and what is beyond is not looked at
 
 
 def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
@@ -58,19 +58,19 @@ def empty_program(n: int, bounds: int, m: int) -> QuadraticProgram:
 class ActiveSet(NamedTuple):
     """The solution of a program and the space that finding it takes."""
 
-    x: Any  # (n,) the solution
-    multiplier: Any  # (n + 1,) of the active constraints
-    active: Any  # (n + 1,) their numbers in (b, C x)
-    side: Any  # (b + m,) 1 active at its lower bound, -1 at its upper one, 0 not active
+    x: np.ndarray  # (n,) the solution
+    multiplier: np.ndarray  # (n + 1,) of the active constraints
+    active: np.ndarray  # (n + 1,) their numbers in (b, C x)
+    side: np.ndarray  # (b + m,) 1 active at its lower bound, -1 at its upper one, 0 not active
     count: Any  # (2,) active constraints, changes of the active set
-    factor: Any  # (n, n) of H
-    base: Any  # (n, n) row k is column k of J = L^-T Q, of which the first ``count`` span the active constraints
-    triangle: Any  # (n, n) row k is column k of R
-    normal: Any  # (n,) of the constraint that is taken up
-    along: Any  # (n,) J^T normal
-    step: Any  # (n,) direction of x
-    back: Any  # (n + 1,) direction of the multipliers
-    size: Any  # (m,) norms of the rows of C
+    factor: np.ndarray  # (n, n) of H
+    base: np.ndarray  # (n, n) row k is column k of J = L^-T Q, of which the first ``count`` span the active constraints
+    triangle: np.ndarray  # (n, n) row k is column k of R
+    normal: np.ndarray  # (n,) of the constraint that is taken up
+    along: np.ndarray  # (n,) J^T normal
+    step: np.ndarray  # (n,) direction of x
+    back: np.ndarray  # (n + 1,) direction of the multipliers
+    size: np.ndarray  # (m,) norms of the rows of C
 
 
 def active_set(n: int, bounds: int, m: int) -> ActiveSet:

@@ -15,7 +15,7 @@ With B the motions that feet feel, orthonormal,
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,22 +29,22 @@ TOLERANCE = 1e-10
 class LeastScratch(NamedTuple):
     """Scratch for K feet whose points feel R motions of n = 6K."""
 
-    reduced: Any  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
-    factor: Any  # (n, n)
-    bases: Any  # (n, n) T of each foot, (6, rank) from row 6b
-    felt: Any  # (n, n) C of each foot, the same way
-    acting: Any  # (n, n) A of each foot, the same way
-    spare: Any  # (n, n)
-    solution: Any  # (n,) y, first R
-    half: Any  # (n,)
-    share: Any  # (n,) of bound feet, parts that move nothing
-    row: Any  # (6,) of W
-    pull: Any  # (6,) of one foot
-    start: Any  # (K + 1,) where the motions of each foot begin among the R
-    gram: Any  # (6, 6) of one foot
-    roots: Any  # (6, 6) C of one foot
-    small: Any  # (6, 6) of one foot
-    turns: Any  # (3K, 3) S^-1 of each steady foot, or two directions across a line
+    reduced: np.ndarray  # (n, n) C^T L C or C^T L A, first (R, R); of steady feet the mobility of those that touch
+    factor: np.ndarray  # (n, n)
+    bases: np.ndarray  # (n, n) T of each foot, (6, rank) from row 6b
+    felt: np.ndarray  # (n, n) C of each foot, the same way
+    acting: np.ndarray  # (n, n) A of each foot, the same way
+    spare: np.ndarray  # (n, n)
+    solution: np.ndarray  # (n,) y, first R
+    half: np.ndarray  # (n,)
+    share: np.ndarray  # (n,) of bound feet, parts that move nothing
+    row: np.ndarray  # (6,) of W
+    pull: np.ndarray  # (6,) of one foot
+    start: np.ndarray  # (K + 1,) where the motions of each foot begin among the R
+    gram: np.ndarray  # (6, 6) of one foot
+    roots: np.ndarray  # (6, 6) C of one foot
+    small: np.ndarray  # (6, 6) of one foot
+    turns: np.ndarray  # (3K, 3) S^-1 of each steady foot, or two directions across a line
 
 
 def least_scratch(bodies: int) -> LeastScratch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,18 +30,18 @@ class Gains(NamedTuple):
 class Watched(NamedTuple):
     """What is kept from one call to the next."""
 
-    begun: Any  # (1,)
-    fallen: Any  # (1,)
-    height: Any  # (1,) m, of the centre of mass over the lowest contact point at the start
-    next_question: Any  # (1,) s, when to ask again whether the robot could stand at its reference
-    rest_since: Any  # (1,) s, infinite while it moves
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    height: np.ndarray  # (1,) m, of the centre of mass over the lowest contact point at the start
+    next_question: np.ndarray  # (1,) s, when to ask again whether the robot could stand at its reference
+    rest_since: np.ndarray  # (1,) s, infinite while it moves
 
 
 class Balancer(NamedTuple):
     """All that balance control works with."""
 
     senses: Senses
-    signals: Any  # (S,) commanded forces, desired and missed wrench, error, time and success of the program
+    signals: np.ndarray  # (S,) commanded forces, desired and missed wrench, error, time and success of the program
     tree: Tree
     trunk: int  # body whose orientation is kept
     gains: Gains
@@ -54,13 +54,13 @@ class Balancer(NamedTuple):
     unloaded: Unloaded
     log: EpisodeLog
     clock: Clock
-    jacobian: Any  # (3, nv) of the centre of mass
-    velocity: Any  # (3,) m/s, of the centre of mass
-    torque: Any  # (nv,) N m
-    motor_torque: Any  # (nu,) N m
-    error: Any  # (3,) m
-    wrench: Any  # (6,) N and N m, desired
-    still: Any  # (6,) N and N m, that carries the robot at rest
+    jacobian: np.ndarray  # (3, nv) of the centre of mass
+    velocity: np.ndarray  # (3,) m/s, of the centre of mass
+    torque: np.ndarray  # (nv,) N m
+    motor_torque: np.ndarray  # (nu,) N m
+    error: np.ndarray  # (3,) m
+    wrench: np.ndarray  # (6,) N and N m, desired
+    still: np.ndarray  # (6,) N and N m, that carries the robot at rest
 
 
 def watched() -> Watched:

@@ -6,7 +6,7 @@ swings away; and joints that move no contact point have neither spring nor dampe
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -35,15 +35,15 @@ HEAVIEST = 20.0
 class Unloaded(NamedTuple):
     """What limbs without load are held by; frames are the world's."""
 
-    foot: Any  # (P,) number of the foot that each of their points belongs to
-    touches: Any  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
-    bearing: Any  # (feet,) 0 in the air to 1 on the ground
-    place: Any  # (P, 3) m, where each point was when its foot stood last
-    mass: Any  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
-    joint: Any  # (n,) degrees of freedom of motors that move no contact point
-    address: Any  # (n,) theirs in qpos
-    home: Any  # (n,) rad or m, their pose at the start
-    inertia: Any  # (n, n) kg m2, at home
+    foot: np.ndarray  # (P,) number of the foot that each of their points belongs to
+    touches: np.ndarray  # (feet,) 1 if any point of a foot is on the ground: that foot turns until the others are
+    bearing: np.ndarray  # (feet,) 0 in the air to 1 on the ground
+    place: np.ndarray  # (P, 3) m, where each point was when its foot stood last
+    mass: np.ndarray  # (P, 3, 3) kg, that its leg resists with at home, shared among the points of the foot
+    joint: np.ndarray  # (n,) degrees of freedom of motors that move no contact point
+    address: np.ndarray  # (n,) theirs in qpos
+    home: np.ndarray  # (n,) rad or m, their pose at the start
+    inertia: np.ndarray  # (n, n) kg m2, at home
     foot_rate: float  # 1/s, at which a foot is led back
     joint_rate: float  # 1/s, at which joints are
     loading: float  # share of its load that a point gains or loses in one call

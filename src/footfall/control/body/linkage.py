@@ -31,24 +31,24 @@ FORGOTTEN = 0.1
 class Linkage(NamedTuple):
     """The loops of a robot, and the room to solve them."""
 
-    loops: Any  # how many
-    body: Any  # (2L,) of both ends of each
-    anchor: Any  # (2L, 3) m, body frame
+    loops: int  # how many
+    body: np.ndarray  # (2L,) of both ends of each
+    anchor: np.ndarray  # (2L, 3) m, body frame
     tree: Tree  # with the ends as contact points
-    dofs: Any  # (ny,) the base's and the motors'
-    dependent: Any  # (nd,) those that follow
-    ends: Any  # (2L, 3, nv) scratch: Jacobians of the ends
-    drifts: Any  # (2L, 3) scratch: their accelerations at q'' = 0
-    place: Any  # (3,) scratch
-    velocity: Any  # (3,) scratch
-    gram: Any  # (nd, nd) scratch
-    factor: Any  # (nd, nd) scratch
-    right: Any  # (nd,) scratch
-    span: Any  # (nv, ny) S
-    rest: Any  # (nv,) s
-    product: Any  # (nv, ny) scratch: M S
-    damping: Any  # (nu,) N m s/rad, of motors about the speed that they would have without springs
-    speed: Any  # (nu,) rad/s, that speed
+    dofs: np.ndarray  # (ny,) the base's and the motors'
+    dependent: np.ndarray  # (nd,) those that follow
+    ends: np.ndarray  # (2L, 3, nv) scratch: Jacobians of the ends
+    drifts: np.ndarray  # (2L, 3) scratch: their accelerations at q'' = 0
+    place: np.ndarray  # (3,) scratch
+    velocity: np.ndarray  # (3,) scratch
+    gram: np.ndarray  # (nd, nd) scratch
+    factor: np.ndarray  # (nd, nd) scratch
+    right: np.ndarray  # (nd,) scratch
+    span: np.ndarray  # (nv, ny) S
+    rest: np.ndarray  # (nv,) s
+    product: np.ndarray  # (nv, ny) scratch: M S
+    damping: np.ndarray  # (nu,) N m s/rad, of motors about the speed that they would have without springs
+    speed: np.ndarray  # (nu,) rad/s, that speed
 
 
 def linkage_of(robot: Robot, motors: np.ndarray) -> Linkage:

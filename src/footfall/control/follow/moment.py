@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.bridge import mj_com_pos, mj_differentiate_pos, mj_kinematics, pointer_to
@@ -15,45 +17,45 @@ NEAR = 2e-3
 class Moment(NamedTuple):
     """A motion at a time: coordinates, and places with their velocities and accelerations (world frame)."""
 
-    qpos: Any  # (nq,)
-    qvel: Any  # (nv,)
-    qacc: Any  # (nv,)
-    com: Any  # (3, 3) m, m/s, m/s2
-    points: Any  # (3, P, 3) of the contact points, the same
-    trunk: Any  # (3, 3) axes of the root
+    qpos: np.ndarray  # (nq,)
+    qvel: np.ndarray  # (nv,)
+    qacc: np.ndarray  # (nv,)
+    com: np.ndarray  # (3, 3) m, m/s, m/s2
+    points: np.ndarray  # (3, P, 3) of the contact points, the same
+    trunk: np.ndarray  # (3, 3) axes of the root
 
 
 class StanceTable(NamedTuple):
     """Which points shall stand when: rows of ``every`` s, a column for each point."""
 
     every: float  # s
-    stands: Any  # (K, P) 1 where it shall
-    since: Any  # (K, P) s since a point that stands came; inf from the start
-    wait: Any  # (K, P) s until a point that does not stand comes; inf for never
-    left: Any  # (K, P) s until a point that stands goes
+    stands: np.ndarray  # (K, P) 1 where it shall
+    since: np.ndarray  # (K, P) s since a point that stands came; inf from the start
+    wait: np.ndarray  # (K, P) s until a point that does not stand comes; inf for never
+    left: np.ndarray  # (K, P) s until a point that stands goes
 
 
 class MotionTable(NamedTuple):
     """A motion as cubic splines, and the robot that makes it."""
 
-    breaks: Any  # (N,) s
-    coefficients: Any  # (4, N - 1, nq) of falling powers of the time since a break
-    turning: Any  # (Q,) addresses of quaternions
+    breaks: np.ndarray  # (N,) s
+    coefficients: np.ndarray  # (4, N - 1, nq) of falling powers of the time since a break
+    turning: np.ndarray  # (Q,) addresses of quaternions
     height: int  # coordinate that is up, or -1
-    lift: Any  # (1,) m, that is added to it
+    lift: np.ndarray  # (1,) m, that is added to it
     root: int  # body
-    point_body: Any  # (P,)
-    point_position: Any  # (P, 3) m, body frame
+    point_body: np.ndarray  # (P,)
+    point_position: np.ndarray  # (P, 3) m, body frame
     model: int  # MuJoCo's, an address
     data: int
-    data_qpos: Any  # (nq,) its arrays
-    xpos: Any
-    xmat: Any
-    subtree_com: Any
-    around: Any  # (3, nq) scratch: coordinates before, now and after
-    places: Any  # (3, P, 3) scratch: contact points then
-    centres: Any  # (3, 3) scratch: centres of mass then
-    rates: Any  # (2, nv) scratch: velocities before and after
+    data_qpos: np.ndarray  # (nq,) its arrays
+    xpos: np.ndarray
+    xmat: np.ndarray
+    subtree_com: np.ndarray
+    around: np.ndarray  # (3, nq) scratch: coordinates before, now and after
+    places: np.ndarray  # (3, P, 3) scratch: contact points then
+    centres: np.ndarray  # (3, 3) scratch: centres of mass then
+    rates: np.ndarray  # (2, nv) scratch: velocities before and after
     moment: Moment  # what was asked for last
 
 

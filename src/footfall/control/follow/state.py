@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from footfall.control.contact_places import CompiledPlaces
 from footfall.control.episode_log import EpisodeLog
@@ -27,22 +29,22 @@ class Follower(NamedTuple):
     """All that following a motion works with."""
 
     senses: Senses
-    signals: Any  # errors of joints, root, tilt and centre of mass, then commanded forces
+    signals: np.ndarray  # errors of joints, root, tilt and centre of mass, then commanded forces
     body: PointBody
     contacts: CompiledPlaces
     table: MotionTable
     stances: StanceTable
     sizes: Sizes
     drives: Drives
-    own: Any  # (nd,) motors of joints
-    helping: Any  # (nh,) motors on the root
-    foot: Any  # (P,) the foot of each point
-    point_radius: Any  # (P,) m
-    begun: Any  # (1,)
-    fallen: Any  # (1,)
-    standing: Any  # (P,) 1 where a point shall rest on the ground or come down to it
-    touching: Any  # (P,) 1 where it does
-    foot_touches: Any  # (F,) 1 where any point of a foot does
-    axes: Any  # (3, 3) scratch
-    motor_torque: Any  # (nu,) N m
+    own: np.ndarray  # (nd,) motors of joints
+    helping: np.ndarray  # (nh,) motors on the root
+    foot: np.ndarray  # (P,) the foot of each point
+    point_radius: np.ndarray  # (P,) m
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    standing: np.ndarray  # (P,) 1 where a point shall rest on the ground or come down to it
+    touching: np.ndarray  # (P,) 1 where it does
+    foot_touches: np.ndarray  # (F,) 1 where any point of a foot does
+    axes: np.ndarray  # (3, 3) scratch
+    motor_torque: np.ndarray  # (nu,) N m
     log: EpisodeLog

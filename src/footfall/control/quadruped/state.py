@@ -5,7 +5,7 @@ Feet are counted front left, front right, rear left, rear right.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,12 +30,12 @@ class FourLegs(NamedTuple):
     inertia: float  # kg m2, about a horizontal axis through the centre of mass
     height: float  # m, of the centre of mass over the feet
     rate: float  # 1/s2, at which an inverted pendulum of this height falls: g/h
-    gravity: Any  # (3,) m/s2
-    point: Any  # (4,) contact point of each foot
-    body: Any  # (4,) its body
-    leg: Any  # (4, 3) degrees of freedom with motors that move it
-    offset: Any  # (4, 3) m, from the centre of mass
-    trunk: Any  # (3, 3) orientation of the root
+    gravity: np.ndarray  # (3,) m/s2
+    point: np.ndarray  # (4,) contact point of each foot
+    body: np.ndarray  # (4,) its body
+    leg: np.ndarray  # (4, 3) degrees of freedom with motors that move it
+    offset: np.ndarray  # (4, 3) m, from the centre of mass
+    trunk: np.ndarray  # (3, 3) orientation of the root
 
 
 class QuadrupedGait(NamedTuple):
@@ -48,7 +48,7 @@ class QuadrupedGait(NamedTuple):
     period: float  # s, of a cycle
     cycles: float
     duty: float  # part of a cycle that a foot stands
-    lift: Any  # (4,) part of a cycle at which it lifts
+    lift: np.ndarray  # (4,) part of a cycle at which it lifts
     step_height: float  # m
     dt: float  # s, between two calls
 
@@ -56,38 +56,38 @@ class QuadrupedGait(NamedTuple):
 class Now(NamedTuple):
     """Where the walk is."""
 
-    begun: Any  # (1,)
-    fallen: Any  # (1,)
-    heading: Any  # (1,) rad
-    way: Any  # (2,) m, where the centre of mass should be
-    wanted: Any  # (2,) m/s, the velocity it should have
-    swings: Any  # (4,) 1 while a foot swings
-    touches: Any  # (4,) 1 where it is pressed to the ground
-    meets: Any  # (4,) 1 where it touches anything
+    begun: np.ndarray  # (1,)
+    fallen: np.ndarray  # (1,)
+    heading: np.ndarray  # (1,) rad
+    way: np.ndarray  # (2,) m, where the centre of mass should be
+    wanted: np.ndarray  # (2,) m/s, the velocity it should have
+    swings: np.ndarray  # (4,) 1 while a foot swings
+    touches: np.ndarray  # (4,) 1 where it is pressed to the ground
+    meets: np.ndarray  # (4,) 1 where it touches anything
     swing: Swing  # of all four, each array with one row per foot
-    standing: Any  # (4,) the feet that stand, as many as there are
+    standing: np.ndarray  # (4,) the feet that stand, as many as there are
 
 
 class Scratch(NamedTuple):
     """Space for one call."""
 
-    com_jacobian: Any  # (3, nv)
-    jacobian: Any  # (3, nv) of a foot
-    inertia: Any  # (nv, nv)
-    axes: Any  # (3, 3) wanted orientation of the trunk
-    trunk: Any  # (3, 3) its orientation
-    com_velocity: Any  # (3,) m/s
-    velocity: Any  # (3,) m/s, of a foot
-    drift: Any  # (3,) m/s2, its acceleration while joints keep their speeds
-    wrench: Any  # (6,) N and N m, desired
-    force: Any  # (4, 3) N, commanded, of each contact point
-    torque: Any  # (nv,) N m
-    motor_torque: Any  # (nu,) N m
-    arms: Any  # (4, 3) m, of feet that stand
-    frames: Any  # (4, 3, 3) of these
-    gram: Any  # (3, 3)
-    factor: Any  # (3, 3)
-    joints: Any  # (3,) rad/s2
+    com_jacobian: np.ndarray  # (3, nv)
+    jacobian: np.ndarray  # (3, nv) of a foot
+    inertia: np.ndarray  # (nv, nv)
+    axes: np.ndarray  # (3, 3) wanted orientation of the trunk
+    trunk: np.ndarray  # (3, 3) its orientation
+    com_velocity: np.ndarray  # (3,) m/s
+    velocity: np.ndarray  # (3,) m/s, of a foot
+    drift: np.ndarray  # (3,) m/s2, its acceleration while joints keep their speeds
+    wrench: np.ndarray  # (6,) N and N m, desired
+    force: np.ndarray  # (4, 3) N, commanded, of each contact point
+    torque: np.ndarray  # (nv,) N m
+    motor_torque: np.ndarray  # (nu,) N m
+    arms: np.ndarray  # (4, 3) m, of feet that stand
+    frames: np.ndarray  # (4, 3, 3) of these
+    gram: np.ndarray  # (3, 3)
+    factor: np.ndarray  # (3, 3)
+    joints: np.ndarray  # (3,) rad/s2
 
 
 class ForcesOf(NamedTuple):
@@ -103,7 +103,7 @@ class QuadrupedWalker(NamedTuple):
     """All that a walk on four legs works with."""
 
     senses: Senses
-    signals: Any  # (19,) centre of mass, its velocity, commanded forces, phase
+    signals: np.ndarray  # (19,) centre of mass, its velocity, commanded forces, phase
     robot: FourLegs
     tree: Tree
     drives: Drives

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -44,7 +44,7 @@ SIGNALS = 17
 class Gait(NamedTuple):
     """What was asked for, and the sizes of the robot. Constant. Feet are counted 0 left, 1 right."""
 
-    steps: Any  # (N, 7) the fields of Footstep
+    steps: np.ndarray  # (N, 7) the fields of Footstep
     dt: float  # s between two calls
     size: float  # of the legs, see Stature
     pace: float  # root of it
@@ -59,52 +59,52 @@ class Gait(NamedTuple):
     edge: float  # m, that the pressure centre keeps from the sides of a sole
     weight: float  # N
     friction: float  # coefficient of the ground, as it is stated
-    home_trunk: Any  # (3, 3) axes of the trunk at home
-    joint_place: Any  # (nu,) address in qpos
-    home_joints: Any  # (nu,) rad
-    joint_low: Any  # (nu,) rad, where a joint comes near its limit; infinite where it has none
-    joint_high: Any  # (nu,)
+    home_trunk: np.ndarray  # (3, 3) axes of the trunk at home
+    joint_place: np.ndarray  # (nu,) address in qpos
+    home_joints: np.ndarray  # (nu,) rad
+    joint_low: np.ndarray  # (nu,) rad, where a joint comes near its limit; infinite where it has none
+    joint_high: np.ndarray  # (nu,)
     tips: int  # 1 where feet roll as they stand: legs cannot hold them, or they stand on lines
     lines: int  # 1 where they stand on lines along the walk
     points: int  # 1 where each foot stands on a point: the walk goes on with steps in place, for it cannot stand
-    spare: Any  # (nu,) 1 where the leg can do without the motor
+    spare: np.ndarray  # (nu,) 1 where the leg can do without the motor
     drives: Drives  # from torques to controls
 
 
 class Progress(NamedTuple):
     """Where a walk is, all that changes."""
 
-    begun: Any  # (1,) 0 before the first call
-    step: Any  # (1,) the one that is prepared or under way
-    swinging: Any  # (1,) 1 while a foot is in the air
-    stumbled: Any  # (1,) 1 if that foot met something
-    fallen: Any  # (1,)
-    since: Any  # (1,) s, when the phase began
-    lasts: Any  # (1,) s, that it takes
-    delayed: Any  # (1,) s, that the swing was delayed
-    heading: Any  # (1,) rad, of the trunk
-    headings: Any  # (2,) rad, planned for the feet as they stand
-    grip: Any  # (2,) friction coefficient under each foot, as far as it is known
-    trim: Any  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
-    turned: Any  # (2,) rad, that the trunk was off its heading at the landing before the last one and at the last
-    width: Any  # (1,) m, between the feet's middles, as the last landing was planned
-    next_width: Any  # (1,) m, as the next one is
-    com_height: Any  # (1,) m, over the ground, as it shall be
-    on_edge: Any  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
-    pitch: Any  # (2, 3) rad, rad/s, rad/s2: by which the heel of a foot on an edge is higher than its toes, as it shall
-    level: Any  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
-    lying: Any  # (2, 3) m, where the middle of each sole is, or would be if it were level
-    slope: Any  # (2,) dz/dx, dz/dy of the ground as it is felt
-    pressure: Any  # (2,) m, planned
-    wanted_pressure: Any  # (2,) m, that leads the divergent component back
-    dcm: Any  # (2,) m
-    dcm_reference: Any  # (2,) m
-    landing: Any  # (3,) planned pose of the foot that moves
-    poses: Any  # (2, 3) of both feet, while steps are planned
-    lifted: Any  # (3, 3) axes of the moving sole when it was lifted
-    axes: Any  # (3, 3, 3) scratch
-    meeting: Any  # (2,) 1 if something pushes a foot
-    touching: Any  # (2,) 1 if something carries it
+    begun: np.ndarray  # (1,) 0 before the first call
+    step: np.ndarray  # (1,) the one that is prepared or under way
+    swinging: np.ndarray  # (1,) 1 while a foot is in the air
+    stumbled: np.ndarray  # (1,) 1 if that foot met something
+    fallen: np.ndarray  # (1,)
+    since: np.ndarray  # (1,) s, when the phase began
+    lasts: np.ndarray  # (1,) s, that it takes
+    delayed: np.ndarray  # (1,) s, that the swing was delayed
+    heading: np.ndarray  # (1,) rad, of the trunk
+    headings: np.ndarray  # (2,) rad, planned for the feet as they stand
+    grip: np.ndarray  # (2,) friction coefficient under each foot, as far as it is known
+    trim: np.ndarray  # (2,) m ahead and outward that footholds are moved, on points, by what is off at every step
+    turned: np.ndarray  # (2,) rad, that the trunk was off its heading at the last landing but one and at the last
+    width: np.ndarray  # (1,) m, between the feet's middles, as the last landing was planned
+    next_width: np.ndarray  # (1,) m, as the next one is
+    com_height: np.ndarray  # (1,) m, over the ground, as it shall be
+    on_edge: np.ndarray  # (2,) what each foot stands on: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    pitch: np.ndarray  # (2, 3) rad, rad/s, rad/s2: wanted, by which the heel of a foot on an edge is above its toes
+    level: np.ndarray  # (2, 3, 3) axes of the sole if it were level, of a foot on an edge
+    lying: np.ndarray  # (2, 3) m, where the middle of each sole is, or would be if it were level
+    slope: np.ndarray  # (2,) dz/dx, dz/dy of the ground as it is felt
+    pressure: np.ndarray  # (2,) m, planned
+    wanted_pressure: np.ndarray  # (2,) m, that leads the divergent component back
+    dcm: np.ndarray  # (2,) m
+    dcm_reference: np.ndarray  # (2,) m
+    landing: np.ndarray  # (3,) planned pose of the foot that moves
+    poses: np.ndarray  # (2, 3) of both feet, while steps are planned
+    lifted: np.ndarray  # (3, 3) axes of the moving sole when it was lifted
+    axes: np.ndarray  # (3, 3, 3) scratch
+    meeting: np.ndarray  # (2,) 1 if something pushes a foot
+    touching: np.ndarray  # (2,) 1 if something carries it
     dcm_plan: DcmPlan
     swing: Swing
 
@@ -117,8 +117,8 @@ class Walker(NamedTuple):
     gait: Gait
     now: Progress
     log: EpisodeLog
-    signals: Any  # (17,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip,
-    # edges
+    #: (17,) com, dcm, its reference, that of the pressure centre, that of the swinging foot, phase, grip, edges
+    signals: np.ndarray
 
 
 def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]) -> Walker:

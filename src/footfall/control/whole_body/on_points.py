@@ -37,37 +37,37 @@ class PointBody(NamedTuple):
     """What the problem is about: where everything is, what is wanted, and what was found."""
 
     tree: Tree
-    driven: Any  # (nd,) degrees of freedom with a motor
-    free: Any  # (nu,) those of the root
-    limit: Any  # (nd,) N m
-    helpers: Any  # (nv, nh) generalised force per control of each motor on the root
-    pyramid: Any  # (4, 3)
-    point_body: Any  # (P,)
-    slide_dofs: Any  # (k,) degrees of freedom that shift the root
-    slides: Any  # (k, 3) their directions, world frame
-    gravity: Any  # (3,) m/s2
-    inertia: Any  # (nv, nv)
-    bias: Any  # (nv,) N m
-    rows: Any  # (6 + 3P, nv) tasks by q'': centre of mass, turning of the root, points
-    wanted: Any  # (6 + 3P,) what their product with q'' shall be
-    weight: Any  # (6 + 3P,)
-    joint_wanted: Any  # (nd,) rad/s2
-    joint_weight: Any  # (nd,)
-    com: Any  # (3,) m
-    com_velocity: Any  # (3,) m/s
-    com_drift: Any  # (3,) m/s2, of the centre of mass at q'' = 0
-    velocity: Any  # (P, 3) m/s
-    drift: Any  # (P, 3) m/s2, at q'' = 0
-    load: Any  # (P,) N, the largest normal force
-    size: Any  # (1,) what forces cost, per N^2
-    help_size: Any  # (6,) what help costs, per N^2 and (N m)^2
-    bearing: Any  # (P,) 1 where a point may bear a force
-    points: Any  # (P,) scratch: the numbers of these
-    spread: Any  # (nv, 3P) scratch: generalised forces of these, per force in their frames
+    driven: np.ndarray  # (nd,) degrees of freedom with a motor
+    free: np.ndarray  # (nu,) those of the root
+    limit: np.ndarray  # (nd,) N m
+    helpers: np.ndarray  # (nv, nh) generalised force per control of each motor on the root
+    pyramid: np.ndarray  # (4, 3)
+    point_body: np.ndarray  # (P,)
+    slide_dofs: np.ndarray  # (k,) degrees of freedom that shift the root
+    slides: np.ndarray  # (k, 3) their directions, world frame
+    gravity: np.ndarray  # (3,) m/s2
+    inertia: np.ndarray  # (nv, nv)
+    bias: np.ndarray  # (nv,) N m
+    rows: np.ndarray  # (6 + 3P, nv) tasks by q'': centre of mass, turning of the root, points
+    wanted: np.ndarray  # (6 + 3P,) what their product with q'' shall be
+    weight: np.ndarray  # (6 + 3P,)
+    joint_wanted: np.ndarray  # (nd,) rad/s2
+    joint_weight: np.ndarray  # (nd,)
+    com: np.ndarray  # (3,) m
+    com_velocity: np.ndarray  # (3,) m/s
+    com_drift: np.ndarray  # (3,) m/s2, of the centre of mass at q'' = 0
+    velocity: np.ndarray  # (P, 3) m/s
+    drift: np.ndarray  # (P, 3) m/s2, at q'' = 0
+    load: np.ndarray  # (P,) N, the largest normal force
+    size: np.ndarray  # (1,) what forces cost, per N^2
+    help_size: np.ndarray  # (6,) what help costs, per N^2 and (N m)^2
+    bearing: np.ndarray  # (P,) 1 where a point may bear a force
+    points: np.ndarray  # (P,) scratch: the numbers of these
+    spread: np.ndarray  # (nv, 3P) scratch: generalised forces of these, per force in their frames
     problem: Any  # with room for all points
-    torque: Any  # (nd,) N m, found; as everything found, that of before where there is no solution
-    force: Any  # (P, 3) N, world frame, found
-    help: Any  # (6,) N and N m, of the motors on the root, found
+    torque: np.ndarray  # (nd,) N m, found; as everything found, that of before where there is no solution
+    force: np.ndarray  # (P, 3) N, world frame, found
+    help: np.ndarray  # (6,) N and N m, of the motors on the root, found
 
 
 def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str) -> PointBody:

@@ -55,47 +55,47 @@ class Weights:
 class Soles(NamedTuple):
     """The two feet, left and right, as plates under a trunk. Constant."""
 
-    trunk: Any  # body with the free joint
-    body: Any  # (2,) of each foot
-    centre: Any  # (2, 3) m, origin of the sole's frame in the body's frame
-    rotation: Any  # (2, 3, 3) axes of the sole's frame in the body's frame
-    half_length: Any  # (2,) m
-    half_width: Any  # (2,) m
-    radius: Any  # (2,) m, by which the ground is below the centre of a round point foot
-    point: Any  # 1 where the feet stand on a point each, and no attitude of theirs matters
-    edges: Any  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, the sole and the toes' edge
-    leg: Any  # (2,) m
-    points: Any  # (2, 2) first contact point, and the one after the last
+    trunk: int  # body with the free joint
+    body: np.ndarray  # (2,) of each foot
+    centre: np.ndarray  # (2, 3) m, origin of the sole's frame in the body's frame
+    rotation: np.ndarray  # (2, 3, 3) axes of the sole's frame in the body's frame
+    half_length: np.ndarray  # (2,) m
+    half_width: np.ndarray  # (2,) m
+    radius: np.ndarray  # (2,) m, by which the ground is below the centre of a round point foot
+    point: int  # 1 where the feet stand on a point each, and no attitude of theirs matters
+    edges: np.ndarray  # (2, 3, 2) m, x and y in the sole's frame: middles of the heel's edge, sole and toes' edge
+    leg: np.ndarray  # (2,) m
+    points: np.ndarray  # (2, 2) first contact point, and the one after the last
     tree: Tree  # with the soles as contact points
 
 
 class WholeBody(NamedTuple):
     """What the whole-body problem is about: where everything is, what is wanted, and what was found."""
 
-    mass: Any  # kg
-    gravity: Any  # (3,) m/s2
+    mass: float  # kg
+    gravity: np.ndarray  # (3,) m/s2
     soles: Soles
     linkage: Linkage
     whole: Dynamics  # of all coordinates, where there are loops
-    motors: Any  # (nu,) their degrees of freedom among all
+    motors: np.ndarray  # (nu,) their degrees of freedom among all
     motion: Dynamics  # of base and motors where there are loops, else of all coordinates
-    place: Any  # (2, 3) m, of the soles' middles
-    velocity: Any  # (2, 6) m/s and rad/s
-    com: Any  # (3,) m
-    com_velocity: Any  # (3,) m/s
+    place: np.ndarray  # (2, 3) m, of the soles' middles
+    velocity: np.ndarray  # (2, 6) m/s and rad/s
+    com: np.ndarray  # (3,) m
+    com_velocity: np.ndarray  # (3,) m/s
     targets: Targets
-    swing_weight: Any  # (6,) of the acceleration of a foot that swings
-    stance_weight: Any  # (6,) of one that stands
-    posture_weight: Any  # of a joint's acceleration
-    com_weight: Any  # of the centre of mass, horizontally
-    heading_weight: Any  # of the trunk's turning about the vertical
+    swing_weight: np.ndarray  # (6,) of the acceleration of a foot that swings
+    stance_weight: np.ndarray  # (6,) of one that stands
+    posture_weight: float  # of a joint's acceleration
+    com_weight: float  # of the centre of mass, horizontally
+    heading_weight: float  # of the trunk's turning about the vertical
     limits: Limits
-    standing: Any  # (2,) the feet that stand, first the one that does alone
+    standing: np.ndarray  # (2,) the feet that stand, first the one that does alone
     alone: Any  # problem of one foot
     both: Any  # problem of two
-    torque: Any  # (nu,) N m, found; those of before where there is no solution
-    acceleration: Any  # (nu,) rad/s2, of the motors, found
-    wrench: Any  # (2, 6) N and N m, found, sole's frame
+    torque: np.ndarray  # (nu,) N m, found; those of before where there is no solution
+    acceleration: np.ndarray  # (nu,) rad/s2, of the motors, found
+    wrench: np.ndarray  # (2, 6) N and N m, found, sole's frame
 
 
 def whole_body(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from footfall.compiled import inlined
 from footfall.solve.dense import cholesky
-from footfall.solve.quadratic_program import UNBOUNDED, active_set, empty_program
+from footfall.solve.quadratic_program import UNBOUNDED, ActiveSet, QuadraticProgram, active_set, empty_program
 
 SINGULAR = 1e-12
 
@@ -16,54 +16,54 @@ SINGULAR = 1e-12
 class Dynamics(NamedTuple):
     """The state, as the equations of motion have it."""
 
-    inertia: Any  # (nv, nv)
-    bias: Any  # (nv,) what is left of the forces at rest, N m
-    driven: Any  # (nu,) degrees of freedom with a motor
-    free: Any  # (6,) those of the base
-    jacobian: Any  # (2, 6, nv) of the soles' middles, world frame
-    drift: Any  # (2, 6) their accelerations at q'' = 0
-    rotation: Any  # (2, 3, 3) of the soles
+    inertia: np.ndarray  # (nv, nv)
+    bias: np.ndarray  # (nv,) what is left of the forces at rest, N m
+    driven: np.ndarray  # (nu,) degrees of freedom with a motor
+    free: np.ndarray  # (6,) those of the base
+    jacobian: np.ndarray  # (2, 6, nv) of the soles' middles, world frame
+    drift: np.ndarray  # (2, 6) their accelerations at q'' = 0
+    rotation: np.ndarray  # (2, 3, 3) of the soles
 
 
 class Targets(NamedTuple):
     """Accelerations to come near to, each with its weight."""
 
-    feet: Any  # (2, 6) m/s2 and rad/s2, of the soles' middles, world frame
-    trunk: Any  # (3,) rad/s2, trunk's frame
-    com: Any  # (3,) m/s2, less gravity
-    joints: Any  # (nu,) rad/s2
-    feet_weight: Any  # (2, 6)
-    trunk_weight: Any  # (3,)
-    com_weight: Any  # (3,)
-    joint_weight: Any  # (nu,)
-    wrench_weight: Any  # (6,) of small wrenches, sole's frame
+    feet: np.ndarray  # (2, 6) m/s2 and rad/s2, of the soles' middles, world frame
+    trunk: np.ndarray  # (3,) rad/s2, trunk's frame
+    com: np.ndarray  # (3,) m/s2, less gravity
+    joints: np.ndarray  # (nu,) rad/s2
+    feet_weight: np.ndarray  # (2, 6)
+    trunk_weight: np.ndarray  # (3,)
+    com_weight: np.ndarray  # (3,)
+    joint_weight: np.ndarray  # (nu,)
+    wrench_weight: np.ndarray  # (6,) of small wrenches, sole's frame
 
 
 class Limits(NamedTuple):
     """What torques and wrenches must obey."""
 
-    torque: Any  # (nu,) N m, the largest
-    wrench: Any  # (2, R, 6) rows whose product with a sole's wrench is >= 0
-    frictionless: Any  # (2, 3, R, 6) the same without friction, on the heel's edge, the sole and the toes' edge
-    by_friction: Any  # (2, 3, R, 6) what they gain per friction coefficient
-    friction: Any  # (2,) the coefficients that they are for now
-    edge: Any  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
-    least_load: Any  # N, of a standing foot
-    load: Any  # (2,) N, the largest of each foot
+    torque: np.ndarray  # (nu,) N m, the largest
+    wrench: np.ndarray  # (2, R, 6) rows whose product with a sole's wrench is >= 0
+    frictionless: np.ndarray  # (2, 3, R, 6) the same without friction, on the heel's edge, the sole and the toes' edge
+    by_friction: np.ndarray  # (2, 3, R, 6) what they gain per friction coefficient
+    friction: np.ndarray  # (2,) the coefficients that they are for now
+    edge: np.ndarray  # (2,) and what they are for: -1 the heel's edge, 0 the sole, 1 the toes' edge
+    least_load: float  # N, of a standing foot
+    load: np.ndarray  # (2,) N, the largest of each foot
 
 
 class Problem(NamedTuple):
     """The program whose unknowns are joint accelerations and wrenches: torque = (first rows of C) x + torque_bias."""
 
-    program: Any  # QuadraticProgram; rows of C are torques, then the limits of the wrenches
-    work: Any  # ActiveSet
-    torque_bias: Any  # (nu,)
-    rows: Any  # (3, n) scratch: a target by the unknowns
-    wanted: Any  # (3,) scratch: what it shall be
-    weight: Any  # (3,) scratch
-    answer: Any  # (6, n + 1) scratch: the base's acceleration per unknown, and without any
-    factor: Any  # (6, 6) scratch
-    block: Any  # (6, 6) scratch
+    program: QuadraticProgram  # rows of C are torques, then the limits of the wrenches
+    work: ActiveSet
+    torque_bias: np.ndarray  # (nu,)
+    rows: np.ndarray  # (3, n) scratch: a target by the unknowns
+    wanted: np.ndarray  # (3,) scratch: what it shall be
+    weight: np.ndarray  # (3,) scratch
+    answer: np.ndarray  # (6, n + 1) scratch: the base's acceleration per unknown, and without any
+    factor: np.ndarray  # (6, 6) scratch
+    block: np.ndarray  # (6, 6) scratch
 
 
 def empty_problem(nu: int, feet: int, limits: int) -> Problem:
