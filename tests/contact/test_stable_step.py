@@ -10,7 +10,7 @@ import pytest
 
 import footfall as ff
 from footfall.contact.setting import carried_loads, standing_loads
-from footfall.contact.stable_step import gains_at_rest, longest_stable_step
+from footfall.contact.springs.stable_step import gains_at_rest, longest_stable_step
 from footfall.control import Walk
 from footfall.errors import FootfallWarning
 from footfall.measure import fall

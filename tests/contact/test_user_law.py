@@ -13,7 +13,7 @@ import pytest
 import footfall as ff
 from footfall.contact import registry
 from footfall.contact.base import parameters_of
-from footfall.contact.stable_step import gains_at_rest, longest_stable_step
+from footfall.contact.springs.stable_step import gains_at_rest, longest_stable_step
 from footfall.errors import FootfallWarning, LawError
 
 MODULE = """

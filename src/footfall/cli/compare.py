@@ -36,7 +36,7 @@ class Command(TaskOptions, MeasuredOptions):
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.contact.stable_step import USUAL_STEP
+        from footfall.contact.springs.stable_step import USUAL_STEP
         from footfall.study.compare import compare
 
         measured = self.measured_forces()  # before anything slow

@@ -23,9 +23,9 @@ from typing import Any, Literal, NamedTuple, Self
 
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
-from footfall.contact.derived_gains import STEADY, OnElasticLayer, check_derived, check_soles, derived_damping
-from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
+from footfall.contact.springs.derived_gains import STEADY, OnElasticLayer, check_derived, check_soles, derived_damping
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
 

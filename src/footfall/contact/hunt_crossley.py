@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from footfall.contact.base import check_positive, check_range
-from footfall.contact.derived_gains import check_derived, derived_damping, steady_depth
-from footfall.contact.friction import FrictionalLaw, tangential_force
-from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
+from footfall.contact.springs.derived_gains import check_derived, derived_damping, steady_depth
+from footfall.contact.springs.friction import FrictionalLaw, tangential_force
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.solve.power import power
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ class HuntCrossley(FrictionalLaw):
 
         ``partner`` is Young's modulus and Poisson's ratio of the other side, rigid if left out. ``options`` are those
         of the law, such as ``restitution``, and ``loss``, the material's loss factor. See
-        :mod:`footfall.contact.material`.
+        :mod:`footfall.contact.springs.material`.
         """
-        from footfall.contact.material import hertz_gains
+        from footfall.contact.springs.material import hertz_gains
 
         k, rest = hertz_gains(cls.name, youngs_modulus, poisson_ratio, radius, robot, partner, options)
         return cls(k=k, alpha=1.5, **rest)

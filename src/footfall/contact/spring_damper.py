@@ -3,7 +3,7 @@
 Normal force ``f_n = k d + c d'`` for depth ``d > 0``. The equation as printed pulls the foot back just before
 it leaves the ground; ``adhesive=False`` clips that part, which is what simulators do. Tangentially the same
 spring and damper hold the point to its anchor, so a resting point does not creep; see
-:mod:`footfall.contact.friction` for what else can.
+:mod:`footfall.contact.springs.friction` for what else can.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from footfall.contact.base import check_positive
-from footfall.contact.derived_gains import (
+from footfall.contact.setting import Setting
+from footfall.contact.springs.derived_gains import (
     OnElasticLayer,
     check_derived,
     critical_damping,
     derived_damping,
     steady_depth,
 )
-from footfall.contact.friction import FrictionalLaw, tangential_force
-from footfall.contact.normal_terms import NormalTerms
-from footfall.contact.setting import Setting
+from footfall.contact.springs.friction import FrictionalLaw, tangential_force
+from footfall.contact.springs.normal_terms import NormalTerms
 
 
 class Parameters(NamedTuple):

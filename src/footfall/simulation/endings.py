@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.contact.base import PointLaw
-from footfall.contact.stable_step import round_down
+from footfall.contact.springs.stable_step import round_down
 from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import recovery, step
 from footfall.engine.other_bodies.points import LACKING, SIZES

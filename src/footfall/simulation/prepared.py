@@ -19,7 +19,7 @@ import numpy as np
 
 from footfall.contact.base import CoupledLaw, Law
 from footfall.contact.event_law import EventLaw
-from footfall.contact.stable_step import longest_stable_step
+from footfall.contact.springs.stable_step import longest_stable_step
 from footfall.engine import step
 from footfall.engine.constraints.shared_rows import most_shared_rows
 from footfall.engine.events import integration

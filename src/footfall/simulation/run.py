@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from footfall.compiled import waited_for_code
-from footfall.contact.stable_step import warn_of_long_steps
+from footfall.contact.springs.stable_step import warn_of_long_steps
 from footfall.engine import step
 from footfall.engine.clock import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips

@@ -12,7 +12,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
-from footfall.contact.stable_step import usual_step
+from footfall.contact.springs.stable_step import usual_step
 from footfall.errors import SimulationError, did_you_mean
 from footfall.ground import Ground
 from footfall.ground.ground import KINDS

@@ -34,7 +34,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.contact.material import spring_law
+from footfall.contact.springs.material import spring_law
 from footfall.errors import FootfallError, RobotError, check_seed
 from footfall.ground import Ground
 from footfall.robot import Foot, Robot, load_robot

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.contact.normal_terms import NormalTerms
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.gait.human.body import Body, Curve, turned
 from footfall.gait.human.data import MeasuredWalk
 from footfall.gait.human.fit import FORCE, PRESSURE, Looked, WalkFit, WalkSeries, fit_walk, opposite

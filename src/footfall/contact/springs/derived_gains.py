@@ -8,10 +8,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
-from footfall.contact.bounce import damping_for
-from footfall.contact.material import layer_gains
-from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
+from footfall.contact.springs.bounce import damping_for
+from footfall.contact.springs.material import layer_gains
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class OnElasticLayer:
         """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa.
 
         Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
-        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.material`.
+        such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.springs.material`.
         """
         normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
         return cls.of_layer(normal, shear, rest)

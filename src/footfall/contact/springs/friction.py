@@ -97,7 +97,7 @@ def tangential_force(slip, velocity, memory, normal, p):
 
 @dataclass(frozen=True, kw_only=True)
 class FrictionalLaw(PointLaw):
-    """A point law with a choice of friction; see :mod:`footfall.contact.friction`."""
+    """A point law with a choice of friction; see :mod:`footfall.contact.springs.friction`."""
 
     friction: Literal["anchored", "regularised", "lugre"] = "anchored"  # spring, viscous, or bristles
     kt: float | None = None  # N/m per point, tangential stiffness, left out the normal one: anchored

@@ -9,7 +9,7 @@ Two classical contacts, both small-strain and linear in the material:
 - *Hertz*: a sphere of radius ``R`` on flat ground, ``f = 4/3 E* sqrt(R) d^(3/2)`` with
   ``1 / E* = (1 - nu1^2) / E1 + (1 - nu2^2) / E2``; the second term is zero for a rigid partner. (Johnson, section 4.2.)
 
-Damping comes from a restitution (:mod:`footfall.contact.bounce`), a damping ratio, or the material's loss factor
+Damping comes from a restitution (``bounce``), a damping ratio, or the material's loss factor
 ``eta = tan delta``: the energy lost in a cycle over 2 pi times the energy stored. A spring and damper have that factor
 at the frequency at which the robot bounces on its points if their damping ratio is ``eta / 2``.
 
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from footfall.contact.base import Law, check
-from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from footfall.contact.base import Law, PointLaw
-from footfall.contact.normal_terms import NormalTerms
 from footfall.contact.setting import Setting, make_setting
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.contact.trial import normal_force
 from footfall.errors import FootfallWarning
 
