@@ -1,4 +1,9 @@
-"""Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``."""
+"""Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``.
+
+``base`` is the contract; ``inside``, ``senses`` and ``episode_log`` are for controllers that run in the compiled loop
+with a memory of their own. A controller of several files has a folder; ``body/`` is what they compute of a robot, and
+``whole_body/``, ``contact_forces`` and ``contact_places`` how they share forces out.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,20 @@ For NumPy arrays there are :func:`lemke` and :func:`fischer_burmeister` for line
 problems, given by their Delassus matrix, are solved on Coulomb's exact cone by :func:`cone_gauss_seidel`,
 :func:`active_set` and :func:`cone_newton`, on one with facets by :func:`polyhedral`. All answer with a
 :class:`Solution`. Impacts alone, by three rules of restitution, are solved by :func:`impact`.
+
+Which file does what:
+
+- the contact problem of a law: ``contact_problem`` asks first ``contact_guess``, which guesses what each point does and
+  mends the guess, then ``contact_search``, which looks for the few points that carry a foot and solves theirs;
+  ``problem`` holds what they share, ``effort`` what they may cost; ``faceted`` is the same on a cone with facets
+- forces of least norm, which a guess takes: ``minimum_norm``, for feet that stand ``steady_feet`` and ``bound_feet``,
+  with friction at its limit ``friction_limits``; ``rigid_motion`` makes what is asked of points possible for their feet
+- problems with their Delassus matrix written out (``delassus``): ``gauss_seidel``, ``newton_on_cone``, and
+  ``many_points`` for hundreds; ``pyramid`` makes them linear, ``lemke_pivoting`` and ``newton_on_lcp`` solve those
+- for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which answer with what is in ``solution``
+- constraint selection: ``selection/``; worlds on a GPU: ``together/``, and ``contact_lean``, which leaves it to that
+- ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``,
+  what laws and solvers know of points
 """
 
 from __future__ import annotations
