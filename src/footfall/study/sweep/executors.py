@@ -106,10 +106,7 @@ def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
             )
             for _, (number, rows) in distributed.as_completed(jobs, with_results=True):
                 if rows is not None:
-                    with open_batch(folder, number) as batch:
-                        for row in rows:
-                            if batch is not None and row["case"] not in batch.rows:
-                                batch.finish(row)
+                    _keep(folder, number, rows)
                 progress(count_finished(folder, known), plan.number)
     except (OSError, distributed.CancelledError, distributed.KilledWorker, TimeoutError) as error:
         done = count_finished(folder, known)
@@ -117,6 +114,14 @@ def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
             f"the cluster at {address} went away ({type(error).__name__}): {done} of {plan.number} cases are finished "
             f"and kept in {folder}; the same command goes on from there"
         ) from error
+
+
+def _keep(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
+    """Put rows that a worker handed back into their batch, but for those that are there."""
+    with open_batch(folder, number) as batch:
+        for row in rows:
+            if batch is not None and row["case"] not in batch.rows:
+                batch.finish(row)
 
 
 def _batch_elsewhere(number: int, *, folder: str, plan: Plan) -> tuple[int, list[dict[str, Any]] | None]:
