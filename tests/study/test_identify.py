@@ -155,6 +155,24 @@ def test_columns_of_other_names_are_named(tmp_path):
     assert fit.static.value == pytest.approx(0.2, rel=0.01)
 
 
+def test_units_and_decimal_commas_of_a_table_count_and_parquet_is_a_table(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    time = 0.01 * np.arange(200)
+    pull = np.minimum(10.0 * time, 8.0)
+    path = tmp_path / "pulls.csv"
+    rows = [f"{1e3 * t:.1f};0,04;{f:.3f}".replace(".", ",") for t, f in zip(time, pull, strict=True)]
+    path.write_text("Time [ms];Fz [kN];Fx [N];Fy [N]\n" + "\n".join(f"{row};0,0" for row in rows))
+    table = pyarrow.table({"time_s": time, "normal (kN)": np.full(200, 0.04), "tangential": pull})
+    pyarrow.parquet.write_table(table, tmp_path / "pulls.parquet")
+    for source in (path, tmp_path / "pulls.parquet"):
+        assert identify_friction(source).kinetic.value == pytest.approx(0.2)
+    path.rename(tmp_path / "no.parquet")
+    with pytest.raises(FootfallError, match="it is no Parquet table"):
+        identify_friction(tmp_path / "no.parquet")
+
+
 RISE = np.linspace(0.0, 5.0, 100)
 LEVEL = {"time": np.arange(100) * 0.01, "normal": np.full(100, 20.0), "tangential": np.minimum(RISE, 3.0)}
 
@@ -181,8 +199,9 @@ def test_data_that_tell_nothing_are_refused_with_a_reason(change, message):
     ("text", "message"),
     [
         ("time,fn,ft\n", "holds no samples"),
-        ("time,fn,ft\n0,1,x\n", "line 2: 'x' is no number"),
-        ("time,fn,ft\n0,1\n", "line 2: 2 values under 3 column names"),
+        ("time,fn,ft\n0,1,2\n0,1,x\n", "'x' to a number, in line 3, column 'ft'"),
+        ("time,fn,ft\n0,1\n", r"has 2 values and not 3, as its head has \(line 2\)"),
+        ("time,fn [m],ft\n0,1,2\n", "column 'fn' is in m, and not in N"),
     ],
 )
 def test_broken_files_are_refused_with_the_line(tmp_path, text, message):

@@ -25,16 +25,18 @@ class Command:
 
     footfall identify friction pulls.csv --plot pulls.png
 
-    Each file is a CSV with a head and columns time (s), normal and tangential force (N; two columns fx, fy make
-    one), if there are speed (m/s) and trial (the number of the pull, where a file holds several); or the folder of a
-    recording. Static friction comes from the force at which each pull breaks away, one point per pull; kinetic
-    friction from all samples while sliding.
+    Each file is a table (.csv, .tsv, .txt, .parquet) with columns time, normal and tangential force (two columns fx, fy
+    make one), if there are speed and trial (the number of the pull, where a file holds several); or the folder of a
+    recording. Units stand in the names, as in "Fz [kN]"; without one, columns are in s, N and m/s.
+
+    Static friction comes from the force at which each pull breaks away, one point per pull; kinetic friction from all
+    samples while sliding.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["friction"]], tyro.conf.arg(metavar="friction")]
     """what to identify"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
-    """CSV files or recordings, one pull or several each"""
+    """tables or recordings, one pull or several each"""
     time: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
     """name of the column of times, s"""
     normal: Annotated[str | None, tyro.conf.arg(metavar="COLUMN", help_behavior_hint="")] = None
@@ -56,7 +58,7 @@ class Command:
         from footfall.study.identify import identify_friction
 
         if not self.data:
-            raise UsageError("which data? footfall identify friction DATA..., CSV files or recordings")
+            raise UsageError("which data? footfall identify friction DATA..., tables or recordings")
         fit = identify_friction(
             self.data,
             time=self.time,

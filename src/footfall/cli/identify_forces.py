@@ -58,8 +58,8 @@ class Forces(_Options):
 
     footfall identify forces a.csv b.csv c.csv --robot brick --foot total=f --drop 0.005 0.01 0.02 --law spring-damper
 
-    Each file is one trial (CSV, MOT, STO or C3D, see ff.load_forces), its time from the start of the run. The robot
-    starts at home, higher by --drop, or with --velocity.
+    Each file is one trial (CSV, Parquet, MOT, STO or C3D, see ff.load_forces), its time from the start of the run. The
+    robot starts at home, higher by --drop, or with --velocity.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["forces"]], tyro.conf.arg(metavar="forces")]
@@ -115,7 +115,7 @@ class Pulls(_Options):
     what: Annotated[tyro.conf.Positional[Literal["pulls"]], tyro.conf.arg(metavar="pulls")]
     """what to identify from"""
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
-    """CSV files, one pull or several each"""
+    """tables, one pull or several each"""
 
     def run(self) -> int:
         from footfall.study.pull_data import read_pulls

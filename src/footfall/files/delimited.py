@@ -1,8 +1,8 @@
-"""Tables as text: .csv, .tsv, .txt of spreadsheets, of Vicon, Qualisys, Bertec and AMTI, and Cortex' .forces.
+"""Tables: .csv, .tsv, .txt of spreadsheets, of Vicon, Qualisys, Bertec and AMTI, Cortex' .forces, and .parquet.
 
-A table is found by its numbers: its head is the text right above the first row of numbers, one row of names, a row of
-units below it if there is one, and a row of groups above it (a marker's or a plate's name over its X, Y, Z). What
-stands above the head is a preamble, in which a sampling rate is looked for.
+In text a table is found by its numbers: its head is the text right above the first row of numbers, one row of names, a
+row of units below it if there is one, and a row of groups above it (a marker's or a plate's name over its X, Y, Z).
+What stands above the head is a preamble, in which a sampling rate is looked for.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ def read_delimited(path: Path, rate: float | None = None) -> Measured:
 
 def read_columns(path: Path) -> Columns:
     """The columns of a table; a ``ValueError`` says what is wrong with it."""
+    if path.suffix.lower() == ".parquet":
+        return _parquet_columns(path)
     table = _found(read_text(path))
     names, units = _head(table)
     width = len(names)
@@ -79,6 +81,33 @@ def read_columns(path: Path) -> Columns:
     if table.more:
         done.append(f"read up to line {table.more - 1}, where another table begins")
     return Columns(columns, of_unit, _rate_of(table.preamble), done)
+
+
+def _parquet_columns(path: Path) -> Columns:
+    """The same of a Parquet table: a column's unit is in its name, as in a head, or in its metadata."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except pyarrow.ArrowInvalid:
+        raise ValueError("it is no Parquet table, or was cut off") from None
+    columns: dict[str, np.ndarray] = {}
+    of_unit: dict[str, str] = {}
+    left_out = []
+    for stored in table.schema:
+        name, unit = without_unit(stored.name)
+        number = pyarrow.types.is_integer(stored.type) or pyarrow.types.is_floating(stored.type)
+        if not number:
+            left_out.append(name)
+            continue
+        factor, unit = scale_of(unit or (stored.metadata or {}).get(b"unit", b"").decode(), name)
+        columns[name] = factor * table[stored.name].to_numpy().astype(float)
+        of_unit[name] = unit
+    if not columns or not table.num_rows:
+        raise ValueError("it holds no samples: no columns of numbers")
+    done = [f"left out {', '.join(left_out)}, which hold no numbers"] if left_out else []
+    return Columns(columns, of_unit, None, done)
 
 
 def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndarray:
@@ -236,14 +265,21 @@ def _head(table: _Table) -> tuple[list[str], list[str]]:
             row.pop()
     units = units[: len(names)]
     for i, name in enumerate(names):
-        found, ending = UNIT.match(name), ENDING.match(name)
-        if found and (found[2] == "[" or known_unit(found[3])):
-            names[i], units[i] = found[1], found[3]
-        elif ending and (_plain(ending[1]) in TIMES or ending[2] not in ("s", "ms")):
-            names[i], units[i] = ending[1], ending[2].replace("_", "/")
+        names[i], stated = without_unit(name)
+        units[i] = stated or units[i]
     if len(head) > 1 and len(set(filter(None, names))) < len([name for name in names if name]):
         names = _grouped(head[-2], names)
     return unique(name or f"column {i + 1}" for i, name in enumerate(names)), units
+
+
+def without_unit(name: str) -> tuple[str, str]:
+    """A column's name without its unit, and the unit, "" where it states none."""
+    found, ending = UNIT.match(name), ENDING.match(name)
+    if found and (found[2] == "[" or known_unit(found[3])):
+        return found[1], found[3]
+    if ending and (_plain(ending[1]) in TIMES or ending[2] not in ("s", "ms")):
+        return ending[1], ending[2].replace("_", "/")
+    return name, ""
 
 
 def _grouped(groups: list[str], names: list[str]) -> list[str]:

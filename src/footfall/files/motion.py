@@ -6,10 +6,11 @@
     ff.load_motion("walk.c3d").z_up().vector("plate1.force")
     ff.load_forces("plates.csv", feet={"left": "F1", "right": "F2"})
 
-OpenSim's .mot and .sto, .trc markers, .c3d, Cortex' .forces, and tables (.csv, .tsv, .txt) with units in their head.
-Numbers come in SI units: degrees become radians, millimetres metres. Axes stay those of the file until ``z_up`` turns
-them into Footfall's: OpenSim's y is up, and so is that of .trc and .forces files; a .c3d file has up what its force
-plates say, and it or a table has z up unless ``up`` says otherwise. What was assumed or left out is in ``done``.
+OpenSim's .mot and .sto, .trc markers, .c3d, Cortex' .forces, and tables (.csv, .tsv, .txt, .parquet) with units in
+their head. Numbers come in SI units: degrees become radians, millimetres metres. Axes stay those of the file until
+``z_up`` turns them into Footfall's: OpenSim's y is up, and so is that of .trc and .forces files; a .c3d file has up
+what its force plates say, and it or a table has z up unless ``up`` says otherwise. What was assumed or left out is in
+``done``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def load_motion(
     rate: float | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Measured:
-    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d, .forces, .csv, .tsv or .txt.
+    """Read measured data by the ending of its file: .mot, .sto, .trc, .c3d, .forces, .csv, .tsv, .txt or .parquet.
 
     ``columns`` renames: ``{"heel.x": "RHEE_X"}``; a vector may be named without its axes, ``{"heel": "RHEE"}``. ``up``
     is the axis that is up, "y" or "z", where it is not that of the format. ``rate``, samples per second, gives the
@@ -62,6 +63,7 @@ def load_motion(
         ".csv": lambda file: read_delimited(file, rate),
         ".tsv": lambda file: read_delimited(file, rate),
         ".txt": lambda file: read_delimited(file, rate),
+        ".parquet": lambda file: read_delimited(file, rate),
     }
     found = _read(source, readers, up)
     if units:

@@ -1,15 +1,14 @@
 """Pulls: the normal and tangential force on something that is dragged until it slides, from files and recordings.
 
-A CSV file has a head and one line per sample, separated by commas, semicolons or tabs: the time in s, the normal
-force in N (pressing is positive), the tangential force in N (one column, or two for its components), and, if there
-are, the sliding speed in m/s and the number of the pull, where one file holds several.
+A table (:mod:`footfall.files.delimited`) has the time, the normal force (pressing is positive), the tangential force
+(one column, or two for its components), and, if there are, the sliding speed and the number of the pull, where one file
+holds several. Columns without a unit are in s, N and m/s.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
+from footfall.files.delimited import read_columns, without_unit
 from footfall.measure.common import normal_force, tangential, threshold
 from footfall.solve.contacts import OPEN, SLIDE
 
@@ -32,7 +32,8 @@ KNOWN = {
     "pull": ("trial", "run", "pull_number"),
 }
 COMPONENTS = (("fx", "fy"), ("f_x", "f_y"), ("tangential_x", "tangential_y"))
-UNIT = re.compile(r"\s*[\[(].*[\])]\s*$|_(n|s|m_s|m_per_s)$")
+UNITS = {"time": "s", "normal": "N", "tangential": "N", "speed": "m/s", "pull": ""}
+SPELLED = re.compile(r"_(n|s|m_s|m_per_s)$")  # SI units at the end of a name, as some write them
 SLIP_SPEED = 1e-3  # m/s, above which a measured speed is sliding
 NEGATIVE = 0.02  # of the largest normal force: what noise may make negative
 
@@ -49,28 +50,39 @@ class Pull:
 
 
 def read_pulls(path: Path, names: Mapping[str, str | None]) -> list[Pull]:
-    """The pulls of a CSV file; ``names`` says what columns are called where it is not one of ``KNOWN``."""
-    head, table = _read_table(path)
-    plain = [UNIT.sub("", title.strip().lower()).strip().replace(" ", "_") for title in head]
+    """The pulls of a table; ``names`` says what columns are called where it is not one of ``KNOWN``."""
+    try:
+        values, units, _, _ = read_columns(path.expanduser())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise FootfallError(f"cannot read '{path}': {reason}") from error
+    plain = {SPELLED.sub("", name.strip().lower()).strip().replace(" ", "_"): name for name in reversed(values)}
 
     def column(what: str) -> np.ndarray | None:
         wanted = names.get(what)
         if wanted is not None:
-            if wanted not in head:
-                raise FootfallError(f"{path} has no column '{wanted}': {did_you_mean(wanted, head)}")
-            return table[:, head.index(wanted)]
-        return next((table[:, plain.index(name)] for name in KNOWN[what] if name in plain), None)
+            found: str | None = wanted if wanted in values else without_unit(wanted)[0]
+            if found not in values:
+                raise FootfallError(f"{path} has no column '{wanted}': {did_you_mean(wanted, values)}")
+        else:
+            found = next((plain[name] for name in KNOWN[what] if name in plain), None)
+        return None if found is None else checked(found, UNITS[what])
+
+    def checked(name: str, unit: str) -> np.ndarray:
+        if units[name] not in ("", unit):
+            raise FootfallError(f"{path}: column '{name}' is in {units[name]}, and not in {unit or 'no unit'}")
+        return values[name]
 
     columns = {what: column(what) for what in KNOWN}
     if columns["tangential"] is None:
         pair = next((pair for pair in COMPONENTS if pair[0] in plain and pair[1] in plain), None)
         if pair is not None:
-            columns["tangential"] = np.hypot(*(table[:, plain.index(name)] for name in pair))
-    for what, unit in (("time", "s"), ("normal", "N"), ("tangential", "N")):
+            columns["tangential"] = np.hypot(*(checked(plain[name], "N") for name in pair))
+    for what in ("time", "normal", "tangential"):
         if columns[what] is None:
             raise FootfallError(
-                f"{path} has no column '{what}' ({unit}) that is recognised; its columns are {', '.join(head)}: "
-                f"name one with {what}=, on the command line --{what} NAME"
+                f"{path} has no column '{what}' ({UNITS[what]}) that is recognised; its columns are "
+                f"{', '.join(values)}: name one with {what}=, on the command line --{what} NAME"
             )
     return pulls_of(path.name, columns)
 
@@ -104,7 +116,7 @@ def pull_of_recording(rec: Recording, foot: str | None) -> Pull:
     """What a foot, or the only one, was dragged with: sliding where every point that touches slides."""
     if foot is None and len(rec.robot.feet) > 1:
         known = ", ".join(one.name for one in rec.robot.feet)
-        raise FootfallError(f"{rec.robot.name} has several feet ({known}): say which, foot=")
+        raise FootfallError(f"{rec.robot.name} has several feet ({known}): say which, foot=NAME or --foot NAME")
     points = rec.foot(foot or rec.robot.feet[0].name)
     along = tangential(rec, rec.force)[:, points].sum(axis=1)
     normal = normal_force(rec)[:, points].sum(axis=1)
@@ -127,27 +139,3 @@ def _check(name: str, one: Mapping[str, np.ndarray]) -> None:
             f"{name}: the normal force is negative in {low.size} of {normal.size} samples ({normal[low[0]]:.4g} N at "
             f"t = {one['time'][low[0]]:.4g} s); ground only presses: turn the column's sign, or take out its offset"
         )
-
-
-def _read_table(path: Path) -> tuple[list[str], np.ndarray]:
-    """Head and (N, columns) numbers; empty cells and lines that begin with # are left out."""
-    try:
-        text = path.expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise FootfallError(f"cannot read '{path}': {reason}") from error
-    lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    if len(lines) < 2:
-        raise FootfallError(f"{path} holds no samples: a line of column names and one line per sample are needed")
-    delimiter = max(",;\t", key=lines[0][1].count)
-    head = [title.strip() for title in next(csv.reader([lines[0][1]], delimiter=delimiter))]
-    rows: list[Sequence[float]] = []
-    for number, line in lines[1:]:
-        cells = next(csv.reader([line], delimiter=delimiter))
-        if len(cells) != len(head):
-            raise FootfallError(f"{path}, line {number}: {len(cells)} values under {len(head)} column names")
-        try:
-            rows.append([float(cell) if cell.strip() else np.nan for cell in cells])
-        except ValueError as error:
-            raise FootfallError(f"{path}, line {number}: {str(error).split(': ')[-1]} is no number") from None
-    return head, np.array(rows)

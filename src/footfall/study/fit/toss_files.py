@@ -56,7 +56,7 @@ def read_tosses(
 
 
 def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:
-    if source.suffix.lower() in (".csv", ".tsv", ".txt"):
+    if source.suffix.lower() in (".csv", ".tsv", ".txt", ".parquet"):
         return _of_table(source, scale, rate)
     try:
         with np.load(source, allow_pickle=False) as data:
