@@ -1,8 +1,9 @@
 """Periods in which nothing changes but smoothly, which one evaluation is enough for.
 
-All points in contact rest where they belong, no other is about to arrive, joints are slow and away from their limits,
-and their friction neither begins nor ceases to slip. Accelerations then go on as they did in the periods before, by
-their backward differences, D a = a - a before. With order k
+All points in contact rest where they belong, no other is about to arrive, joints are away from their limits and motors
+from those of their force, and joint friction neither begins nor ceases to slip. Bodies stay apart, or joints are slow:
+contacts of other bodies that a robot comes upon so slowly are noticed when the period is over. Accelerations then go on
+as they did in the periods before, by their backward differences, D a = a - a before. With order k
 
     sum of D^m v / m (m = 1 to k + 1) at the end = dt times the sum of D^m a (m = 0 to k - 1) at the beginning,
 
@@ -10,24 +11,26 @@ a backward differentiation formula with the acceleration at the end extrapolated
 any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5, 1.1 and 0.89 with orders 2 to 5, where Adams and
 Bashforth's method bears 1, 0.5, 0.3 and 0.2. Order 1 is a constant acceleration. Positions go on by the mean velocity
 of Adams and Moulton's method. Forces have the same differences, so that impulses on record explain how momentum
-changes. Contacts of other bodies that a robot comes upon so slowly are noticed when the period is over.
+changes.
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
+from footfall.engine.clearance import bodies_stay_apart
 from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.events.contact_set import off_course
 from footfall.engine.events.dormand_prince import KNOWN, ORDER
+from footfall.engine.events.motor_limits import motors_may_bend
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.other_bodies.near import live
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.contacts import STICK
 from footfall.solve.dense import copy
 
-#: Velocities of joints up to which a period may have one evaluation, m/s or rad/s; and the gap that no point crosses in
+#: Velocities of joints that are slow, m/s or rad/s; and the gap that no point crosses in
 #: a period, m, beside its own speed.
 CREEPS, ASIDE = 0.2, 1e-5
 #: Error of a method that is not known, m/s; and share of the tolerance below which no order need be more accurate.
@@ -117,12 +120,37 @@ def may_change(world, joints, flow, i, dt):
 
 
 @inlined
-def is_quiet(world, points, contacts, joints, flow, dt):
-    """Whether no contact, no joint limit and no joint friction is about to begin or to end."""
-    first, allowed = engine_columns(points.memory), flow.tolerance
+def are_slow(world, flow, dt):
+    """Whether no joint moves fast, so that what bodies come upon is noticed soon enough when a period is over."""
     for j in range(world.qvel.size):
         if flow.roams[j] == 0 and max(abs(world.qvel[j]), dt * abs(world.qacc[j])) > CREEPS:
             return False
+    return True
+
+
+@inlined
+def may_let_go(points, contacts, flow, p):
+    """Whether a point that rests may lift off or slip within a period, if its force goes on as it changed."""
+    frame, f, change = contacts.frame[p], points.force[p], flow.began[1, p]
+    x = f[0] + 2.0 * (frame[0, 0] * change[0] + frame[0, 1] * change[1] + frame[0, 2] * change[2])
+    y = f[1] + 2.0 * (frame[1, 0] * change[0] + frame[1, 1] * change[1] + frame[1, 2] * change[2])
+    z = f[2] + 2.0 * (frame[2, 0] * change[0] + frame[2, 1] * change[1] + frame[2, 2] * change[2])
+    limit = contacts.static_friction[p]
+    held = f[2] > 0.0 and f[0] * f[0] + f[1] * f[1] < (limit * f[2]) ** 2
+    return held and (z < 0.0 or x * x + y * y > (limit * z) ** 2)
+
+
+@inlined
+def is_quiet(world, points, contacts, conditions, flow, dt):
+    """Whether no contact, no limit of a joint or a motor and no joint friction is about to begin or to end."""
+    joints, first, allowed = conditions.constraints.joints, engine_columns(points.memory), flow.tolerance
+    if not (
+        are_slow(world, flow, dt)
+        or (flow.motors.known == 1 and bodies_stay_apart(world, conditions.clearance, flow, dt))
+    ):
+        return False
+    if motors_may_bend(world, flow.motors, dt):
+        return False
     for i in range(flow.turn.shape[0]):  # turns that follow one another do not add up like numbers
         spin, change, b = 0.0, 0.0, flow.turn[i, 1]
         for k in range(3):
@@ -147,13 +175,13 @@ def is_quiet(world, points, contacts, joints, flow, dt):
         if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
             if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
                 return False
-        if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
+        if flow.touching[p] == 1 and (points.memory[p, first + DOES] != STICK or may_let_go(points, contacts, flow, p)):
             return False
     return off_course(points, contacts, flow) <= allowed
 
 
 @inlined
-def creeping_order(world, points, contacts, joints, flow, dt):
+def creeping_order(world, points, contacts, conditions, flow, dt):
     """Order of the method that is accurate enough with one evaluation, 1 to ORDER, or 0 if none is: the lowest that
     errs by a tenth of the tolerance at most, else the most accurate.
 
@@ -173,7 +201,7 @@ def creeping_order(world, points, contacts, joints, flow, dt):
         before = error
     if known == 2 and before <= flow.tolerance:  # as with controls that always change
         order = 1
-    if order > 0 and is_quiet(world, points, contacts, joints, flow, dt):
+    if order > 0 and is_quiet(world, points, contacts, conditions, flow, dt):
         return order
     return 0
 

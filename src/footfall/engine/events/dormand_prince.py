@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import inlined
+from footfall.engine.events.motor_limits import MotorLimits, motor_limits
 from footfall.engine.other_bodies.points import FAR
 from footfall.engine.servos import damping_servos
 from footfall.ground import Ground
@@ -107,6 +108,7 @@ class Flow(NamedTuple):
     differences: np.ndarray  # (ORDER + 2, 3) see engine/events/creep.py
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
+    motors: MotorLimits
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
     clock: np.ndarray  # (7,)
@@ -161,6 +163,7 @@ def make_flow(
         differences=DIFFERENCES.copy(),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
+        motors=motor_limits(model),
         added=slow_down(model, dt),
         struck=np.zeros(1),
         clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),

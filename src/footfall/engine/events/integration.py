@@ -313,7 +313,7 @@ def take_periods(loop, flow, first, last):
                 adopt_modes(points, contacts, flow)
                 if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0:
                     note_beginning(world, points, contacts, flow)
-                    order = creeping_order(world, points, contacts, constraints.joints, flow, dt)
+                    order = creeping_order(world, points, contacts, loop.conditions, flow, dt)
                     if order > 0 and creep(world, points, contacts, flow, dt, order):
                         break
                     start_period(points, flow)
