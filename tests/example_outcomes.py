@@ -319,6 +319,11 @@ def a_stress(command):
     assert main(["stress", "1", *command[2:], "--grounds", "plane"]) == 0
 
 
+def of_a_law(command, capsys):
+    assert main(command) == 0
+    assert "unit and meaning" in capsys.readouterr().out
+
+
 def a_walk(args):
     assert main(args) == 0
 
@@ -371,4 +376,5 @@ OUTCOMES = {
     "design": a_design,
     "bench": speeds,
     "new": beginnings,
+    "laws": of_a_law,
 }

@@ -55,6 +55,15 @@ def test_the_notebook_of_a_guide_has_its_text_and_was_run(name):
     assert any(cell["outputs"] for cell in code)
 
 
+def test_pages_hold_nothing_that_the_site_does_not_draw():
+    """No TeX, for which the site would ask another for a program, and no pictures that are not there."""
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        assert not re.search(r"\$[^$\n]+\$|^:   ", text, flags=re.M), page.name
+        for picture in re.findall(r'<img src="([^"]+)"', text):
+            assert (page.parent / picture).exists(), f"{page.name}: {picture}"
+
+
 def test_every_page_is_in_the_navigation():
     text = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:

@@ -130,7 +130,7 @@ class Command:
             except FootfallError:
                 continue  # it does not walk, and the table says why
             file = write_picture(rec, time, self.out.parent / "images" / f"{robot.name}.png")
-            shown.append(f"![{robot.name} walks]({file.parent.name}/{file.name})")
+            shown.append(f'<img src="{file.parent.name}/{file.name}" alt="{robot.name} walks" width="160">')
         return " ".join(shown) + "\n\n" if shown else ""
 
     def _write(self, text: str, mode: Literal["a", "w"] = "a") -> None:
