@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import mujoco
 import numpy as np
 import pytest
 from bounds import below
 from real_robots import real_robot
 
 import footfall as ff
+from footfall.standing import point_gaps
 from footfall.study.random_states import (
     DT,
     Outcome,
@@ -95,6 +97,19 @@ def test_a_force_that_pulls_is_noticed():
 
 
 @pytest.mark.filterwarnings("ignore:spring-damper.* is unstable")
+def test_a_start_that_is_said_to_be_clear_of_the_ground_is():
+    """A ball in the corner of a stair touches the riser wherever it is put: it would be thrown out, with energy."""
+    robot, ground, clear = ff.load_robot("ball"), grounds()["stairs"], 0
+    for seed in range(300):
+        start = random_start(robot, ground, np.random.default_rng(seed))
+        data = mujoco.MjData(robot.model)
+        data.qpos[:] = start.qpos
+        mujoco.mj_kinematics(robot.model, data)
+        clear += start.clear
+        assert not start.clear or point_gaps(robot, ground, data)[0].min() > 0.0
+    assert clear > 50
+
+
 def test_a_run_that_diverges_and_one_that_gains_energy_are_counted():
     """Springs a thousand times as stiff as a step of 1 ms can bear."""
     law = ff.law("spring-damper", k=1e8, c=0.0, kt=1.0, ct=0.0)

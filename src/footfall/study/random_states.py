@@ -144,7 +144,9 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
     every = np.arange(len(robot.others.points))
     qpos = data.qpos.copy()
     others = other_places(robot, ground, qpos[None], np.zeros((1, model.nv)), every)["gap"]
-    clear = bool(kind == 0 and others.min(initial=np.inf) > 0.0)
+    mujoco.mj_kinematics(model, data)
+    gap, _ = point_gaps(robot, ground, data)  # between a riser and a tread there may be no place of that height
+    clear = bool(kind == 0 and min(gap.min(), others.min(initial=np.inf)) > 0.0)
     return Start(qpos, size * rng.normal(size=model.nv), clear)
 
 
