@@ -138,6 +138,22 @@ def test_the_paper_of_bruneau_stands_on_something_as_soft_as_foam():
     assert 1e4 < found.youngs_modulus < 1e5
 
 
+@pytest.mark.parametrize("sole", [0.266, 0.2, 0.12, 0.03])
+def test_no_sole_gives_way_by_more_of_its_length_than_that_of_bruneau(sole):
+    """It stands no more askew when the load moves to its edge; 1 mm is what any robot may sink in."""
+    law, load = Distributed(), 100.0
+    papers = ff.Simulation("hanavan", law=law)
+    share = law.normal_terms(papers.setting).depth(papers.setting.load) / papers.robot.feet[0].length
+    depth = (load / law.stiffness(load, height=1.2, sole=sole)) ** (1.0 / law.alpha)
+    assert depth == pytest.approx(max(1e-3, share * sole), rel=2e-3)
+
+
+def test_a_biped_of_short_soles_sinks_in_by_what_their_length_allows():
+    sim = ff.Simulation("planar-biped", law="distributed")
+    rec = sim.run(1.0, controller="posture")
+    assert -rec.gap[-1].mean() / sim.robot.feet[0].length == pytest.approx(5.76e-3 / 0.266, rel=0.05)
+
+
 def test_moduli_are_those_of_textbooks():
     steel = Material(210e9, 0.3)
     assert steel.shear_modulus == pytest.approx(80.77e9, rel=1e-4)

@@ -26,6 +26,7 @@ from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.contact.springs.derived_gains import STEADY, OnElasticLayer, check_derived, check_soles, derived_damping
 from footfall.contact.springs.normal_terms import NormalTerms
+from footfall.robot import Robot
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.power import two_powers
 
@@ -185,6 +186,11 @@ def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters)
     return 0
 
 
+def longest_sole(robot: Robot) -> float:
+    """Length of a robot's longest sole, m; infinite where all feet are points."""
+    return max((foot.length for foot in robot.feet), default=0.0) or math.inf
+
+
 @dataclass(frozen=True, kw_only=True)
 class Distributed(OnElasticLayer, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
@@ -192,8 +198,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
     mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot
     carries, and ``kn`` to a smaller robot's size: the same sole, as thick as the robot is large, gives way with the
-    square of its size, but 1 mm at least, or less where the robot would tip on it. The dampings are less where the
-    step would make them unstable.
+    square of its size, and by no more of its own length than the paper's, so that it stands no more askew; but 1 mm at
+    least, or less where the robot would tip on it. The dampings are less where the step would make them unstable.
     ``criterion`` is ``"foot"``, sliding begins for all points of a foot when its resultant leaves the static cone, or
     ``"point"``, each by itself.
 
@@ -229,6 +235,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
     PAPER_LOAD = 75.0 * 9.81 / 36.0
     #: Height of its centre of mass, m: Hanavan's model of a man of 75 kg and 1.75 m.
     PAPER_HEIGHT = 0.9734
+    #: Length of its sole, m, of the same model.
+    PAPER_SOLE = 0.266
     #: Depth at rest over that of tipping beyond which a robot is less steady on this sole than the paper's (0.68).
     PAPER_TIPPING = 0.7
 
@@ -256,7 +264,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting.load, setting.height, setting.tipping)
+        kn = self.stiffness(setting.load, setting.height, setting.tipping, longest_sole(setting.robot))
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -270,10 +278,13 @@ class Distributed(OnElasticLayer, CoupledLaw):
             by_foot=float(self.criterion == "foot"),
         )
 
-    def stiffness(self, load: float, height: float = PAPER_HEIGHT, tipping: float = math.inf) -> float:
+    def stiffness(
+        self, load: float, height: float = PAPER_HEIGHT, tipping: float = math.inf, sole: float = math.inf
+    ) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived.
 
-        ``height`` (m) of the centre of mass is the robot's size, ``tipping`` (m) as in :class:`Setting`.
+        ``height`` (m) of the centre of mass is the robot's size, ``tipping`` (m) as in :class:`Setting`, ``sole`` the
+        length of the longest one, m.
         """
         if self.rest_penetration is not None:
             return load / self.rest_penetration**self.alpha
@@ -281,7 +292,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
             return self.kn
         papers = self.PAPER_KN * load / self.PAPER_LOAD
         depth = (load / papers) ** (1.0 / self.alpha)
-        smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
+        smaller = max(1e-3, depth * min((height / self.PAPER_HEIGHT) ** 2, sole / self.PAPER_SOLE))
         if min(smaller, depth) > self.PAPER_TIPPING * tipping:
             smaller = STEADY * tipping
         return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
