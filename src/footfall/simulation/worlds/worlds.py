@@ -19,13 +19,6 @@ from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import (
-    COP,
-    ENERGY,
-    FALLEN,
-    IMPULSE,
-    PEAK,
-    SLIP,
-    WORK,
     Counts,
     Given,
     Needs,
@@ -39,7 +32,7 @@ from footfall.engine.worlds.step import Functions, Plan
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
-from footfall.record import Failure, Push
+from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation.checks import check_memory, multiple, step_count
 from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
@@ -56,7 +49,8 @@ from footfall.simulation.worlds.given import (
     rows,
 )
 from footfall.simulation.worlds.inside import InWorlds
-from footfall.simulation.worlds.outcome import failure_of, recording_of
+from footfall.simulation.worlds.outcome import recording_of
+from footfall.simulation.worlds.views import Views
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("double", "single")
@@ -64,7 +58,7 @@ PRECISIONS = ("double", "single")
 FALL = 0.5
 
 
-class Worlds:
+class Worlds(Views):
     """``count`` worlds of a simulation, each with a state of its own.
 
     ``qpos`` (nq,) and ``qvel`` (nv,) are where they start, home on the ground and at rest if left out; these and
@@ -191,114 +185,11 @@ class Worlds:
         self._engine.give(self._given)
         self.reset()
 
-    # ---- what there is to see ------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __repr__(self) -> str:
-        return f"Worlds({self.simulation!r}, {self.count}, device={self.device!r}, precision={self.precision!r})"
-
-    @property
-    def qpos(self) -> Any:
-        """(W, nq) coordinates, live: written to, the worlds go on from there."""
-        return self._engine.array("qpos")
-
-    @property
-    def qvel(self) -> Any:
-        """(W, nv) velocities, live."""
-        return self._engine.array("qvel")
-
-    def read(self, name: str) -> np.ndarray:
-        """``qpos``, ``qvel`` or ``ctrl`` as an array of NumPy's, to read, wherever the worlds are."""
-        return self._engine.host(name)
-
-    @property
-    def ctrl(self) -> Any:
-        """(W, nu) controls, live."""
-        return self._engine.array("ctrl")
-
-    @property
-    def force(self) -> Any:
-        """(W, P, 3) N, contact forces of the last step on the points of the feet, world frame."""
-        return self._engine.array("push")
-
-    @property
-    def body_force(self) -> Any:
-        """(W, 3) N, contact forces of the last step on all that is no foot, together, world frame."""
-        return self._engine.array("beside")
-
-    @property
-    def mode(self) -> Any:
-        """(W, P) of the points of the feet in the last step: 0 open, 1 stick, 2 slide."""
-        return self._engine.array("mode")[:, : self.simulation.robot.point_count]
-
-    @property
-    def time(self) -> np.ndarray:
-        """(W,) s since the start or the last reset."""
-        return self._engine.host("step")[:, 0] * self.simulation.dt
-
-    @property
-    def status(self) -> np.ndarray:
-        """(W,) 0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 fallen."""
-        return self._engine.host("outcome")[:, 0]
-
-    @property
-    def fallen(self) -> np.ndarray:
-        """(W,) whether the robot is down."""
-        return self.status == FALLEN
-
-    @property
-    def unsolved(self) -> np.ndarray:
-        """(W,) steps in which the law found no solution."""
-        return self._engine.host("unsolved")[:, 0]
-
-    @property
-    def peak_force(self) -> np.ndarray:
-        """(W,) N, largest normal force of all contact points together."""
-        return self._tally(PEAK)
-
-    @property
-    def impulse(self) -> np.ndarray:
-        """(W, 3) N s, of all contact forces since the start, world frame."""
-        return self._engine.host("tally")[:, IMPULSE : IMPULSE + 3]
-
-    @property
-    def slip(self) -> np.ndarray:
-        """(W,) m, the way that loaded contact points slipped, summed over them."""
-        return self._tally(SLIP)
-
-    @property
-    def cop(self) -> np.ndarray:
-        """(W, 3) m, centre of pressure of the last step, world frame; NaN in the air."""
-        return self._engine.host("tally")[:, COP : COP + 3]
-
-    @property
-    def contact_work(self) -> np.ndarray:
-        """(W,) J, work of the ground on the robot since the start."""
-        return self._tally(WORK)
-
-    @property
-    def energy(self) -> np.ndarray:
-        """(W,) J, kinetic energy and that of the weight above z = 0, at the beginning of the last step."""
-        return self._tally(ENERGY)
-
-    @property
-    def failure(self) -> list[Failure | None]:
-        """Why each world ended, or ``None``."""
-        outcome = self._engine.host("outcome")
-        return [failure_of(self.simulation, row) for row in outcome]
-
     def _ground_of(self, world: int) -> Ground:
         """The ground of a world, with its friction."""
         static, dynamic = (float(one) for one in self._given.friction[min(world, len(self._given.friction) - 1)])
         ground = self._grounds[min(world, len(self._grounds) - 1)]
         return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
-
-    def _tally(self, column: int) -> np.ndarray:
-        return self._engine.host("tally")[:, column]
-
-    # ---- what can be done ----------------------------------------------------------------------------------------
 
     def reset(self, mask: Any = None, *, qpos: Any = None, qvel: Any = None) -> None:
         """Start some worlds again, those of ``mask`` (W,) or all: from where they started, or from ``qpos``, ``qvel``.
