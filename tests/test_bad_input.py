@@ -77,6 +77,16 @@ def test_a_push_after_the_end_does_not_act_and_says_so():
     assert rec.audit().passed
 
 
+def test_a_warning_is_of_the_line_that_a_user_wrote():
+    hanging = '<mujoco><worldbody><body name="arm"><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    spec = mujoco.MjSpec.from_string(hanging)
+    late = ff.Push("brick", force=(1.0, 0.0, 0.0), start=1.0)
+    for do in (lambda: ff.load_robot(spec, feet=["arm"]), lambda: SIM.run(0.01, pushes=late)):
+        with pytest.warns(FootfallWarning) as caught:
+            do()
+        assert {one.filename for one in caught} == {__file__}
+
+
 @pytest.mark.parametrize("law", ff.laws())
 @pytest.mark.parametrize("off", ['<option gravity="0 0 0"/>', '<option><flag gravity="disable"/></option>'])
 def test_without_gravity_a_brick_stays_where_it_is(law, off):

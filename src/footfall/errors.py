@@ -1,8 +1,10 @@
-"""Every error Footfall raises on purpose, under one root."""
+"""Every error Footfall raises on purpose, under one root, and its warnings."""
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -69,6 +71,14 @@ class RecordingError(FootfallError):
 
 class FootfallWarning(UserWarning):
     """Something a user should know that does not stop the work."""
+
+
+def warn(message: str) -> None:
+    """Warn a user, as of the line of his own code that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "footfall":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FootfallWarning, stacklevel=level)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -7,14 +7,13 @@ in the standing pose of the given ``MjData``, with z up.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallWarning, RobotError, did_you_mean
+from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import Foot
 from footfall.robot.model import AT_JOINT, moving_bodies
 from footfall.robot.points import as_points
@@ -120,11 +119,9 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
             return geoms
     names = dict.fromkeys(model.body(model.geom_bodyid[g]).name for g in bare)
     lacking = f"{len(names)} of its bodies have" if geoms else "it has"
-    warnings.warn(
+    warn(
         f"{lacking} no collision geometry ({_some(list(names))}): feet are found in what the robot shows, and nothing "
-        "else of it touches the ground",
-        FootfallWarning,
-        stacklevel=5,
+        "else of it touches the ground"
     )
     return geoms + bare
 
@@ -162,11 +159,9 @@ def _warn_of_bodies_below(
     lowest = min((float(data.xipos[b, 2]) for b in heavy), default=floor)
     below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
     if below:
-        warnings.warn(
+        warn(
             f"bodies lie below all geometry that could touch the ground ({_some(below)}): if these are its legs, give "
-            f'their contact points, feet={{"left": ("{below[-1]}", points)}}',
-            FootfallWarning,
-            stacklevel=6,
+            f'their contact points, feet={{"left": ("{below[-1]}", points)}}'
         )
 
 
@@ -177,7 +172,7 @@ def _some(names: list[str]) -> str:
 def _report(reduced: list[str]) -> None:
     if reduced:
         message = f"contact points of soles reduced: {', '.join(reduced)}; points= or --points chooses others"
-        warnings.warn(message, FootfallWarning, stacklevel=4)
+        warn(message)
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any, reduced: list[str]) -> Foot:

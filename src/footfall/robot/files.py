@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import mujoco
 
-from footfall.errors import FootfallWarning, RobotError
+from footfall.errors import RobotError, warn
 from footfall.robot.built_in import BUILT_IN, robots
 from footfall.robot.mesh_files import add_asset, as_stl, find_mesh, is_readable
 from footfall.robot.model import one_line
@@ -93,7 +92,7 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
         names = ", ".join(missing[:4]) + (", ..." if len(missing) > 4 else "")
         count = f"{len(missing)} file{'s' if len(missing) > 1 else ''}"
         message = f"robot '{name}': {count} missing that only show in pictures: {names}"
-        warnings.warn(message, FootfallWarning, stacklevel=4)
+        warn(message)
     return assets
 
 

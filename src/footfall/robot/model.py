@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallWarning, RobotError
+from footfall.errors import RobotError, warn
 
 # As integers: a NumPy integer from the model is not found in a tuple of enums.
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -39,7 +38,7 @@ def prepare(spec: mujoco.MjSpec, name: str) -> None:
     foreign = {geom for pair in spec.pairs for geom in (pair.geomname1, pair.geomname2) if geom not in known}
     if foreign:
         message = f"robot '{name}': a <pair> names {', '.join(sorted(foreign))}, no geom of it: taken for the ground"
-        warnings.warn(message, FootfallWarning, stacklevel=3)
+        warn(message)
         scene_names |= foreign
     for pair in list(spec.pairs):
         for one, other in ((pair.geomname1, pair.geomname2), (pair.geomname2, pair.geomname1)):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallWarning
+from footfall.errors import warn
 from footfall.robot.model import FREE, SLIDE
 
 #: m, by which bodies must be in each other to overlap: less is rounding.
@@ -40,11 +38,7 @@ def part(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) ->
     named = ", ".join(f"{a} and {b} by {1e3 * pairs[a, b]:.2g} mm" for a, b in deepest[:3])
     more = ", ..." if len(pairs) > 3 else ""
     many = f"{len(pairs)} pairs of bodies overlap" if len(pairs) > 1 else "two bodies overlap"
-    warnings.warn(
-        f"robot '{name}': {many} where it stands, and no longer collide: {named}{more}",
-        FootfallWarning,
-        stacklevel=4,
-    )
+    warn(f"robot '{name}': {many} where it stands, and no longer collide: {named}{more}")
 
 
 def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallWarning, RobotError, did_you_mean
+from footfall.errors import RobotError, did_you_mean, warn
 from footfall.robot.foot import Foot
 from footfall.robot.model import AT_JOINT, FREE, HINGE, SLIDE
 
@@ -87,11 +86,9 @@ def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]
     ]
     if far:
         more = ", ..." if len(far) > 4 else ""
-        warnings.warn(
+        warn(
             f"the standing pose of robot '{name}' lies outside the limits of {len(far)} joint"
-            f"{'s' if len(far) > 1 else ''} and was moved in: {', '.join(far[:4])}{more} (rad or m)",
-            FootfallWarning,
-            stacklevel=4,
+            f"{'s' if len(far) > 1 else ''} and was moved in: {', '.join(far[:4])}{more} (rad or m)"
         )
     qpos[at] = np.where(off > BEYOND, inside, qpos[at])
     return {int(j) for j in limited[off > BEYOND]}
@@ -125,11 +122,9 @@ def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str)
     joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
     if not any(model.jnt_type[joint] in (FREE, SLIDE) for joint in joints):
         body = model.body(root).name
-        warnings.warn(
+        warn(
             f"body '{body}', which robot '{name}' hangs on, is held in the world: it can neither fall nor be set down; "
-            f"a <freejoint/> in '{body}' lets it stand",
-            FootfallWarning,
-            stacklevel=3,
+            f"a <freejoint/> in '{body}' lets it stand"
         )
 
 
@@ -141,11 +136,9 @@ def warn_of_dragged_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: st
     given = {"damping": model.dof_damping, "friction": model.dof_frictionloss, "armature": model.dof_armature}
     has = [what for what, values in given.items() if values[free].any()]
     if has:
-        warnings.warn(
+        warn(
             f"the free joint of robot '{name}' has {' and '.join(has)}, and so the world drags at its base: "
-            f"written as <freejoint/> it takes no defaults of other joints",
-            FootfallWarning,
-            stacklevel=3,
+            f"written as <freejoint/> it takes no defaults of other joints"
         )
 
 

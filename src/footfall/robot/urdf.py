@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -10,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallWarning, RobotError
+from footfall.errors import RobotError, warn
 from footfall.robot.mesh_files import MESH_FORMATS, add_asset, as_stl, find_mesh, is_readable, packages
 from footfall.robot.model import HINGE, SLIDE
 
@@ -48,7 +47,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
     if left_out:
         notes.append(f"{_listed(left_out, 'visual mesh', 'visual meshes')} left out: missing, or of another format")
     if notes:
-        warnings.warn(f"'{path.name}': {'; '.join(notes)}", FootfallWarning, stacklevel=4)
+        warn(f"'{path.name}': {'; '.join(notes)}")
 
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
     links = {link.get("name") for link in robot.iter("link")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import mujoco
@@ -14,7 +13,7 @@ from footfall.contact.trial import fault_of, is_foreign
 from footfall.engine import recovery, step
 from footfall.engine.other_bodies.points import LACKING, SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
-from footfall.errors import ControllerError, FootfallWarning, GroundError, Interrupted, SimulationError
+from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 
@@ -37,14 +36,12 @@ def conclude(run: Run) -> Recording:
     lost = int(run.points.others.counters[LACKING])
     if lost:
         places, slots = SIZES[-1]
-        warnings.warn(
+        warn(
             f"{lost} steps lack forces and are marked as unsolved: more came to the ground at once beside the feet "
-            f"than there is room for, {places} points of {slots} bodies",
-            FootfallWarning,
-            stacklevel=4,
+            f"than there is room for, {places} points of {slots} bodies"
         )
     for warning in warnings_of(run):
-        warnings.warn(f"MuJoCo: {warning.message}", FootfallWarning, stacklevel=4)
+        warn(f"MuJoCo: {warning.message}")
     if end == step.DONE:
         return run.recording()
     if end == step.DIVERGED:
@@ -97,7 +94,7 @@ def interrupted(run: Run) -> Interrupted:
 
 
 def _warned(run: Run, failure: Failure) -> Recording:
-    warnings.warn(str(failure), FootfallWarning, stacklevel=5)
+    warn(str(failure))
     return run.recording(failure)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cache
 
@@ -10,7 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine.world import Pushes
-from footfall.errors import FootfallWarning, SimulationError, did_you_mean
+from footfall.errors import SimulationError, did_you_mean, warn
 from footfall.record import Push
 
 
@@ -24,7 +23,7 @@ def make_pushes(model: mujoco.MjModel, pushes: Sequence[Push], dt: float, total:
             raise SimulationError(f"push: no body is called '{push.body}': {did_you_mean(str(push.body), known)}")
         if total and push.start / dt >= total + 0.5:
             message = f"the push on {push.body} at {push.start:g} s does not act: the run ends at {total * dt:g} s"
-            warnings.warn(message, FootfallWarning, stacklevel=5)
+            warn(message)
     return Pushes(
         body=np.array([model.body(push.body).id for push in pushes], dtype=np.int64),
         start=np.array([push.steps(dt)[0] for push in pushes], dtype=np.int64),

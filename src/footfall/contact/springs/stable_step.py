@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from footfall.contact.base import Law, PointLaw
 from footfall.contact.setting import Setting, make_setting
 from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.contact.trial import normal_force
-from footfall.errors import FootfallWarning
+from footfall.errors import warn
 
 if TYPE_CHECKING:
     from footfall.ground import Ground
@@ -99,11 +98,9 @@ def gains_of_function(law: PointLaw, setting: Setting) -> tuple[float, float] | 
 def warn_of_long_steps(law: Law, setting: Setting, longest: float) -> None:
     """Warn where the step is too long for a law, naming the ``longest`` (s) that would do."""
     if longest < setting.dt:
-        warnings.warn(
+        warn(
             f"{law} on {setting.robot.name} is unstable in steps of {setting.dt:g} s: its points are too stiff for "
-            f"their inertia; dt <= {round_down(longest)} s would do, or softer gains",
-            FootfallWarning,
-            stacklevel=5,
+            f"their inertia; dt <= {round_down(longest)} s would do, or softer gains"
         )
 
 

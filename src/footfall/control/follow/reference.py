@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from itertools import pairwise
 
 import mujoco
@@ -11,7 +10,7 @@ import numpy as np
 
 from footfall.compiled import ByReference, kernel
 from footfall.control.follow.moment import Moment, MotionTable, StanceTable, moment_at
-from footfall.errors import ControllerError, FootfallWarning, did_you_mean
+from footfall.errors import ControllerError, did_you_mean, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
@@ -235,7 +234,7 @@ def _matched(robot: Robot, motion: JointMotion) -> dict[int, int]:
     ):
         if names:
             shown = ", ".join(f"'{name}'" for name in names[:4]) + (" ..." if len(names) > 4 else "")
-            warnings.warn(f"follow: {sentence.format(shown)}", FootfallWarning, stacklevel=2)
+            warn(f"follow: {sentence.format(shown)}")
     return found
 
 
@@ -254,11 +253,9 @@ def _within(robot: Robot, joint: int, values: np.ndarray) -> np.ndarray:
     low, high = model.jnt_range[joint]
     over = max(low - values.min(), values.max() - high)
     if over > BEYOND:
-        warnings.warn(
+        warn(
             f"follow: the motion takes joint '{robot.joint_names[joint]}' of {robot.name} {over:.2f} beyond its "
-            "limits; it stays within",
-            FootfallWarning,
-            stacklevel=2,
+            "limits; it stays within"
         )
     return np.clip(values, low, high)
 

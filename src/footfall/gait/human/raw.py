@@ -8,7 +8,6 @@ less how much these differ from the forces on the plates.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError, warn
 from footfall.files.measured import Measured
 from footfall.files.motion import load_forces, load_motion
 from footfall.gait.human.events import SHORTEST, STANDS, Stance, find_stances
@@ -96,7 +95,7 @@ def read_walk(markers: Path, forces: Path, names: Mapping[str, str] | None = Non
 
 
 def _say(text: str) -> None:
-    warnings.warn(text, FootfallWarning, stacklevel=4)
+    warn(text)
 
 
 def _standing(motion: Measured, names: Mapping[str, str]) -> Measured:
