@@ -49,29 +49,36 @@ def point_positions(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
-    """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`."""
+    """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`.
+
+    Of several robots in one model each is set down, and all are moved alike.
+    """
     model = robot.model
     data = own_data(model)
     data.qpos[:] = robot.home
-    root = model.body_jntadr[1] if model.nbody > 1 and model.body_jntnum[1] else -1
-    free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
-    if free:
-        data.qpos[:2] += at
-        if align:
-            _, normal = ground.gap(np.array([*at, float(ground.height(*at))]))
-            turn = np.zeros(4)
-            mujoco.mju_quatZ2Vec(turn, np.ascontiguousarray(normal, dtype=float))
-            mujoco.mju_mulQuat(data.qpos[3:7], turn, data.qpos[3:7].copy())
-    rises = [j for j in range(model.njnt) if free or _is_vertical_slide(model, j)]
-    if not rises:
-        return data.qpos.copy()
-    height = 2 if free else int(model.jnt_qposadr[rises[0]])
-    for _ in range(50):  # one pass on a plane; a few where the height changes under the feet
+    roots = model.body_rootid[robot.point_body]
+    rising: list[tuple[int, np.ndarray]] = []  # address of a root's height, and which points it moves
+    for root in dict.fromkeys(roots.tolist()):
+        joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
+        free = next((model.jnt_qposadr[j] for j in joints if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE), None)
+        slide = next((model.jnt_qposadr[j] for j in joints if _is_vertical_slide(model, j)), None)
+        if free is not None:
+            data.qpos[free : free + 2] += at
+            if align:
+                _, normal = ground.gap(np.array([*at, float(ground.height(*at))]))
+                turn = np.zeros(4)
+                mujoco.mju_quatZ2Vec(turn, np.ascontiguousarray(normal, dtype=float))
+                mujoco.mju_mulQuat(data.qpos[free + 3 : free + 7], turn, data.qpos[free + 3 : free + 7].copy())
+        height = slide if free is None else free + 2
+        if height is not None:
+            rising.append((int(height), roots == root))
+    for _ in range(50 if rising else 0):  # one pass on a plane; a few where the height changes under the feet
         mujoco.mj_kinematics(model, data)
         gap, normal = point_gaps(robot, ground, data)
-        lift = -np.min(gap / np.maximum(normal[:, 2], 0.1))
-        data.qpos[height] += lift
-        if abs(lift) < 1e-12:
+        lifts = [-np.min((gap / np.maximum(normal[:, 2], 0.1))[own]) for _, own in rising]
+        for (height, _), lift in zip(rising, lifts, strict=True):
+            data.qpos[height] += lift
+        if max(map(abs, lifts)) < 1e-12:
             break
     return data.qpos.copy()
 
