@@ -80,14 +80,13 @@ def shape(args: Sequence[str]) -> type[Command]:
 def _show(found: Comparison) -> None:
     from footfall.measure.audit import audit_table
 
-    columns = ("law", "outcome", "peak N>", "x weight>", "mean N>", "slip>", "depth>", "lost>", "audit", "µs/step>")
+    columns = ("law", "outcome", "peak N>", "x weight>", "slip>", "depth>", "lost>", "audit", "µs/step>")
     rows = [
         [
             row.law,
             row.outcome,
             f"{row.peak_force_N:.4g}",
             f"{row.peak_force_bw:.3g}",
-            f"{row.mean_force_N:.4g}",
             quantity(row.slip_m, "m"),
             quantity(row.penetration_m, "m"),
             quantity(row.ground_loss_J, "J"),

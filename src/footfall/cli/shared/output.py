@@ -32,9 +32,10 @@ def print_table(
 
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     rows = _shortened(columns, list(rows)) if one_line else rows
-    for column in columns:
+    for i, column in enumerate(columns):
         right = column.endswith(">")
-        table.add_column(column.rstrip(">"), justify="right" if right else "left", no_wrap=right or one_line)
+        whole = right or one_line or i == 0  # numbers, and the name of what the row is about
+        table.add_column(column.rstrip(">"), justify="right" if right else "left", no_wrap=whole, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     _print(table)
