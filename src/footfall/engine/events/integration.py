@@ -27,22 +27,17 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from footfall.compiled import cold, inlined, kernel
+from footfall.compiled import inlined, kernel
 from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
-from footfall.engine.clearance import SOUGHT
 from footfall.engine.clock import overdue
-from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import (
     DRIFT,
     KINK,
-    measure_turning,
     off_course,
     put_back,
     rising,
-    show_near,
-    show_touching,
     strike,
 )
 from footfall.engine.events.creep import creep, creeping_order, note_beginning, note_end
@@ -69,14 +64,12 @@ from footfall.engine.events.dormand_prince import (
     step_error,
     write_state,
 )
+from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
 from footfall.engine.events.in_step import (
     end_within,
     friction_change,
     goes_on,
-    keep_friction,
-    leave_limits_open,
     limit_arrival,
-    release_friction,
 )
 from footfall.engine.events.period import (
     TIRED,
@@ -104,31 +97,21 @@ from footfall.engine.events.search import (
     stay_grounded,
     update_contacts,
 )
-from footfall.engine.kinematics import velocities
-from footfall.engine.law_step import constrained_step
-from footfall.engine.other_bodies.near import places
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
-from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
-from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws, runaway, sense_and_act
+from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.effort import (
     EFFORT,
-    bodies_near,
-    evaluation_cost,
     for_bodies,
-    impact_cost,
-    kept_for_time_step,
     period_cost,
 )
 
-#: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
-SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
-#: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
-SOLVING = 1.5
 #: Error of a step, over what is allowed, from which on it has passed what made those before inaccurate.
 PASSED = 0.01
+#: s, so little of a period is none.
+ROUNDING = 1e-15
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -139,49 +122,6 @@ class EventLaws(NamedTuple):
     between: Laws  # forces between events
     impact: Any  # impulses at events, of the same parameters
     in_steps: Laws  # of periods that are one time step
-
-
-@cold(types.int64, soon=True)
-def find_forces(world, points, contacts, scratch, conditions, laws, effort):
-    """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
-    return constrained_step(world, points, contacts, scratch, conditions, laws, effort)
-
-
-@inlined
-def forces_now(loop, flow, step, stage, act, left):
-    """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
-
-    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what one may cost then.
-    """
-    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
-    conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
-    joints = conditions.constraints.joints
-    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
-    if end != DONE:
-        return end
-    velocities(world.cvel, world.subtree_com, points, contacts)
-    effort = SHARE * left
-    if flow.tally[SOFT] == 1:
-        laws = loop.laws.in_steps
-        show_near(points, contacts, flow.margin)
-        effort = EFFORT
-        add_damping(world, conditions.plan.dt)
-        add_servo_damping(world, conditions.plan.dt)
-    else:
-        flow.clock[KEPT] = kept_for_time_step(contacts)
-        show_touching(points, contacts, flow.touching)
-        measure_turning(world, points, contacts, conditions.ground, flow.flat)
-        if 0 < stage < STAGES:
-            keep_friction(joints)
-            if leave_limits_open(joints, flow):
-                fold_joint_rows(joints)
-        add_inertia(world, flow.added)
-    factor_inertia(world, joints)
-    effort *= for_bodies(contacts)
-    outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
-    if 0 < stage < STAGES:
-        release_friction(joints)
-    return runaway(world, outcome)
 
 
 def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
@@ -219,13 +159,43 @@ def begin_step(world, points, contacts, flow, left, ahead):
     return h
 
 
+@inlined
+def begin_again(loop, flow):
+    """Go back to the beginning of a period, which is one time step now."""
+    flow.tally[SOFT] = 1
+    start_period(loop.points, flow)
+    write_state(loop.world, flow.opening)
+
+
+@inlined
+def goes_by_one(loop, flow, dt):
+    """Whether a period in which nothing changes but smoothly is done, by the evaluation at its beginning alone."""
+    world, points, contacts = loop.world, loop.points, loop.contacts
+    note_beginning(world, points, contacts, flow)
+    order = creeping_order(world, points, contacts, loop.conditions, flow, dt)
+    if order > 0 and creep(world, points, contacts, flow, dt, order):
+        return True
+    start_period(points, flow)
+    return False
+
+
+@inlined
+def end_period(loop, flow, dt):
+    """Note how a period went, and record it."""
+    soft = flow.tally[SOFT] == 1
+    if flow.tally[EVENTS] > 0 or soft:
+        flow.tally[KNOWN] = 0  # what was before says nothing of what comes
+    flow.tally[VAIN] = flow.tally[VAIN] + 1 if soft else 0
+    note_end(loop.contacts, flow)
+    record_period(loop.world, loop.points, loop.contacts, flow, loop.scratch.held, loop.tape, dt, loop.outcome)
+
+
 @kernel
 def take_periods(loop, flow, first, last):
     """The loop of ``advance``."""
     world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
     plan, constraints = loop.conditions.plan, loop.conditions.constraints
-    tape, outcome, shared = loop.tape, loop.outcome, constraints.shared
-    dt, nv = plan.dt, world.qvel.size
+    tape, outcome, dt, nv = loop.tape, loop.outcome, plan.dt, world.qvel.size
     for step in range(first, last):
         time = step * dt
         outcome[NEXT] = step
@@ -247,31 +217,24 @@ def take_periods(loop, flow, first, last):
         read_state(world, flow.opening)
         while True:
             if hit or flash > 0.0:
-                contacts.effort[0] = SHARE_OF_IMPACT * left
-                flow.tally[UNSOLVED] |= strike(world, points, contacts, scratch, constraints, flow, loop.laws, flash)
-                left -= SOLVING * (SHARE_OF_IMPACT * left - contacts.effort[0] / for_bodies(contacts))
-                left -= impact_cost(nv, shared.number[0], bodies_near(contacts)) / for_bodies(contacts)
+                left = collide(loop, flow, flash, left)
             over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
             if hit or flash > 0.0 or stayed or (straighten and not over_edge):
                 put_back(world, points, contacts, scratch, constraints, flow)
-                left -= impact_cost(nv, shared.number[0], bodies_near(contacts)) / for_bodies(contacts)
+                left -= jump_cost(loop)
             hit, flash, straighten, stayed = False, 0.0, False, False
-            over = gone >= dt - 1e-15
+            over = gone >= dt - ROUNDING
             if over and not over_edge and is_sound(points, contacts, flow):
                 break
             if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
-                lost = False
-                flow.tally[SOFT], gone, stage = 1, 0.0, 0
-                start_period(points, flow)
-                write_state(world, flow.opening)
+                lost, gone, stage = False, 0.0, 0
+                begin_again(loop, flow)
             world.time[0] = time + gone
             points.others.counters[MAY_GROW] = 1 if fresh else 0
             end = forces_now(loop, flow, step, stage, act, left)
             act = False
             status = outcome[STATUS]
-            rows, sought, bodies = shared.number[0], loop.conditions.clearance.looks[SOUGHT], bodies_near(contacts)
-            cost = evaluation_cost(nv, rows, sought, bodies, places(points), flow.price) / for_bodies(contacts)
-            left -= SOLVING * (SHARE * left - contacts.effort[0] / for_bodies(contacts)) + cost
+            left, cost = pay(loop, flow, left)
             unsolved = end == DONE and status == 1
             if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
                 lost = True  # forces that are not found, or without bounds, as of points that slide and jam
@@ -311,12 +274,8 @@ def take_periods(loop, flow, first, last):
                 if hit or flash > 0.0 or stayed:
                     continue
                 adopt_modes(points, contacts, flow)
-                if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0:
-                    note_beginning(world, points, contacts, flow)
-                    order = creeping_order(world, points, contacts, loop.conditions, flow, dt)
-                    if order > 0 and creep(world, points, contacts, flow, dt, order):
-                        break
-                    start_period(points, flow)
+                if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0 and goes_by_one(loop, flow, dt):
+                    break
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             if 0 < stage < STAGES - 1:
@@ -329,22 +288,22 @@ def take_periods(loop, flow, first, last):
                 error = step_error(world, flow, h)
                 accurate = is_accurate(flow, error, h) or h <= SHORTEST
                 scale = next_scale(flow, error, h, about_to_change(points, contacts))
-                again, last = 0.0, h
+                again, until = 0.0, h
                 if not accurate:
                     again, bracket, bad = max(SHORTEST, scale * h), NO_BRACKET, gone + h
                     lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
                 else:
                     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
-                    last = limit_arrival(world, constraints.joints, flow, h)
-                    last = min(last, friction_change(world, constraints.joints, flow, h))
+                    until = limit_arrival(world, constraints.joints, flow, h)
+                    until = min(until, friction_change(world, constraints.joints, flow, h))
                 if lost:
                     continue
-                if accurate and min(again if again > 0.0 else h, last) < h and goes_on(points, contacts, status):
+                if accurate and min(again if again > 0.0 else h, until) < h and goes_on(points, contacts, status):
                     contacts.effort[0] = left
-                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, last, h)
+                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, until, h)
                     left, stage = contacts.effort[0], STAGES
                     continue
-                again = last if last < h and not 0.0 < again < last else again
+                again = until if until < h and not 0.0 < again < until else again
                 if again > 0.0:
                     h, stage = again, 1
                     set_stage(world, flow, stage, h)
@@ -367,16 +326,12 @@ def take_periods(loop, flow, first, last):
                     adopt_modes(points, contacts, flow)
                 hit = happened and update_contacts(points, contacts, flow)
                 straighten = happened or off_course(points, contacts, flow) > DRIFT
-                if straighten or gone >= dt - 1e-15:
+                if straighten or gone >= dt - ROUNDING:
                     stage = 0
                     continue
                 reuse_stage(points, flow, stage)
             h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
-        if flow.tally[EVENTS] > 0 or flow.tally[SOFT] == 1:
-            flow.tally[KNOWN] = 0  # what was before says nothing of what comes
-        flow.tally[VAIN] = flow.tally[VAIN] + 1 if flow.tally[SOFT] == 1 else 0
-        note_end(contacts, flow)
-        record_period(world, points, contacts, flow, scratch.held, tape, dt, outcome)
+        end_period(loop, flow, dt)
         outcome[NEXT] = step + 1
 
 

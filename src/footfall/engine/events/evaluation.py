@@ -1,0 +1,95 @@
+"""One evaluation between events, one impact at an event, and what either costs of what a period may."""
+
+from __future__ import annotations
+
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.clearance import SOUGHT
+from footfall.engine.constraints.joint_rows import fold_joint_rows
+from footfall.engine.events.contact_set import measure_turning, show_near, show_touching, strike
+from footfall.engine.events.dormand_prince import KEPT, SOFT, STAGES, UNSOLVED
+from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
+from footfall.engine.kinematics import velocities
+from footfall.engine.law_step import constrained_step
+from footfall.engine.other_bodies.near import places
+from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
+from footfall.engine.step import DONE, runaway, sense_and_act
+from footfall.engine.tape import STATUS
+from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, impact_cost, kept_for_time_step
+
+#: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
+SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
+#: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
+SOLVING = 1.5
+
+
+@cold(types.int64, soon=True)
+def find_forces(world, points, contacts, scratch, conditions, laws, effort):
+    """Forces and accelerations of the points shown, compiled apart from the loop, at the same time: a law's status."""
+    return constrained_step(world, points, contacts, scratch, conditions, laws, effort)
+
+
+@inlined
+def forces_now(loop, flow, step, stage, act, left):
+    """Everything that follows from the state and the points in contact, for what is ``left``. Gives how it ended.
+
+    Where ``flow.tally[SOFT]`` says so, forces are those of the law of time steps, for what one may cost then.
+    """
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    conditions, outcome, laws = loop.conditions, loop.outcome, loop.laws.between
+    joints = conditions.constraints.joints
+    end, _ = sense_and_act(world, points, contacts, conditions, step, act, outcome)
+    if end != DONE:
+        return end
+    velocities(world.cvel, world.subtree_com, points, contacts)
+    effort = SHARE * left
+    if flow.tally[SOFT] == 1:
+        laws = loop.laws.in_steps
+        show_near(points, contacts, flow.margin)
+        effort = EFFORT
+        add_damping(world, conditions.plan.dt)
+        add_servo_damping(world, conditions.plan.dt)
+    else:
+        flow.clock[KEPT] = kept_for_time_step(contacts)
+        show_touching(points, contacts, flow.touching)
+        measure_turning(world, points, contacts, conditions.ground, flow.flat)
+        if 0 < stage < STAGES:
+            keep_friction(joints)
+            if leave_limits_open(joints, flow):
+                fold_joint_rows(joints)
+        add_inertia(world, flow.added)
+    factor_inertia(world, joints)
+    effort *= for_bodies(contacts)
+    outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
+    if 0 < stage < STAGES:
+        release_friction(joints)
+    return runaway(world, outcome)
+
+
+@inlined
+def jump_cost(loop):
+    """What an impact costs a period beside solving it; as much as leading points back to the ground."""
+    contacts, nv, rows = loop.contacts, loop.world.qvel.size, loop.conditions.constraints.shared.number[0]
+    return impact_cost(nv, rows, bodies_near(contacts)) / for_bodies(contacts)
+
+
+@inlined
+def collide(loop, flow, flash, left):
+    """An impact, or an impulse without a collision over ``flash`` (s), for a share of what is ``left``: the rest."""
+    contacts = loop.contacts
+    contacts.effort[0] = SHARE_OF_IMPACT * left
+    constraints = loop.conditions.constraints
+    flow.tally[UNSOLVED] |= strike(loop.world, loop.points, contacts, loop.scratch, constraints, flow, loop.laws, flash)
+    left -= SOLVING * (SHARE_OF_IMPACT * left - contacts.effort[0] / for_bodies(contacts))
+    return left - jump_cost(loop)
+
+
+@inlined
+def pay(loop, flow, left):
+    """What is ``left`` after an evaluation, and what it cost without solving."""
+    contacts, conditions, nv = loop.contacts, loop.conditions, loop.world.qvel.size
+    rows, sought = conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
+    cost = evaluation_cost(nv, rows, sought, bodies_near(contacts), places(loop.points), flow.price)
+    cost /= for_bodies(contacts)
+    return left - (SOLVING * (SHARE * left - contacts.effort[0] / for_bodies(contacts)) + cost), cost
