@@ -12,9 +12,11 @@ from real_robots import real_robot
 from scipy.integrate import solve_ivp
 
 import footfall as ff
-from footfall.engine.events.dormand_prince import STAGES, VAIN, WEIGHTS, make_flow, set_part, slow_down
+from footfall.engine.events.dormand_prince import set_part
+from footfall.engine.events.flow import VAIN, make_flow, slow_down
 from footfall.engine.events.period import TIRED, begins_soft
 from footfall.engine.events.search import touch_down
+from footfall.engine.events.tableau import STAGES, WEIGHTS
 from footfall.errors import SimulationError
 from footfall.study.random_states import random_start, rough_grounds
 

@@ -19,7 +19,7 @@ from footfall.engine import step
 from footfall.engine.clock import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events import integration
-from footfall.engine.events.dormand_prince import painleve_warnings
+from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LIVE, LOST, of_feet
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError

@@ -21,7 +21,7 @@ from footfall.engine import step
 from footfall.engine.clearance import make_clearance
 from footfall.engine.constraints.shared_rows import make_made_rows, make_shared_rows
 from footfall.engine.events import integration
-from footfall.engine.events.dormand_prince import Flow, carry_over, make_flow
+from footfall.engine.events.flow import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
 from footfall.engine.other_bodies.points import CHANGING, SIZES, Others, own_copy, with_places, with_tape
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape

@@ -13,7 +13,7 @@ from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engi
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.shared_rows import answer_change, hold_rows, reduce_mobility
-from footfall.engine.events.dormand_prince import EVENTS, IMPACTS
+from footfall.engine.events.flow import EVENTS, IMPACTS
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility

@@ -22,7 +22,7 @@ from footfall.engine.clearance import bodies_stay_apart
 from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.events.contact_set import off_course
-from footfall.engine.events.dormand_prince import KNOWN, ORDER
+from footfall.engine.events.flow import KNOWN, ORDER
 from footfall.engine.events.motor_limits import motors_may_bend
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.other_bodies.near import live

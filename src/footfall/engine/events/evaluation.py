@@ -8,8 +8,9 @@ from footfall.compiled import cold, inlined
 from footfall.engine.clearance import SOUGHT
 from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import measure_turning, show_near, show_touching, strike
-from footfall.engine.events.dormand_prince import KEPT, SOFT, STAGES, UNSOLVED
+from footfall.engine.events.flow import KEPT, SOFT, UNSOLVED
 from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
+from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import constrained_step
 from footfall.engine.other_bodies.near import places

@@ -17,8 +17,9 @@ from footfall.contact.event_law import INCONSISTENT
 from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
-from footfall.engine.events.dormand_prince import STAGES, rate_within, set_part, set_stage, weight_within
+from footfall.engine.events.dormand_prince import rate_within, set_part, set_stage, weight_within
 from footfall.engine.events.search import Bracket, about_to_change, seek_event
+from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
 from footfall.engine.other_bodies.near import locate_all, places
 from footfall.solve.effort import look_cost

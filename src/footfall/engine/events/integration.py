@@ -42,19 +42,8 @@ from footfall.engine.events.contact_set import (
 )
 from footfall.engine.events.creep import creep, creeping_order, note_beginning, note_end
 from footfall.engine.events.dormand_prince import (
-    EVENTS,
-    INSTEAD,
-    KEPT,
-    KNOWN,
-    LENGTH,
     LONGEST,
     SHORTEST,
-    SOFT,
-    SORTED,
-    STAGES,
-    TAKEN,
-    UNSOLVED,
-    VAIN,
     is_accurate,
     next_scale,
     reach,
@@ -65,6 +54,7 @@ from footfall.engine.events.dormand_prince import (
     write_state,
 )
 from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
+from footfall.engine.events.flow import EVENTS, INSTEAD, KEPT, KNOWN, LENGTH, SOFT, SORTED, TAKEN, UNSOLVED, VAIN
 from footfall.engine.events.in_step import (
     end_within,
     friction_change,
@@ -97,6 +87,7 @@ from footfall.engine.events.search import (
     stay_grounded,
     update_contacts,
 )
+from footfall.engine.events.tableau import STAGES
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific

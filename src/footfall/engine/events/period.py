@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.events.dormand_prince import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
+from footfall.engine.events.flow import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.samples import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
