@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,17 @@ def test_new_files_work_as_they_are(capsys):
     assert "is there already; give another name" in capsys.readouterr().err
     assert main(["new", "law", "../x"]) == 2
     assert "is no name" in one_line(capsys.readouterr().err)
+
+
+def test_an_interrupted_study_says_how_it_goes_on(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    assert main(["new", "study", "pushes"]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(import_module("footfall.study.sweep"), "sweep", interrupted)
+    assert main(["sweep", "pushes.toml"]) == 130
+    assert "is kept in pushes: the same command goes on" in capsys.readouterr().err
 
 
 def test_a_study_of_which_every_case_fails_has_failed(capsys):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import goes_on, print_json, print_table, progress_bar, say, seconds
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
@@ -62,7 +62,7 @@ class Command:
         seed = given.get("seed", 0)
         cases = make_cases(given.get("grid"), samples, _beside(self.study, given.get("table")), seed)
         started = perf_counter()
-        with progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
+        with goes_on(out), progress_bar(self.study.stem, len(next(iter(cases.values()))), "cases") as bar:
             table = sweep(
                 given["simulation"],
                 table=cases,

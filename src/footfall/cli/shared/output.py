@@ -86,6 +86,16 @@ def say(sentence: str) -> None:
 
 
 @contextmanager
+def goes_on(folder: os.PathLike[str]) -> Iterator[None]:
+    """Tell whoever interrupts a study that what is finished is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"what is finished is kept in {os.fspath(folder)}: the same command goes on with the rest")
+        raise
+
+
+@contextmanager
 def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float], None] | None]:
     """A bar on stderr, moved by calling with the amount done; None where stderr is no terminal."""
     if not sys.stderr.isatty():
