@@ -117,3 +117,19 @@ def test_equations_are_where_the_page_says():
         told = "\n".join([ast.get_docstring(module) or "", *(ast.get_source_segment(text, one) or "" for one in named)])
         for number in re.findall(r"\d+", numbers):
             assert cited(told, int(number)), f"({number}) is not named by {name} in {file}"
+
+
+#: Of each paper, how many equations have a number.
+NUMBERED = {
+    "Rengifo 2009": 20,
+    "Bruneau and Ouezdou 1999": 41,
+    "Bravo and Rengifo 2021": 45,
+    "Ott, Roa and Hirzinger 2011": 22,
+}
+
+
+@pytest.mark.parametrize(("paper", "count"), NUMBERED.items())
+def test_no_equation_of_a_paper_is_left_out(paper, count):
+    page = (DOCS / "equations.md").read_text(encoding="utf-8")
+    told = re.sub(r"\((\d+)\) to \((\d+)\)", r"(\1)-(\2)", page.partition(f"## {paper}\n")[2].partition("\n## ")[0])
+    assert [number for number in range(1, count + 1) if not cited(told, number)] == []

@@ -74,7 +74,7 @@ def adhering(contacts, p, parameters):
 
 @inlined
 def tangential(contacts, memory, p, normal, parameters):
-    """The tangential force in any phase (32), in the contact frame."""
+    """The tangential force in any phase (32)-(34), in the contact frame."""
     sliding, since = memory[p, SLIDING] == 1.0, memory[p, SINCE]
     window = parameters.t_slide if sliding else parameters.t_stick
     if not sliding and since >= window:
@@ -85,7 +85,7 @@ def tangential(contacts, memory, p, normal, parameters):
         tx += frame[0, k] * memory[p, DIRECTION + k]
         ty += frame[1, k] * memory[p, DIRECTION + k]
     speed = v[0] * tx + v[1] * ty
-    size = contacts.dynamic_friction[p] * normal - parameters.mu_ts * speed  # (22)
+    size = contacts.dynamic_friction[p] * normal - parameters.mu_ts * speed  # (21)-(22)
     sx, sy = size * tx, size * ty
     share = min(1.0, since / window) if window > 0.0 else 1.0
     if sliding:
@@ -97,7 +97,7 @@ def tangential(contacts, memory, p, normal, parameters):
 
 @inlined
 def start_sliding(contacts, memory, p, force, share):
-    """Freeze the sliding direction of a point: along the force that held it (20), of which it keeps a share.
+    """Freeze the sliding direction of a point: along the force that held it (19)-(20), of which it keeps a share.
 
     Friction is against the slip: a point that moves along its force begins none. It has just stopped, and what is left
     of its sliding friction (29) drives it until that has faded.

@@ -127,7 +127,7 @@ def distribute(problem, wrench, arms, frames):
 
 @inlined
 def _assemble(wrench, arms, frames, weights, grasp, hessian, linear):
-    """The grasp map (10) with rows weighted by the roots of (18), the lower half of the Hessian, the linear term."""
+    """The grasp map (4)-(10), rows weighted by the roots of (18), the lower half of the Hessian, the linear term."""
     count = arms.shape[0]
     force, torque = math.sqrt(weights[0]), math.sqrt(weights[1])
     for part in range(3):

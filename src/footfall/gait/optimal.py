@@ -124,7 +124,7 @@ class _Problem:
                 self.opti.subject_to(self.opti.bounded(-1.0, torque[i, :] / limits[i], 1.0))
 
     def _ground(self, forward: Any, upward: Any, lever: Any) -> None:
-        """The stance foot is pushed, does not slip (9) and does not tip (45)."""
+        """The stance foot is pushed, does not slip (8)-(9) and does not tip (45)."""
         mu, weight = self.constraints.friction, self.robot.weight
         heel, toe = self.constraints.sole(self.legs, EXTRA)
         for one in (
@@ -137,7 +137,7 @@ class _Problem:
             self.opti.subject_to(one / weight >= 0)
 
     def _swing(self, heights: Any, end: Any) -> None:
-        """The swing foot clears the ground and comes down flat a step ahead."""
+        """The swing foot clears the ground and comes down flat a step ahead (12)."""
         opti, constraints = self.opti, self.constraints
         for i in range(1, SAMPLES - 1):
             opti.subject_to(heights[:, i] >= constraints.least_height(self.phase[i], EXTRA))

@@ -157,7 +157,7 @@ def _evaluated(coefficients: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarr
 
 
 def cubics(q0: Any, qT: Any, v0: Any, vT: Any, T: Any) -> tuple[Any, Any, Any, Any]:
-    """Coefficients a0 .. a3 from angles and rates at both ends, (43); numbers or CasADi expressions."""
+    """Coefficients a0 .. a3 from angles and rates at both ends, (41)-(43); numbers or CasADi expressions."""
     return q0, v0, 3 * (qT - q0) / T**2 - (2 * v0 + vT) / T, 2 * (q0 - qT) / T**3 + (v0 + vT) / T**2
 
 

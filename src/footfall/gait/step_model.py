@@ -1,6 +1,6 @@
 """One instant of a step as CasADi functions: a planar biped whose stance foot is held flat (Bravo 2021, section 4.1).
 
-Holding the foot makes the base a function of the joints, q = q(q_a). Its derivative is M of (35); the torques are
+Holding the foot (11) makes the base a function of the joints, q = q(q_a). Its derivative is M of (35); the torques are
 M^T (A q'' + H), (37), and the rows of the base are the ground's force and moment. Joints come as stance leg, swing leg;
 the stance foot is the robot's first, its middle at the origin.
 """

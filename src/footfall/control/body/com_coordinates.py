@@ -39,7 +39,7 @@ def tree_of(model: mujoco.MjModel, root: int, point_body: list[int]) -> Tree:
 
 @inlined
 def com_jacobian(cdof, subtree_com, tree, jacobian):
-    """Write the Jacobian (3, nv) of the centre of mass, (12): each coordinate moves what it carries."""
+    """Write the Jacobian (3, nv) of the centre of mass, (12)-(14): each coordinate moves what it carries."""
     com = subtree_com[tree.root]
     for j in range(tree.body.size):
         s, part, at = cdof[j], tree.carried[j], subtree_com[tree.body[j]]
