@@ -24,27 +24,40 @@ def print_table(
 ) -> None:
     """A table with a head. Columns whose name ends in ``>`` are aligned to the right.
 
-    With ``one_line`` each row is one line, and what does not fit into the last column is cut off.
+    Names and numbers stay whole; where a line is too long for them, heads are broken into words. With ``one_line`` each
+    row is one line, and what does not fit into the last column is cut off.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    rows = _shortened(columns, list(rows)) if one_line else rows
+    rows = list(rows)
+    rows = _shortened(columns, rows) if one_line else rows
+    long = sum(_widths(columns, rows)) > _room(columns)
     for i, column in enumerate(columns):
-        right = column.endswith(">")
-        whole = right or one_line or i == 0  # numbers, and the name of what the row is about
-        table.add_column(column.rstrip(">"), justify="right" if right else "left", no_wrap=whole, overflow="fold")
+        right, name = column.endswith(">"), column.rstrip(">")
+        whole = right or one_line or not any(" " in row[i] for row in rows)
+        head = name.replace(" ", "\n") if long and whole else name
+        table.add_column(head, justify="right" if right else "left", no_wrap=whole, overflow="fold", vertical="bottom")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     _print(table)
 
 
+def _room(columns: Sequence[str]) -> int:
+    """Characters of a line that the cells of a table may take: beside them are bars and blanks."""
+    return _console().width - 3 * len(columns) - 1
+
+
+def _widths(columns: Sequence[str], rows: list[Sequence[str]]) -> list[int]:
+    """The length of the longest cell of each column."""
+    return [max([len(name.rstrip(">")), *(len(row[i]) for row in rows)]) for i, name in enumerate(columns)]
+
+
 def _shortened(columns: Sequence[str], rows: list[Sequence[str]]) -> list[Sequence[str]]:
     """Rows whose last cell is cut off where the line ends."""
-    taken = [max([len(name.rstrip(">")), *(len(row[i]) for row in rows)]) for i, name in enumerate(columns[:-1])]
-    room = max(20, _console().width - sum(taken) - 3 * len(columns))  # three blanks between columns
+    room = max(20, _room(columns) - sum(_widths(columns[:-1], rows)))
     return [[*row[:-1], row[-1] if len(row[-1]) <= room else f"{row[-1][: room - 1].rstrip()}…"] for row in rows]
 
 
