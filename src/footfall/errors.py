@@ -19,7 +19,12 @@ class RobotError(FootfallError):
 
 
 class GroundError(FootfallError):
-    """A ground is ill-defined, or returned something that is no height."""
+    """A ground is ill-defined, or returned something that is no height.
+
+    ``recording`` holds what was simulated up to that point, or ``None``.
+    """
+
+    recording: Any = None
 
 
 class LawError(FootfallError):

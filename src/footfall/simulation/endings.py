@@ -49,7 +49,7 @@ def conclude(run: Run) -> Recording:
     if end == step.NO_GROUND:
         message = _no_ground(run, at)
         error = GroundError(message)
-        error.recording = run.recording(Failure(at, "ground", "", message))  # type: ignore[attr-defined]
+        error.recording = run.recording(Failure(at, "ground", "", message))
         raise error
     if end == step.MUJOCO_ERROR:
         message = f"MuJoCo gave up at t = {at:.6g} s: {recovery.said(run.scratch.back, recovery.ERROR)}"

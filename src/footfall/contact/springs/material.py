@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Material:
         _check_elastic("material", self.youngs_modulus, self.poisson_ratio)
         for name in ("thickness", "radius", "area"):
             if getattr(self, name) is not None:
-                _check_length("material", name, getattr(self, name))
+                _length("material", name, getattr(self, name))
         if self.loss is not None:
             _check_loss("material", self.loss)
 
@@ -92,7 +92,7 @@ def layer_gains(
     """Normal and shear stiffness of a point on an elastic layer, N/m, and the options that are left for the law."""
     _check_elastic(law, youngs_modulus, poisson_ratio)
     _check_confined(law, poisson_ratio)
-    _check_length(law, "thickness", thickness)
+    _length(law, "thickness", thickness)
     area = _area(law, robot, area)
     material = Material(youngs_modulus, poisson_ratio)
     rest = _damped(law, options)
@@ -117,6 +117,7 @@ def hertz_gains(
     return 4.0 / 3.0 * math.sqrt(_radius(law, robot, radius)) / compliance, _damped(law, options)
 
 
+@runtime_checkable
 class SpringLaw(Protocol):
     """A law of springs and dampers, with the formula of its normal force."""
 
@@ -127,12 +128,12 @@ class SpringLaw(Protocol):
 
 def spring_law(law: Law) -> SpringLaw:
     """The same law, if it is one of springs and dampers; else an error that says so."""
-    if not hasattr(law, "normal_terms"):
+    if not isinstance(law, SpringLaw):
         raise LawError(
             f"{law.name} has no springs to compare with a material; laws that have are spring-damper, hunt-crossley "
             "and distributed"
         )
-    return law  # type: ignore[return-value]  # just asked
+    return law
 
 
 def material_of(
@@ -164,12 +165,11 @@ def material_of(
     unit = Material(1.0, poisson_ratio)
     if thickness is not None:
         _check_confined("material", poisson_ratio)
-        _check_length("material", "thickness", thickness)
+        _length("material", "thickness", thickness)
         area = _area("material", setting.robot, area)
         modulus = k * thickness / (area * unit.confined_modulus)
         return Material(modulus, poisson_ratio, thickness=thickness, area=area, loss=loss)
-    _check_length("material", "radius", radius)
-    modulus = 0.75 * k / (math.sqrt(radius) * unit.contact_modulus)  # type: ignore[arg-type]  # just checked
+    modulus = 0.75 * k / (math.sqrt(_length("material", "radius", radius)) * unit.contact_modulus)
     return Material(modulus, poisson_ratio, radius=radius, loss=loss)
 
 
@@ -207,9 +207,11 @@ def _check_confined(owner: str, poisson_ratio: float) -> None:
     )
 
 
-def _check_length(owner: str, name: str, value: Any) -> None:
+def _length(owner: str, name: str, value: Any) -> float:
+    """A length in m, or an area in m2, if it is a positive number."""
     good = _is_number(value) and value > 0
     check(good, owner, name, value, f"a positive finite number of {'m2' if name == 'area' else 'm'}")
+    return float(value)
 
 
 def _check_loss(owner: str, loss: Any) -> None:
@@ -222,8 +224,7 @@ def _is_number(value: Any) -> bool:
 
 def _area(owner: str, robot: Robot | None, area: float | None) -> float:
     if area is not None:
-        _check_length(owner, "area", area)
-        return area
+        return _length(owner, "area", area)
     if robot is None:
         raise LawError(f"{owner}: give robot=, for its soles, or area=, the m2 that each point stands for")
     found = point_area(robot)
@@ -242,8 +243,7 @@ def _radius(owner: str, robot: Robot | None, radius: float | None) -> float:
         if len(found) > 1 or found[0] <= 0.0:
             raise LawError(f"{owner}: the contact points of {robot.name} are not round, or not alike; give radius=, m")
         radius = float(found[0])
-    _check_length(owner, "radius", radius)
-    return float(radius)  # type: ignore[arg-type]  # just checked
+    return _length(owner, "radius", radius)
 
 
 def _damped(owner: str, options: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
+from footfall.contact.springs.material import spring_law
 from footfall.gait.human.body import Body, Curve, body_of
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
@@ -87,7 +88,7 @@ def soft_ground(robot: Robot, law: Law, dt: float) -> Soft:
     """What a foot of the robot feels of a law of springs and dampers."""
     setting = make_setting(robot, Ground.plane(), dt)
     rows, count = np.unique(np.round(robot.feet[0].points[:, 0], 9), return_counts=True)
-    return Soft(law.normal_terms(setting), rows, count)  # type: ignore[attr-defined]
+    return Soft(spring_law(law).normal_terms(setting), rows, count)
 
 
 def coordinates(robot: Robot, walk: WalkSeries, aside: Sideways) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -83,11 +83,10 @@ def run_sliding() -> Sliding:
 
 def judge_sliding(data: Sliding) -> list[Claim]:
     claims = []
-    law = data.whole.law
     for foot in FEET:
         close, far = data.close[foot], data.feet[foot]
         first = int(np.flatnonzero(close.sliding.any(axis=1))[0])
-        old = np.arange(len(data.close_time)) > first + round(law.t_slide / (DT / 2))  # type: ignore[attr-defined]
+        old = np.arange(len(data.close_time)) > first + round(LAW.t_slide / (DT / 2))
         full = close.sliding.all(axis=1) & old
         ratio, viscous = close.ratio[full], close.viscous[full]
         ends = sorted(float(data.whole.time[np.flatnonzero(column)[-1]]) for column in far.sliding.T)

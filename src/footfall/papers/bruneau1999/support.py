@@ -31,7 +31,7 @@ class Support:
 
 def formula(load: float) -> float:
     """Depth (m) at which a point carries ``load`` (N) at rest, eq. (16)."""
-    return (load / LAW.kn) ** (1.0 / LAW.alpha)  # type: ignore[operator]
+    return float((load / LAW.PAPER_KN) ** (1.0 / LAW.alpha))
 
 
 def sole_block() -> Robot:
@@ -144,7 +144,7 @@ def draw_support(figure: Any, data: Support) -> None:
 
     left, right = figure.subplots(1, 2)
     load = np.linspace(0.0, 60.0, 200)
-    left.plot(1e3 * (load / LAW.kn) ** (1.0 / LAW.alpha), load, color=BLUE, label="eq. (16) at rest")  # type: ignore[operator]
+    left.plot([1e3 * formula(one) for one in load], load, color=BLUE, label="eq. (16) at rest")
     for rec, name, mark in ((data.block, "18 points, 75 kg", "o"), (data.man, "the man on 36 points", "x")):
         left.plot(
             -1e3 * rec.gap[-1], rec.force[-1, :, 2], mark, color=VERMILION, markersize=5, label=name, fillstyle="none"
