@@ -20,6 +20,8 @@ THROWS = {
     "spinning": ([0, 0, 1], 0.3, [0, 0, 10]),
     "tumbling": ([1, 2, 0], 0.2, [2, -3, 4]),
 }
+#: Throws that differ for a ball.
+SPINS = ("flat", "spinning", "tumbling")
 
 
 def dropped(robot: str, law: str, throw: str, dt: float = DT, duration: float = 0.4) -> ff.Recording:
@@ -32,8 +34,9 @@ def dropped(robot: str, law: str, throw: str, dt: float = DT, duration: float = 
 
 
 @every_law
-@pytest.mark.parametrize("throw", THROWS)
-@pytest.mark.parametrize("robot", ["ball", "brick"])
+@pytest.mark.parametrize(
+    ("robot", "throw"), [*(("brick", throw) for throw in THROWS), *(("ball", throw) for throw in SPINS)]
+)
 def test_mechanical_energy_never_rises_above_the_start(robot, law, throw):
     """Kinetic and potential; what the law stores in its springs is on top of it, so that this is the weaker claim."""
     rec = dropped(robot, law, throw)

@@ -106,8 +106,8 @@ def test_a_biped_on_a_grid_of_points_stands(law):
 
 
 @every_law
-@pytest.mark.parametrize("drop", [0.01, 0.05])
-def test_a_biped_that_is_dropped_lands_and_stands(law, drop):
+def test_a_biped_that_is_dropped_lands_and_stands(law):
+    drop = 0.05  # m; the bounds above are of one that is set down
     sim = ff.Simulation("spatial-biped", law=law, dt=DT)
     rec = sim.run(6.0, qpos=sim.place() + drop * np.eye(27 - 6)[2], controller="posture")
     force = rec.slice(5.0).total_force / rec.robot.weight
