@@ -18,6 +18,8 @@ ITERATIONS = 80
 DAMPING, LONGEST = 1e-4, 0.2
 #: rad or m, a step after which nothing comes nearer any more: loops that hold feet from their place end a search early.
 STILL = 1e-10
+#: Iterations in which an error that is not going to vanish changes by less than this share: places out of reach.
+PATIENCE, STUCK = 8, 1e-3
 #: rad by which knees are bent before the search, so that a straight leg knows which way to go.
 BENT = 0.4
 #: m or rad that feet and trunk may be off, and rad a joint beyond its limit, in a pose that is reached.
@@ -79,8 +81,8 @@ def _found(
     if not biped.linkage.loops:
         for sole, knee in zip(biped.soles, biped.knees, strict=True):
             _bend(biped, data, sole, knee)
-    error = np.inf
-    for _ in range(ITERATIONS):
+    error = before = np.inf
+    for k in range(ITERATIONS):
         _look(model, data)
         rows, off = [], []
         for sole, (place, axes) in zip(biped.soles, goals, strict=True):
@@ -109,6 +111,10 @@ def _found(
         step = float(np.abs(change).max())
         if step < STILL:
             break
+        if k % PATIENCE == 0:
+            if abs(before - error) < STUCK * error:
+                break
+            before = error
         change *= min(1.0, LONGEST / step)
         mujoco.mj_integratePos(model, data.qpos, change, 1.0)
     qpos = data.qpos.copy()
