@@ -116,6 +116,11 @@ class Browser:
         self._go("about:blank")  # so that the same address is loaded anew
         self.errors.clear()
         self.requests.clear()
+        self.show_on(width=width, height=height, dark=dark, phone=phone)
+        self._go(address)
+
+    def show_on(self, *, width: int, height: int, dark: bool, phone: bool) -> None:
+        """Another window, with the page that is open: as if a phone were turned, or night fell."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -125,7 +130,6 @@ class Browser:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
-        self._go(address)
 
     def open_report(self, address: str, *, width: int = 1280, height: int = 900) -> None:
         """Open a report, or go on with one that is open: at its start, stopped, at its top and without focus.
