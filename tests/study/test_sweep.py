@@ -17,6 +17,7 @@ import sweep_work
 
 import footfall as ff
 from footfall.cli import main
+from footfall.contact import registry
 from footfall.errors import StudyError
 from footfall.study.sweep import Samples, executors, load_table
 from footfall.study.sweep.cases import make_cases
@@ -98,6 +99,20 @@ def test_pandas_gets_the_whole_table():
     assert list(frame.columns) == list(table.columns) and list(frame["square"]) == [1.0, 4.0, 9.0]
 
 
+def test_a_law_of_ones_own_is_swept_by_any_number_of_workers(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})  # no other test shall meet it
+
+    @ff.point_law("straw", k=2e4)
+    def straw(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return max(0.0, parameters.k * depth + 60.0 * depth_rate)
+
+    grid = {"law": ["straw", "spring-damper"], "ground.friction": [0.3, 0.7]}
+    settings = {"robot": "brick", "duration": 0.3}
+    table = ff.sweep(settings, grid=grid, measures=["mean_vertical_force_bw"], workers=2)
+    assert table.failed == 0
+    np.testing.assert_allclose(table["mean_vertical_force_bw"], 1.0, atol=0.02)  # what is left of the bounce
+
+
 def test_a_case_that_fails_is_a_row_with_its_sentence():
     table = ff.sweep(sweep_work.squared, grid={"x": [12, 13, 14]}, workers=1)
     assert list(table.columns["status"]) == ["done", "failed", "done"] and table.failed == 1
@@ -162,6 +177,7 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
         ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
         ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground 'swamp'"),
+        ({"robot": "brick", "push": {"body": "brik", "size": 1.0}}, {"dt": [1e-3]}, "no body is called 'brik'"),
         (
             {"robot": "brick"},
             {"ground.fricton": [0.5]},

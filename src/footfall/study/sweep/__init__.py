@@ -55,9 +55,10 @@ def sweep(
 
     ``out`` is the folder that keeps the study: the same call again goes on with what is not finished, another study
     over it is refused. Left out, nothing is kept but the table that is given back. Cases run in ``workers`` processes
-    (one per core), a function that other processes cannot import in as many threads, and with ``scheduler``, the
-    address of a Dask scheduler, on its cluster. A case that fails is a row with status "failed" and its sentence. The
-    table is the same for any number of workers. ``progress`` is called with the cases finished and their number.
+    (one per core), a function that other processes cannot import and a law of one's own in as many threads, and with
+    ``scheduler``, the address of a Dask scheduler, on its cluster. A case that fails is a row with status "failed" and
+    its sentence. The table is the same for any number of workers. ``progress`` is called with the cases finished and
+    their number.
 
     Cases of settings that differ in pushes, friction or numbers of ground, law or controller alone are computed as
     worlds side by side (see ``Worlds``), as long as only feet touch, the controller is compiled and the law is one that
@@ -70,7 +71,7 @@ def sweep(
     working.check(work, {name: values[0] for name, values in inputs.items()})
     workers = _workers(workers)
     plan = make_plan(work, wanted, inputs, seed, worlds=worlds, workers=workers)
-    report = progress or (lambda done, total: None)
+    report, travels = progress or (lambda done, total: None), working.travels(work, inputs)
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
         plan = open_folder(folder, plan)
@@ -78,10 +79,12 @@ def sweep(
         if missing and plan.worlds and scheduler is None:
             compile_ahead(plan.work["settings"], plan.case_inputs(0))
         if missing and scheduler is not None:
-            if not working.travels(work):
-                raise StudyError("a function on a cluster must be importable: put it at the top of a module")
+            if not travels:
+                raise StudyError(
+                    "a cluster knows Footfall's own laws, and functions that it can import: put yours into a module"
+                )
             executors.by_dask(folder, plan, scheduler, report)
-        elif missing and working.travels(work) and workers > 1:
+        elif missing and travels and workers > 1:
             executors.by_processes(folder, plan, workers, report)
         elif missing:
             executors.by_threads(folder, plan, workers, work, report)

@@ -27,6 +27,7 @@ from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
+from footfall.simulation.pushes import make_pushes
 
 #: What a setting that may be a name alone calls that name.
 NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
@@ -45,7 +46,8 @@ def check_inputs(settings: Mapping[str, Any], first: Mapping[str, Any]) -> None:
             raise StudyError(f"a simulation has no setting '{name}': {did_you_mean(name, KNOWN)}")
     if "robot" not in settings and "robot" not in first and "robot.name" not in first:
         raise StudyError("the settings of the simulation name no robot")
-    prepare(settings, first)
+    sim, options = prepare(settings, first)
+    make_pushes(sim.robot.model, options["pushes"], sim.dt)
 
 
 def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any], seed: int) -> Recording:
@@ -82,6 +84,12 @@ def _simulation(text: str) -> Simulation:
     robot = load_robot(setup["robot"]["name"], **_without(setup["robot"], "name"))
     others = {name: setup[name] for name in SIMULATION if name in setup}
     return Simulation(robot, ground=ground_of(setup), law=law_of(setup), **others)
+
+
+def laws_of(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> set[str]:
+    """Names of the laws of all cases."""
+    named = [inputs[name] for name in ("law", "law.name") if name in inputs]
+    return {str(one) for values in named for one in values} or {put_in(settings, {})["law"]["name"]}
 
 
 def law_of(full: Mapping[str, Any]) -> Law:

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from footfall.contact.registry import BUILT_IN
 from footfall.errors import FootfallError, FootfallWarning, StudyError
 from footfall.recording import Recording
 from footfall.study.sweep.measures import OF_RUNS, measured
-from footfall.study.sweep.settings import check_inputs, simulate
+from footfall.study.sweep.settings import check_inputs, laws_of, simulate
 
 #: Longest message of a case that failed, characters.
 LONGEST = 500
@@ -51,10 +52,13 @@ def describe(work: Callable[..., Any] | Mapping[str, Any], measures: tuple[str, 
     }
 
 
-def travels(work: Callable[..., Any] | Mapping[str, Any]) -> bool:
-    """Whether another process can find this work: a function at the top of a module or file, or settings."""
+def travels(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
+    """Whether another process can find this work: a function at the top of a module or file, or settings.
+
+    A law of one's own is known to the process alone in which its function was decorated.
+    """
     if isinstance(work, Mapping):
-        return True
+        return laws_of(work, inputs) <= set(BUILT_IN)
     if "<" in getattr(work, "__qualname__", "<") or getattr(work, "__module__", "__main__") == "__main__":
         return False  # local to a function, or of a script that would run once more
     return hasattr(sys.modules.get(work.__module__), work.__qualname__)
