@@ -6,10 +6,22 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
-from footfall.engine.other_bodies.nearest_place import KEEP, Below, is_far, support, touches_soon, touching_place
+from footfall.engine.other_bodies.nearest_place import (
+    AHEAD,
+    KEEP,
+    SLACK,
+    Below,
+    is_far,
+    support,
+    touches_soon,
+    touching_place,
+)
 from footfall.engine.other_bodies.points import FAR, LIVE, LOST, MAY_GROW
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
+
+#: Speed that motors or an impact may give to bodies of a robot that hardly moves, m/s.
+JOLT = 1.0
 
 
 @inlined
@@ -150,6 +162,17 @@ def turn_feet(world, points, surface, shape, table):
 
 
 @inlined
+def reach_of_period(qvel, dt):
+    """How far from the ground a body may be and come to it within a period of ``dt`` (s), m: an impact may throw it
+    down some times as fast as the robot moves, all of whose joints add up as if they had levers of a metre.
+    """
+    speed = JOLT
+    for j in range(qvel.size):
+        speed += abs(qvel[j])
+    return min(KEEP, SLACK + AHEAD * dt * speed)
+
+
+@inlined
 def locate_all(world, points, contacts, surface, shape, table, margin):
     """Positions, gaps and, for points nearer than ``margin``, contact frames of feet and other bodies.
 
@@ -164,8 +187,9 @@ def locate_all(world, points, contacts, surface, shape, table, margin):
         return bad
     below = Below(surface, shape, table, margin)
     count, a, bodies = contacts.number[0], 0, 0
+    reach = reach_of_period(world.qvel, others.dt) if others.patient == 1 else 0.0
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
-        if is_far(world, others, b, surface, shape, table):
+        if is_far(world, others, b, surface, shape, table, reach):
             if others.seated[b] > 0:
                 set_far(points, contacts, b)
             continue

@@ -60,10 +60,11 @@ def support(turn, axes, nx, ny, nz, roll):
 
 
 @inlined
-def is_far(world, others, b, surface, shape, table):
+def is_far(world, others, b, surface, shape, table, reach):
     """Whether no point of a body can be near the ground: by the box around them all, on uneven ground by the ball.
 
-    Near is what keeps a place, or, of a body that has none, what may touch within ``AHEAD`` steps.
+    Near is what keeps a place, or, of a body that has none, what may touch within ``AHEAD`` steps; where the law is
+    shown points before that, what is within ``reach`` (m).
     """
     body = others.body[b]
     x, r, u, h = world.xpos[body], world.xmat[body], others.centre[b], others.half[b]
@@ -83,8 +84,10 @@ def is_far(world, others, b, surface, shape, table):
         low = gap / others.lipschitz - others.size[b]
     if low > KEEP:
         return True
-    if low <= SLACK or others.seated[b] > 0 or others.patient == 1:
+    if low <= SLACK or others.seated[b] > 0:
         return False
+    if others.patient == 1:
+        return low > reach
     v, com = world.cvel[body], world.subtree_com[others.root[b]]
     away = ((px - com[0]) ** 2 + (py - com[1]) ** 2 + (pz - com[2]) ** 2) ** 0.5 + others.size[b]
     spin = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) ** 0.5

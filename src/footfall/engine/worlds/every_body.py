@@ -239,7 +239,7 @@ def locate_every(world, points, contacts, surface, shape, table, margin):
         return bad
     others, below, count = points.others, Below(surface, shape, table, margin), contacts.number[0]
     for b in range(others.body.size):  # those that are fixed to a foot come first, and share its slot
-        if is_far(world, others, b, surface, shape, table):
+        if is_far(world, others, b, surface, shape, table, 0.0):
             if others.seated[b] > 0:
                 open_body(points, b)
             continue
