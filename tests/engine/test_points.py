@@ -9,6 +9,8 @@ from engine import reference
 
 import footfall as ff
 from footfall.engine import kinematics as points
+from footfall.engine.other_bodies.points import LIVE
+from footfall.simulation.run import Run, Task
 
 EXACT = 1e-11  # rounding of sums over a chain of joints, of numbers of order one to ten
 ROBOTS = {"spatial-biped": lambda: ff.load_robot("spatial-biped"), "menagerie": reference.menagerie}
@@ -120,3 +122,30 @@ def test_the_kernels_run_as_plain_python_too():
     points.velocities.py_func(world.cvel, world.subtree_com, run.points, run.contacts)
     np.testing.assert_allclose(run.points.position, position, atol=EXACT)
     np.testing.assert_allclose(run.contacts.velocity, velocity, atol=EXACT)
+
+
+FLAP = """
+<mujoco><worldbody><body name="base" pos="0 0 0.05"><freejoint/>
+  <geom type="box" size="0.1 0.1 0.05" mass="10"/>
+  <body name="flap" pos="0.1 0 -0.03"><joint name="hinge" axis="0 1 0" damping="0.01"/>
+    <geom type="box" pos="0.11 0 0" size="0.1 0.05 0.005" mass="0.5"/>
+  </body></body></worldbody><actuator><motor joint="hinge"/></actuator></mujoco>
+"""
+
+
+def test_a_body_that_hovers_beside_a_robot_at_rest_is_not_looked_at_until_it_moves(tmp_path):
+    """From event to event a body within two centimetres had places for all its points; it may not come so far in a
+    period. Let go, it is seen before it lands: no point goes into the ground.
+    """
+    path = tmp_path / "flap.xml"
+    path.write_text(FLAP)
+    robot = ff.load_robot(path, feet=["base"])
+    hold = -0.5 * 9.81 * 0.11
+    sim = ff.Simulation(robot, law="acceleration-complementarity")
+    run = Run(sim, 0.4, Task(controller=lambda t, state: [hold if t < 0.1 else 0.0]))
+    run.advance(100)
+    others = run.points.others
+    assert others.counters[LIVE] == others.first
+    rec = run.finish()
+    assert len(rec.other_points) > 0 and rec.mode[-1, robot.point_count :].any()
+    assert rec.gap.min() > -1e-8
