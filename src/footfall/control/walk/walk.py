@@ -94,9 +94,7 @@ class Walk:
     step_length: float | None = None  # m
     step_height: float | None = None  # m, that a foot is lifted
     step_width: float | None = None  # m, between the feet's middles; if left out as at home, wider where it goes aside
-    double_support: float = (
-        0.15  # share of a step with both feet on the ground; if left so, other on lines, points, springs
-    )
+    double_support: float = 0.15  # share of a step on both feet; if left so, other on lines, points, springs
     start_time: float = 0.8  # s, on both feet before the first step
     stop_time: float = 1.0  # s, on both feet after the last
     sideways: float = 0.0  # m/s, to the left
