@@ -77,6 +77,7 @@ class Posture:
             return self._gains(robot, _surface(ground), dt)
 
     def _gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
+        """As :meth:`gains`, not remembered."""
         model = robot.model
         default = self.target is None
         target = _settled_stance(robot, ground) if default else np.asarray(self.target, dtype=float)

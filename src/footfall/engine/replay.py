@@ -79,6 +79,7 @@ def replay_places(data: mujoco.MjData, qpos: np.ndarray, fields: Sequence[np.nda
 
 @kernel
 def _replay(which, states, own, sources, found, activations, act):
+    """Let MuJoCo compute each state up to a stage, and write the fields of ``sources`` (F,) to ``found``."""
     model, data, stage = which
     for k in range(len(states.qpos)):
         for i in range(own.qpos.size):

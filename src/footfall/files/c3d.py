@@ -115,6 +115,7 @@ def read_c3d(path: Path) -> C3D:
 
 
 def _parameters(file: _Bytes, start: int) -> dict[str, dict[str, Any]]:
+    """The parameters of the file by group and name."""
     names: dict[int, str] = {}
     values: dict[int, dict[str, Any]] = {}
     at = start + 4
@@ -196,6 +197,7 @@ def _header(file: _Bytes, parameters: Parameters) -> _Header:
 
 
 def _with_data(file: _Bytes, header: _Header, parameters: Parameters) -> C3D:
+    """The file with its markers and channels, scaled."""
     rate = _first(parameters, "POINT", "RATE", float(file.reals(20, 1)[0]))
     if not (np.isfinite(rate) and rate > 0.0):
         raise ValueError(f"its frame rate is {rate:g}")

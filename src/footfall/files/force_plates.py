@@ -38,6 +38,7 @@ def force_plates(file: C3D) -> list[PlateRecord]:
 
 
 def _plate(file: C3D, i: int) -> PlateRecord:
+    """The forces on plate ``i`` in the frame of the laboratory."""
     group = file.parameters["FORCE_PLATFORM"]
     try:
         kind = int(np.atleast_1d(group["TYPE"])[i])

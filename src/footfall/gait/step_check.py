@@ -50,25 +50,37 @@ class Impact(NamedTuple):
     leaving: np.ndarray  # (2,) m/s, upward velocity of heel and toe of the foot that carried
 
 
+class _Instant(NamedTuple):
+    """One sample of :class:`Step`, and the rate of the swing foot's place (3,)."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    torque: np.ndarray
+    force: np.ndarray
+    zmp: float
+    height: np.ndarray
+    place: np.ndarray
+    rate: np.ndarray  # m/s and rad/s
+
+
 def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
     """A step of a gait, looked at in an odd number of samples."""
     legs = find_legs(robot)
     data = mujoco.MjData(robot.model)
     times = np.linspace(0.0, gait.step_duration, samples)
     rows = [_instant(robot, legs, data, *gait.at(t)) for t in times]
-    qpos, qvel, torque, force, zmp, height, place, rate = (np.array(column) for column in zip(*rows, strict=True))
-    impact = _impact(robot, legs, data, qpos[-1], qvel[-1])
+    last = rows[-1]
     return Step(
         time=times,
-        qpos=qpos,
-        qvel=qvel,
-        torque=torque,
-        force=force,
-        zmp=zmp,
-        height=height,
-        place=place,
-        landing=rate[-1],
-        impact=impact,
+        qpos=np.array([one.qpos for one in rows]),
+        qvel=np.array([one.qvel for one in rows]),
+        torque=np.array([one.torque for one in rows]),
+        force=np.array([one.force for one in rows]),
+        zmp=np.array([one.zmp for one in rows]),
+        height=np.array([one.height for one in rows]),
+        place=np.array([one.place for one in rows]),
+        landing=last.rate,
+        impact=_impact(robot, legs, data, last.qpos, last.qvel),
     )
 
 
@@ -77,9 +89,8 @@ def velocity_jump(gait: PolynomialGait, step: Step) -> float:
     return float(np.abs(swapped(step.impact.velocity[3:]) - gait.at(0.0)[1]).max())
 
 
-def _instant(
-    robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray
-) -> tuple[np.ndarray | float, ...]:
+def _instant(robot: Robot, legs: Legs, data: mujoco.MjData, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> _Instant:
+    """The robot with joint angles, rates and accelerations as given, its first foot held flat on the ground."""
     model = robot.model
     data.qpos[:], data.qvel[:] = standing_on(robot, 0, q, v, data)
     data.qacc[:] = 0.0
@@ -102,15 +113,15 @@ def _instant(
     pitch = data.qpos[2] + q[legs.size :].sum()
     swing = _foot(model, data, legs.body[1], ends.mean(axis=0))[0]
     place = np.array([ends[:, 0].mean(), ends[:, 2].mean(), pitch])
-    return (
-        data.qpos.copy(),
-        data.qvel.copy(),
-        torque,
-        wrench[:2],
-        zmp,
-        ends[:, 2],
-        place,
-        swing @ data.qvel,
+    return _Instant(
+        qpos=data.qpos.copy(),
+        qvel=data.qvel.copy(),
+        torque=torque,
+        force=wrench[:2],
+        zmp=float(zmp),
+        height=ends[:, 2],
+        place=place,
+        rate=swing @ data.qvel,
     )
 
 

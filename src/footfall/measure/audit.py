@@ -215,6 +215,7 @@ def _remedy(rec: Record) -> str:
 
 
 def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
+    """What a rule says of a recording, from its error in every sample."""
     bounds = rule.bounds(rec)
     judged = values[np.isfinite(values)]
     worst = float(judged.max(initial=0.0))

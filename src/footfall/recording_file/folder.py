@@ -140,6 +140,7 @@ def _stamp(folder: Path) -> list[tuple[int, int] | None]:
 
 
 def _read(folder: Path) -> Record:
+    """The recording of a folder, if manifest and samples belong together."""
     samples = _own_file(folder, SAMPLES)
     digest = file_digest(samples) if samples is not None else ""
     content = _manifest(folder, digest)

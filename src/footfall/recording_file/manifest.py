@@ -135,6 +135,7 @@ def restored(content: Mapping[str, Any], folder: Path) -> Description:
 
 
 def _restored(content: Mapping[str, Any]) -> Description:
+    """What a manifest says of a recording."""
     info = dict(_mapping(content, "info"))
     kept = info.pop("pushes", ())  # where recordings of version 0.1.0 have them
     if "remarks" in info:  # what they call warnings

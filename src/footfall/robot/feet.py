@@ -176,6 +176,7 @@ def _report(reduced: list[str]) -> None:
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any, reduced: list[str]) -> Foot:
+    """The foot that a user named: by points of his own, or by what there is at its body or geom."""
     polygon = isinstance(place, Mapping)
     try:
         if isinstance(place, Mapping):

@@ -219,6 +219,7 @@ def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
 def _run(
     tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
 ) -> tuple[dict[str, Answer], list[str]]:
+    """What came of each task, by its label, here and in other processes; and what is to be said of where it ran."""
     count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
     if count < 1:
         raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
@@ -294,6 +295,7 @@ def _packed(tasks: Mapping[str, Task]) -> tuple[dict[str, bytes], list[str]]:
 
 
 def _row(label: str, answer: Answer, audited: Audit | None) -> ComparisonRow:
+    """A law in the table of a comparison."""
     rec = answer.recording
     if rec is None or audited is None:
         return ComparisonRow(label, "failed", answer.why)

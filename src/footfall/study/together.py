@@ -98,6 +98,7 @@ def _portion(
     law_options: Mapping[str, np.ndarray],
     threads: int | None,
 ) -> list[Recording]:
+    """The recordings of variants that are worlds together."""
     controller = variants[0].controller
     grounds = [one.ground for one in variants]
     states = [_start(sim, one) for one in variants]

@@ -78,6 +78,7 @@ def world_speeds(
 
 
 def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: int, threads: int | None) -> WorldSpeed:
+    """Steps per second of standing worlds, and of worlds that are pushed, noisy and reset when they end."""
     rng = np.random.default_rng(0)
     body = sim.robot.model.body(int(sim.robot.model.jnt_bodyid[0])).name
     force = PUSH * sim.robot.weight

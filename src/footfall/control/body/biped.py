@@ -304,6 +304,7 @@ def _sole_jacobian(data: mujoco.MjData, sole: Sole, linkage: Linkage) -> np.ndar
 
 
 def _sole(robot: Robot, data: mujoco.MjData, foot: Foot, first: int, leg: float, purpose: str) -> Sole:
+    """The sole that a foot walks on: its own, or a small one around the point or the line that it stands on."""
     body = robot.model.body(foot.body).id
     turned = data.xmat[body].reshape(3, 3)
     placed = foot.polygon @ turned.T + data.xpos[body]

@@ -89,6 +89,7 @@ class _Solver:
         return float(np.abs(self.data.qpos - before).max())
 
     def _tasks(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Jacobian and error of each task, those of higher rank first: touch, weight, trunk, and to stay as at home."""
         model, data = self.model, self.data
         jacobian = point_jacobian(self.robot, data).reshape(-1, 3, model.nv)
         places = point_positions(self.robot, data)

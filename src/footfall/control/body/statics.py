@@ -149,6 +149,7 @@ def stiffness(robot: Robot, qpos: np.ndarray, gains: np.ndarray) -> np.ndarray:
 
 
 def _rest(robot: Robot, data: mujoco.MjData, carriers: Carriers) -> Rest:
+    """What carries a robot at rest in the pose of ``data``, by the least contact forces."""
     model, giving = robot.model, carriers.giving
     held = data.qfrc_bias - data.qfrc_passive
     held[giving] += data.qfrc_spring[giving]

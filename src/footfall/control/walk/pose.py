@@ -64,6 +64,7 @@ def standing_pose(
 def _found(
     biped: Biped, lower: float, shift: tuple[tuple[float, ...], ...], forward: float, pitch: tuple[float, float]
 ) -> Pose:
+    """The pose of :func:`standing_pose`, by damped Newton steps on feet, trunk and centre of mass."""
     robot = biped.robot
     model, data = robot.model, own_data(robot.model)
     data.qpos[:] = robot.home

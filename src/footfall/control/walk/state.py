@@ -180,6 +180,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
 
 
 def _progress(omega: float, start_time: float, height: float, friction: float) -> Progress:
+    """Where a walk is before its first call."""
     shapes = dict(
         headings=2, trim=2, turned=2, slope=2, pressure=2, wanted_pressure=2, dcm=2, dcm_reference=2, landing=3
     )

@@ -221,28 +221,42 @@ def add_joint_row_forces(rows, generalised):
         generalised[rows.dof[i]] += rows.sign[i] * rows.force[i]
 
 
+class _Row(NamedTuple):
+    """One row as the model has it, see :class:`JointRows`."""
+
+    kind: int
+    dof: int
+    address: int
+    sign: float
+    bound: float
+    margin: float
+    solref: np.ndarray  # (2,) MuJoCo's
+    solimp: np.ndarray  # (5,) MuJoCo's
+
+
 def make_joint_rows(model: mujoco.MjModel, kinds: Sequence[int] = KINDS) -> JointRows:
     """The rows of a model that act on one dof, of these kinds."""
-    disabled, rows = model.opt.disableflags, []
+    disabled = model.opt.disableflags
+    rows: list[_Row] = []
     flag = mujoco.mjtDisableBit
     if not constant_weights(model):
         return _joint_rows(model, [])
     if FRICTION in kinds and not disabled & flag.mjDSBL_FRICTIONLOSS:
         for dof in np.flatnonzero(model.dof_frictionloss > 0):
             loss = model.dof_frictionloss[dof]
-            rows.append((FRICTION, dof, 0, 1.0, loss, 0.0, model.dof_solref[dof], model.dof_solimp[dof]))
+            rows.append(_Row(FRICTION, int(dof), 0, 1.0, loss, 0.0, model.dof_solref[dof], model.dof_solimp[dof]))
     if LIMIT in kinds and not disabled & flag.mjDSBL_LIMIT:
         for joint in np.flatnonzero(model.jnt_limited.astype(bool) & _single(model)):
             dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
             for sign, bound in zip((1.0, -1.0), model.jnt_range[joint], strict=True):
                 gains = (model.jnt_margin[joint], model.jnt_solref[joint], model.jnt_solimp[joint])
-                rows.append((LIMIT, dof, address, sign, bound, *gains))
+                rows.append(_Row(LIMIT, dof, address, sign, bound, *gains))
     if EQUALITY in kinds and not disabled & flag.mjDSBL_EQUALITY:
         for equality in _joint_equalities(model):
             joint = model.eq_obj1id[equality]
             dof, address = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
             target, solref = model.qpos0[address] + model.eq_data[equality, 0], model.eq_solref[equality]
-            rows.append((EQUALITY, dof, address, 1.0, target, 0.0, solref, model.eq_solimp[equality]))
+            rows.append(_Row(EQUALITY, dof, address, 1.0, target, 0.0, solref, model.eq_solimp[equality]))
     return _joint_rows(model, rows)
 
 
@@ -282,12 +296,11 @@ def _joint_equalities(model: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(of_joint)
 
 
-def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
-    columns: list = list(zip(*rows, strict=True)) if rows else [[]] * 8
-    kind, dof, address = (np.array(column, dtype=np.int64) for column in columns[:3])
-    sign, bound, margin = (np.array(column, dtype=float) for column in columns[3:6])
-    solref = np.array(columns[6], dtype=float).reshape(-1, 2)
-    solimp = np.array(columns[7], dtype=float).reshape(-1, 5)
+def _joint_rows(model: mujoco.MjModel, rows: list[_Row]) -> JointRows:
+    """The same rows as columns, with room for what is computed of them."""
+    kind, dof = (np.array([getattr(row, name) for row in rows], dtype=np.int64) for name in ("kind", "dof"))
+    solref = np.array([row.solref for row in rows], dtype=float).reshape(-1, 2)
+    solimp = np.array([row.solimp for row in rows], dtype=float).reshape(-1, 5)
     weight = model.dof_invweight0[dof].astype(float)
     inertia = np.zeros(len(rows))
     for i in np.flatnonzero(kind == FRICTION):
@@ -296,10 +309,10 @@ def _joint_rows(model: mujoco.MjModel, rows: list) -> JointRows:
     return JointRows(
         kind=kind,
         dof=dof,
-        address=address,
-        sign=sign,
-        bound=bound,
-        margin=margin,
+        address=np.array([row.address for row in rows], dtype=np.int64),
+        sign=np.array([row.sign for row in rows], dtype=float),
+        bound=np.array([row.bound for row in rows], dtype=float),
+        margin=np.array([row.margin for row in rows], dtype=float),
         weight=weight,
         gains=reference_gains(model, solref, solimp),
         solimp=solimp,
