@@ -107,6 +107,12 @@ def objections(command):
     return {}
 
 
+def a_controller_of_ones_own(command, capsys):
+    assert main(["new", "controller", "hold"]) == 0
+    capsys.readouterr()
+    a_run(command) if command[0] == "run" else a_comparison(command, capsys)
+
+
 def a_gait(command):
     assert main([*command, "--json"]) == 0  # 1 if a constraint is not met
 
@@ -354,6 +360,8 @@ OUTCOMES = {
     "run planar-biped --controller gait": a_gait_walked,
     "run hanavan --robot.assist --controller human-walk --controller.data": a_walk_of_ones_own,
     "run hopper.xml": a_robot_of_ones_own,
+    "run spatial-biped --controller hold.py": a_controller_of_ones_own,
+    "compare spatial-biped --controller hold.py": a_controller_of_ones_own,
     "compare hopper.xml": a_robot_of_ones_own,
     "audit": of_a_recording,
     "report": of_a_recording,

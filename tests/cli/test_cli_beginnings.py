@@ -111,6 +111,25 @@ def test_new_files_work_as_they_are(capsys):
     assert "is no name" in one_line(capsys.readouterr().err)
 
 
+def test_a_controller_of_ones_own_is_named_by_its_file(capsys):
+    Path("still.py").write_text(
+        "import numpy as np\n"
+        "class Servo:\n"
+        "    def start(self, robot, ground, dt):\n"
+        "        return lambda t, state: 1500 * (robot.home[7:] - state.qpos[7:]) - 60 * state.qvel[6:]\n"
+        "def still(t, state):\n"
+        "    return np.zeros(14)\n"
+    )
+    run = ["run", "spatial-biped", "--duration", "0.2", "--json", "--controller"]
+    for typed, name in (("still.py", "still"), ("still.py:Servo", "Servo")):
+        assert main([*run, typed]) == 0
+        assert json.loads(capsys.readouterr().out)["controller"] == name
+    assert main([*run, "still.py:servo"]) == 2
+    assert "still.py has no controller 'servo': did you mean 'Servo'?" in one_line(capsys.readouterr().err)
+    assert main([*run, "nowhere.py"]) == 1
+    assert "there is no such file" in one_line(capsys.readouterr().err)
+
+
 def test_an_interrupted_study_says_how_it_goes_on(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

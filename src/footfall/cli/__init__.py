@@ -110,8 +110,10 @@ def _sentence(error: BaseException) -> str:
 
 
 def _dispatch(args: list[str]) -> int:
+    from footfall.cli.shared.own_files import import_file
+
     for name in _take_imports(args):
-        _import(name)
+        import_file(name)
     if not args or args[0] in ("-h", "--help", "help"):
         commands = "\n".join(f"  {name:<15} {what}" for name, what in COMMANDS.items())
         print(HELP.format(commands=commands, common=COMMON))
@@ -160,28 +162,6 @@ def _take_imports(args: list[str]) -> list[str]:
             name = args.pop(at - 1)
         found.append(name)
     return found
-
-
-def _import(name: str) -> None:
-    """Import a module by name, or a Python file by path."""
-    from importlib.util import module_from_spec, spec_from_file_location
-    from pathlib import Path
-
-    try:
-        if not name.endswith(".py"):
-            import_module(name)
-            return
-        path = Path(name).expanduser().resolve()
-        spec = spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None:
-            raise ImportError("it is no Python file")
-        module = module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
-    except FootfallError:
-        raise
-    except Exception as error:
-        raise FootfallError(f"cannot import '{name}': {type(error).__name__}: {error}") from error
 
 
 def _show_warning(

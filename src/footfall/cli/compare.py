@@ -11,6 +11,7 @@ import tyro
 from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
 from footfall.cli.shared.options import with_options
 from footfall.cli.shared.output import print_json, print_table, progress_bar, quantity, say
+from footfall.cli.shared.own_files import is_own
 from footfall.cli.shared.task import TaskOptions
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Command(TaskOptions, MeasuredOptions):
         measured = self.measured_forces()  # before anything slow
         robot = self.chosen_robot()
         ground = self.chosen_ground()
-        controller = self.chosen_controller(robot)
+        controller, own = self.chosen_controller(robot), is_own(self.controller or "")
         chosen = all_laws() if self.laws == ("all",) else self.laws
         with progress_bar(f"{len(chosen)} laws", len(chosen), "done") as bar:
             found = compare(
@@ -54,7 +55,7 @@ class Command(TaskOptions, MeasuredOptions):
                 duration=self.chosen_duration(controller),
                 dt=USUAL_STEP if self.dt is None else self.dt,
                 qpos=self.start(robot, ground),
-                workers=self.workers,
+                workers=1 if own and self.workers is None else self.workers,  # others do not find the file
                 progress=None if bar is None else lambda done, _, __: bar(done),
             )
         if self.out is not None and found.recordings:

@@ -115,7 +115,8 @@ def find_controller(controller: Controller | str | None) -> tuple[str, Controlle
         raise ControllerError(f"controller={name} is the class: write {name}() or give its options, {name}(...)")
     if _is_compiled(controller):
         return str(controller), controller
-    own = str(controller) if isinstance(controller, StatefulController) else type(controller).__name__
+    told = isinstance(controller, StatefulController) and type(controller).__repr__ is not object.__repr__
+    own = str(controller) if told else type(controller).__name__
     return getattr(controller, "__name__", own), controller
 
 

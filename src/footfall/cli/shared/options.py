@@ -19,6 +19,7 @@ import tyro
 
 from footfall.cli.shared.grounds import ground_options
 from footfall.cli.shared.help import described
+from footfall.cli.shared.own_files import is_own
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
@@ -47,7 +48,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     if default_law is not None:  # a comparison has several laws, and none here
         chosen["law"] = _of_law(law_class(_typed(args, "--law", default_law)))
     controller = _typed(args, "--controller", "none")
-    if controller != "none" and hasattr(command, "controller_options"):
+    if controller != "none" and not is_own(controller) and hasattr(command, "controller_options"):
         chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))
     if args and args[0] in BUILT_IN:
         chosen["robot"] = _parameters(import_module(BUILT_IN[args[0]].module).Parameters)

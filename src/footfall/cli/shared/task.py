@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import tyro
 
 from footfall.cli.shared.options import changed
+from footfall.cli.shared.own_files import is_own, own_controller
 from footfall.cli.shared.push import parse_push
 from footfall.cli.shared.robot_choice import RobotChoice
 from footfall.cli.shared.usage import UsageError
@@ -29,7 +30,7 @@ class SettingOptions(RobotChoice):
     """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
     controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
     """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
-    --controller.OPTION"""
+    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME"""
     dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
     """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
 
@@ -48,6 +49,8 @@ class SettingOptions(RobotChoice):
         if self.controller_options is not None:
             return controller_class(str(self.controller))(**changed(self.controller_options))
         if self.controller is not None:
+            if is_own(self.controller):
+                return own_controller(self.controller)
             return None if self.controller == "none" else self.controller
         try:
             servos = drives(robot, "posture").servos
