@@ -166,7 +166,6 @@ def without_ankle_roll(name: str, joints: tuple[str, str]) -> ff.Robot:
 
 ANKLE_ROLLS = {
     "talos": ("leg_left_6_joint", "leg_right_6_joint"),
-    "g1": ("left_ankle_roll_joint", "right_ankle_roll_joint"),
     "op3": ("l_ank_roll", "r_ank_roll"),
 }
 
@@ -174,7 +173,7 @@ ANKLE_ROLLS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "law"),
-    [("talos", "hunt-crossley"), ("g1", "mujoco"), ("op3", "time-stepping")],
+    [("talos", "hunt-crossley"), ("op3", "mujoco"), ("op3", "time-stepping")],
 )
 def test_legs_of_five_motors_walk_straight_on(name, law):
     robot = without_ankle_roll(name, ANKLE_ROLLS[name])
