@@ -86,8 +86,8 @@ def run_heights() -> Heights:
                 turns = {"left_hip_roll": 1, "right_hip_roll": -1, "left_ankle_roll": -1, "right_ankle_roll": 1}
                 pose = {name: sign * roll for name, sign in turns.items()}
                 robot = load_robot(ROBOT, mass=mass, armature=rotor, pose=pose)
+                sim = Simulation(robot, law=LAW, dt=DT)
                 for above in (HIPS, 0.0, TOP):
-                    sim = Simulation(robot, law=LAW, dt=DT)
                     rec = sim.run(SHORT, controller=BALANCE, pushes=[sideways(START, FORCE, above)])
                     width = 2.0 * float(np.abs(rec.position[0, :, 1]).mean())
                     lowest[mass, rotor, width, above] = float(commanded(rec).min())
