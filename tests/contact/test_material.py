@@ -148,6 +148,14 @@ def test_no_sole_gives_way_by_more_of_its_length_than_that_of_bruneau(sole):
     assert depth == pytest.approx(max(1e-3, share * sole), rel=2e-3)
 
 
+@pytest.mark.parametrize("tipping", [2e-3, 6.4e-3, 8e-3, math.inf])
+def test_a_short_sole_is_no_reason_to_sink_in_deeper(tipping):
+    """Its robot is as easily tipped over: what is steady enough for a long one may not be."""
+    law, load = Distributed(), 70.0
+    stiff = [law.stiffness(load, 0.9, tipping, sole) for sole in (0.3, 0.25, 0.2, 0.15, 0.1)]
+    assert np.diff(stiff).min() >= 0.0
+
+
 def test_a_biped_of_short_soles_sinks_in_by_what_their_length_allows():
     sim = ff.Simulation("planar-biped", law="distributed")
     rec = sim.run(1.0, controller="posture")

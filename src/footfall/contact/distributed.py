@@ -292,9 +292,10 @@ class Distributed(OnElasticLayer, CoupledLaw):
             return self.kn
         papers = self.PAPER_KN * load / self.PAPER_LOAD
         depth = (load / papers) ** (1.0 / self.alpha)
-        smaller = max(1e-3, depth * min((height / self.PAPER_HEIGHT) ** 2, sole / self.PAPER_SOLE))
+        smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
         if min(smaller, depth) > self.PAPER_TIPPING * tipping:
             smaller = STEADY * tipping
+        smaller = min(smaller, max(1e-3, depth * sole / self.PAPER_SOLE))
         return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
