@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from footfall.cli.shared.output import print_json, print_table, progress_bar, say
 from footfall.cli.shared.usage import UsageError
+
+if TYPE_CHECKING:
+    from footfall.study.fit import Fit, Toss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +71,11 @@ class Command:
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.study.fit import fit, load_tosses, split
+        from footfall.study.fit import fit, split
 
-        if len(self.inertia) not in (1, 3):
-            raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
-        tosses = load_tosses(
-            self.data[0] if len(self.data) == 1 else self.data,
-            rate=self.rate,
-            width=None if self.size is not None else self.side,
-            size=self.size,
-            mass=self.mass,
-            inertia=self.inertia if len(self.inertia) == 3 else self.inertia[0],
-            start=self.start,
-            quaternion=self.quaternion,
-            unit=self.unit,
-        )
-        fitted_on, others = split(tosses, self.trials, self.judge, self.seed)
-        chosen = tuple(all_laws()) if self.laws == ("all",) else self.laws
+        fitted_on, others = split(self._tosses(), self.trials, self.judge, self.seed)
         found = []
-        for name in chosen:
+        for name in tuple(all_laws()) if self.laws == ("all",) else self.laws:
             with progress_bar(name, 1.0, "of the runs") as bar:
                 one = fit(
                     name,
@@ -98,16 +87,34 @@ class Command:
                 )
             found.append(one)
             if self.out is not None:
-                self.out.mkdir(parents=True, exist_ok=True)
-                one.save(self.out / f"{name}.json")
-                from footfall.show.plots import save_plot
-
-                save_plot(one.plot(), self.out / f"{name}.png")
-                save_plot(one.plot("residuals"), self.out / f"{name}-residuals.png")
+                _keep(one, name, self.out)
         found.sort(key=lambda one: one.judged["position_widths"])
         if self.json:
             print_json([one.to_dict() for one in found])
-            return 0
+        else:
+            self._show(found)
+        return 0
+
+    def _tosses(self) -> list[Toss]:
+        """The tosses of the files."""
+        from footfall.study.fit import load_tosses
+
+        if len(self.inertia) not in (1, 3):
+            raise UsageError(f"--inertia has {len(self.inertia)} numbers: give one, or three")
+        return load_tosses(
+            self.data[0] if len(self.data) == 1 else self.data,
+            rate=self.rate,
+            width=None if self.size is not None else self.side,
+            size=self.size,
+            mass=self.mass,
+            inertia=self.inertia if len(self.inertia) == 3 else self.inertia[0],
+            start=self.start,
+            quaternion=self.quaternion,
+            unit=self.unit,
+        )
+
+    def _show(self, found: list[Fit]) -> None:
+        """Print the laws, the best first, and what is to be said of their parameters."""
         rows = [
             [
                 one.law.name,
@@ -127,7 +134,16 @@ class Command:
             for p in one.parameters:
                 if p.note and not one.kept_defaults:
                     say(f"{one.law.name}: {p.name} is {p.note}")
-        return 0
+
+
+def _keep(one: Fit, name: str, folder: Path) -> None:
+    """Write a fit and its plots."""
+    from footfall.show.plots import save_plot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    one.save(folder / f"{name}.json")
+    save_plot(one.plot(), folder / f"{name}.png")
+    save_plot(one.plot("residuals"), folder / f"{name}-residuals.png")
 
 
 def _share(bar: Callable[[float], None], done: int, total: int) -> None:
