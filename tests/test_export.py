@@ -19,6 +19,7 @@ from blank_recordings import blank
 
 import footfall as ff
 from footfall.cli import main
+from footfall.cli.shared.output import PIPE_WIDTH
 from footfall.errors import FootfallError, RecordingError
 from footfall.export import FORMATS
 from footfall.files.c3d import read_c3d
@@ -369,6 +370,11 @@ def test_the_commands_export_plot_and_audit_a_saved_recording(rec, tmp_path, cap
     pulled[-1, 0, 2] = -1.0
     wrong = str(replace(rec, force=pulled).save(tmp_path / "wrong"))
     assert main(["audit", folder, wrong]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "pulling force" in line]
+    assert " 1 N " in line and line.rstrip().endswith("fail")
+    assert main(["audit", wrong]) == 1
+    told = capsys.readouterr().out
+    assert "pulling force" in told and "friction cone" in told and max(map(len, told.splitlines())) <= PIPE_WIDTH
 
 
 def test_a_parquet_table_is_read_by_others_with_names_and_units(rec, tmp_path):

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.shared.output import print_json
+from footfall.cli.shared.audits import show_audit, show_notes
+from footfall.cli.shared.output import print_json, print_table
 from footfall.cli.shared.recordings import loaded
 
 
@@ -22,14 +23,15 @@ class Command:
     """print one JSON object"""
 
     def run(self) -> int:
-        from footfall.measure.audit import audit, audit_table
+        from footfall.measure.audit import audit
 
         recordings = loaded(self.recordings, "audit")
         audits = {str(folder): audit(rec) for folder, rec in zip(self.recordings, recordings, strict=True)}
         if self.json:
             print_json({folder: one.to_dict() for folder, one in audits.items()})
         elif len(audits) == 1:
-            print(next(iter(audits.values())))
+            show_audit(next(iter(audits.values())))
         else:
-            print(audit_table(audits))
+            print_table(("recording", "audit"), [[folder, one.verdict] for folder, one in audits.items()])
+            show_notes(audits)
         return int(not all(one.passed for one in audits.values()))

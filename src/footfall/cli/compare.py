@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from footfall.cli.shared.audits import show_notes
 from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
 from footfall.cli.shared.options import with_options
 from footfall.cli.shared.output import print_json, print_table, progress_bar, quantity, say
@@ -79,8 +80,6 @@ def shape(args: Sequence[str]) -> type[Command]:
 
 
 def _show(found: Comparison) -> None:
-    from footfall.measure.audit import audit_table
-
     columns = ("law", "outcome", "peak N>", "x weight>", "slip>", "depth>", "lost>", "audit", "µs/step>")
     rows = [
         [
@@ -97,8 +96,7 @@ def _show(found: Comparison) -> None:
         for row in found.rows
     ]
     print_table(columns, rows)
-    if found.audits:
-        print(audit_table(found.audits))
+    show_notes(found.audits)
     for row in found.rows:
         if row.why:
             say(f"{row.law}: {row.why}")

@@ -39,7 +39,7 @@ def print_table(
         right, name = column.endswith(">"), column.rstrip(">")
         whole = right or one_line or not any(" " in row[i] for row in rows)
         head = name.replace(" ", "\n") if long and whole else name
-        table.add_column(head, justify="right" if right else "left", no_wrap=whole, overflow="fold", vertical="bottom")
+        table.add_column(head, justify="right" if right else "left", no_wrap=whole, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     _print(table)
