@@ -24,7 +24,7 @@ from footfall.engine.constraints.joint_rows import away_from_limit, beyond_frict
 from footfall.engine.events.contact_set import off_course
 from footfall.engine.events.flow import KNOWN, ORDER
 from footfall.engine.events.motor_limits import motors_may_bend
-from footfall.engine.events.period import is_sound, keep_forces
+from footfall.engine.events.period import UNSOUND, is_sound, keep_forces
 from footfall.engine.other_bodies.near import live
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.contacts import STICK
@@ -129,15 +129,22 @@ def are_slow(world, flow, dt):
 
 
 @inlined
-def may_let_go(points, contacts, flow, p):
-    """Whether a point that rests may lift off or slip within a period, if its force goes on as it changed."""
-    frame, f, change = contacts.frame[p], points.force[p], flow.began[1, p]
-    x = f[0] + 2.0 * (frame[0, 0] * change[0] + frame[0, 1] * change[1] + frame[0, 2] * change[2])
-    y = f[1] + 2.0 * (frame[1, 0] * change[0] + frame[1, 1] * change[1] + frame[1, 2] * change[2])
-    z = f[2] + 2.0 * (frame[2, 0] * change[0] + frame[2, 1] * change[1] + frame[2, 2] * change[2])
-    limit = contacts.static_friction[p]
-    held = f[2] > 0.0 and f[0] * f[0] + f[1] * f[1] < (limit * f[2]) ** 2
-    return held and (z < 0.0 or x * x + y * y > (limit * z) ** 2)
+def may_let_go(points, contacts, flow):
+    """Whether a point that rests may lift off or slip within a period, if forces go on as they changed: by more than
+    impulses may, of the largest force.
+    """
+    slack = 0.0
+    for i in range(contacts.number[0]):
+        slack = max(slack, UNSOUND * points.force[contacts.points[i], 2])
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        frame, f, change = contacts.frame[p], points.force[p], flow.began[1, p]
+        x = f[0] + 2.0 * (frame[0, 0] * change[0] + frame[0, 1] * change[1] + frame[0, 2] * change[2])
+        y = f[1] + 2.0 * (frame[1, 0] * change[0] + frame[1, 1] * change[1] + frame[1, 2] * change[2])
+        z = f[2] + 2.0 * (frame[2, 0] * change[0] + frame[2, 1] * change[1] + frame[2, 2] * change[2])
+        if z < -slack or x * x + y * y > (contacts.static_friction[p] * max(0.0, z) + slack) ** 2:
+            return True
+    return False
 
 
 @inlined
@@ -175,9 +182,9 @@ def is_quiet(world, points, contacts, conditions, flow, dt):
         if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
             if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
                 return False
-        if flow.touching[p] == 1 and (points.memory[p, first + DOES] != STICK or may_let_go(points, contacts, flow, p)):
+        if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
             return False
-    return off_course(points, contacts, flow) <= allowed
+    return not may_let_go(points, contacts, flow) and off_course(points, contacts, flow) <= allowed
 
 
 @inlined
