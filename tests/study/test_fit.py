@@ -247,10 +247,10 @@ def test_damaged_toss_files_are_refused(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="the cube tosses are not here")
 def test_the_command_ranks_laws_on_real_tosses(capsys):
-    command = ["identify", "tosses", str(DATA), "--laws", "constraint-selection", "hunt-crossley"]
+    command = ["identify", "tosses", str(DATA), "--laws", "spring-damper", "hunt-crossley"]
     assert main([*command, "--trials", "4", "--judge", "4", "--evaluations", "6", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert {row["law"]["name"] for row in rows} == {"constraint-selection", "hunt-crossley"}
+    assert {row["law"]["name"] for row in rows} == {"spring-damper", "hunt-crossley"}
     errors = [row["judged"]["position_widths"] for row in rows]
     assert errors == sorted(errors) and errors[0] < 0.4  # a third of a width is what friction far off would give
     friction = rows[0]["parameters"]["ground.friction"]["value"]
