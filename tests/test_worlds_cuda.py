@@ -67,18 +67,34 @@ print(json.dumps({"worst": worst, "slid": slid, "force": forces, "unsolved": uns
 
 LYING = """
 import json, sys
+import mujoco
 import numpy as np
 import footfall as ff
 
-law, simulated = sys.argv[1], sys.argv[2] == "simulated"
-robot, count, steps = ("brick", 2, 6) if simulated else ("spatial-biped", 64, 200)
-sim = ff.Simulation(robot, law=law)
+law, how = sys.argv[1:3]
+robot, count, steps, more = {
+    "simulated": ("brick", 2, 6, 6),
+    "falls": ("spatial-biped", 64, 200, 200),
+    "lies": ("spatial-biped", 64, 19, 5),
+}[how]
+sim, rng = ff.Simulation(robot, law=law), np.random.default_rng(0)
 qpos, qvel = np.repeat(sim.place()[None], count, axis=0), np.zeros((count, sim.robot.model.nv))
-if simulated:  # on its back, and on a side
+if how == "simulated":  # on its back, and on a side
     qpos[:, 3:7] = (0.0, 1.0, 0.0, 0.0), (0.5**0.5, 0.5**0.5, 0.0, 0.0)
     qvel[:, :3] = 0.3, 0.0, -1.0
-else:
-    qvel[:] = np.random.default_rng(0).normal(scale=0.5, size=qvel.shape)
+elif how == "falls":
+    qvel[:] = rng.normal(scale=0.5, size=qvel.shape)
+else:  # 5 mm above the ground, any side down
+    turn = rng.normal(size=(count, 4))
+    qpos[:, 3:7] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    model = sim.robot.model
+    data = mujoco.MjData(model)
+    for row in qpos:
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        box, down = model.geom_aabb, data.geom_xmat[:, 6:]
+        low = data.geom_xpos[:, 2] + (down * box[:, :3]).sum(axis=1) - (np.abs(down) * box[:, 3:]).sum(axis=1)
+        row[2] += 0.005 - low[model.geom_bodyid > 0].min()
 cpu, gpu = (ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
 found = {"qpos": 0.0, "body_force": 0.0, "recording": 0.0, "lying": 0, "unsolved": 0}
 for _ in range(5):
@@ -91,10 +107,35 @@ for _ in range(5):
     found["lying"] = max(found["lying"], int((beside[:, 2] > 1.0).sum()))
 for one in (cpu, gpu):
     one.reset(np.arange(count) == 0)
-    one.step(n=steps)
+    one.step(n=more)
 found["again"] = float(np.abs(gpu.read("qpos") - cpu.qpos).max())
 found["weight"], found["unsolved"] = sim.robot.weight, int(gpu.unsolved.sum())
 print(json.dumps(found))
+"""
+
+
+LAID = """
+import json, sys
+import numpy as np
+import footfall as ff
+from footfall.study.world_speeds import world_robot
+
+sim = ff.Simulation(world_robot("humanoid"), law=sys.argv[1])
+qpos = sim.place()[None].copy()
+qpos[0, 2], qpos[0, 3:7] = 0.5, (0.5**0.5, 0.0, -(0.5**0.5), 0.0)
+down = ff.Worlds(sim, 1, qpos=qpos, fall=0.0)
+down.step(n=int(sys.argv[2]))
+where = {"qpos": down.qpos.copy(), "qvel": down.qvel.copy(), "fall": 0.0}
+cpu, gpu = (ff.Worlds(sim, 1, device=device, **where) for device in ("cpu", "cuda"))
+speed, force, feet, load = 0.0, 0.0, 0.0, 0.0
+for _ in range(4):
+    for one in (cpu, gpu):
+        one.step(n=1)
+    speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
+    force = max(force, float(np.abs(gpu.read("beside") - cpu.body_force).max()))
+    feet, load = max(feet, float(cpu.force[:, :, 2].sum())), max(load, float(cpu.body_force[0, 2]))
+found = {"speed": speed, "force": force, "feet": feet, "load": load, "unsolved": int(gpu.unsolved.sum())}
+print(json.dumps(found | {"weight": sim.robot.weight}))
 """
 
 
@@ -171,6 +212,53 @@ print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
 """
 
 
+HELD_TWICE = """
+import json
+import numpy as np
+from footfall.compiled.gpu import Device, cuda as find_cuda
+from footfall.solve.contacts import STICK
+from footfall.solve.together import desk as module, guess
+from footfall.solve.together.algebra import eliminate_together
+from footfall.solve.together.large import LARGE_WHOLE, LargeDesk, eliminate_many, large_shapes, solve_reduced_of_many
+
+cuda = module.cuda = find_cuda()
+stand_ins = {eliminate_together: eliminate_many, guess.solve_reduced: solve_reduced_of_many}
+solve = Device(replaced=stand_ins).function(guess.least_forces)
+
+@cuda.jit
+def entry(desk, points, feet, found):
+    if solve(cuda.threadIdx.x, points, feet, desk):
+        found[cuda.threadIdx.x] = 1
+
+worst, agreed = 0.0, 0
+feet, of_each, dofs = 3, 2, 7
+points = feet * of_each
+for seed in range(2):
+    rng = np.random.default_rng(seed)
+    kinds = {name: np.int64 if name in LARGE_WHOLE else float for name in LargeDesk._fields}
+    desk = LargeDesk(**{name: np.zeros(shape, kinds[name]) for name, shape in large_shapes(points, feet).items()})
+    foot = np.repeat(np.arange(feet), of_each)
+    J = rng.normal(size=(6 * feet, dofs))
+    rows, W = np.zeros((3 * points, 6)), np.zeros((3 * points, 6 * feet))
+    for i in range(points):
+        arm = rng.normal(size=3)
+        for k, axis in enumerate(np.eye(3)):
+            rows[3 * i + k] = *axis, *np.cross(arm, axis)
+            W[3 * i + k, 6 * foot[i] : 6 * foot[i] + 6] = rows[3 * i + k]
+    G = W @ J @ J.T @ W.T
+    free = G @ rng.normal(size=3 * points)
+    desk.mobility[:, :-1], desk.rows[:], desk.free[:], desk.kind[:] = J @ J.T, rows, free, STICK
+    desk.foot[:], desk.owner[:] = np.repeat(foot, 3), np.repeat(np.arange(feet), 6)
+    desk.begin[:] = of_each * np.arange(feet + 1)
+    found = np.zeros(32)
+    entry[1, 32](desk, points, feet, found)
+    least = -np.linalg.pinv(G, rcond=1e-10) @ free
+    worst = max(worst, float(np.abs(desk.force - least).max() / np.abs(least).max()))
+    agreed += int(found.sum())
+print(json.dumps({"worst": worst, "agreed": agreed, "rank": int(np.linalg.matrix_rank(G)), "held": 5 * feet}))
+"""
+
+
 @pytest.mark.parametrize("law", ["spring-damper", "time-stepping", "constraint-selection"])
 def test_the_kernels_of_a_gpu_are_those_of_the_cpu(law, simulated):
     found = simulated(PROGRAM, law, "double", "simulated")
@@ -183,6 +271,12 @@ def test_a_warp_solves_contact_problems_together(simulated):
     found = simulated(TOGETHER)
     assert found["solved"] == 2 and found["sliding"] > 0
     assert found["worst"] < 1e-8  # far below the millionth that is called solved
+
+
+def test_a_warp_holds_bodies_by_the_least_forces_where_more_motions_are_held_than_the_robot_has(simulated):
+    found = simulated(HELD_TWICE)
+    assert found["rank"] == 7 < found["held"] and found["agreed"] == 64  # two problems, and all lanes say so
+    assert found["worst"] < 1e-8  # rounding times the square of the problem's condition, some thousands
 
 
 @pytest.mark.parametrize(
@@ -217,16 +311,24 @@ def test_steps_that_begin_with_newton_on_a_gpu_are_those_on_the_cpu(simulated):
     assert found["worst"] < 1e-9 and found["unsolved"] == 0
 
 
-#: Laws under which every body meets the ground on a GPU.
-ON_EVERY_BODY = ("spring-damper", "hunt-crossley", "distributed")
+#: Laws that worlds on a GPU are offered under, and those of them that solve a contact problem.
+SOLVING = ("time-stepping", "linearizing-penalty", "constraint-selection")
+OFFERED = ("spring-damper", "hunt-crossley", "distributed", *SOLVING)
 
 
-@pytest.mark.parametrize("law", ON_EVERY_BODY)
+@pytest.mark.parametrize("law", OFFERED)
 def test_a_brick_that_lands_on_its_back_on_a_gpu_is_that_on_the_cpu(law, simulated):
     found = simulated(LYING, law, "simulated")
     assert found["lying"] == 2 and found["unsolved"] == 0
     assert max(found["qpos"], found["again"]) < 1e-9
     assert max(found["body_force"], found["recording"]) < 1e-9 * found["weight"]
+
+
+@pytest.mark.parametrize("law", SOLVING)
+def test_a_robot_that_falls_on_its_feet_and_back_on_a_gpu_does_so_as_on_the_cpu(law, simulated):
+    found = simulated(LAID, law, "300")
+    assert found["feet"] > 1.0 and found["load"] > 0.2 * found["weight"] and found["unsolved"] == 0
+    assert found["speed"] < 1e-9 and found["force"] < 1e-6 * found["weight"]
 
 
 TOO_MANY = """
@@ -282,12 +384,18 @@ def test_worlds_on_a_gpu_are_those_on_the_cpu(law):
 
 
 @pytest.mark.usefixtures("gpu")
-@pytest.mark.parametrize("law", ON_EVERY_BODY)
+@pytest.mark.parametrize("law", OFFERED)
 def test_robots_that_fall_on_a_gpu_lie_as_on_the_cpu(law):
-    found = said_on_gpu(LYING, law, "real")
-    assert found["lying"] > 16 and found["unsolved"] == 0  # of 64, after a second
+    """For a second where a force is a smooth function of the motion. Under the other laws for 100 ms from 5 mm above
+    the ground: on a CPU alone, robots moved by 1e-14 m at the start are 2e-7 m apart then under the linearizing penalty
+    and 2e-12 under the others, and 3e-6 m after 240 ms under constraint selection.
+    """
+    found = said_on_gpu(LYING, law, "lies" if law in SOLVING else "falls")
+    assert found["lying"] > 16 and found["unsolved"] == 0  # of 64
     assert max(found["qpos"], found["again"]) < 0.8e-6
-    assert max(found["body_force"], found["recording"]) < 0.8e-6 * found["weight"]
+    # Under the linearizing penalty a point that is off by that much in a step is braked with kv, 250 per second.
+    share = 0.8e-6 * 250.0 / 9.81 / 1e-3 if law == "linearizing-penalty" else 0.8e-6
+    assert max(found["body_force"], found["recording"]) < share * found["weight"]
 
 
 def test_without_a_gpu_a_sentence_says_so():

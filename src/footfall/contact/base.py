@@ -159,6 +159,14 @@ class CoupledLaw(Law):
         """
         return None
 
+    def scratch_beside(self, points: int, bodies: int) -> Any:
+        """The same on a GPU where points beside the feet are near the ground."""
+        return self.scratch(points, bodies, lean=True)
+
+    def defers(self) -> bool:
+        """Whether it lays out a contact problem, in ``scratch.problem``, that lanes of a GPU solve together."""
+        return hasattr(self.scratch(1, 1, lean=True), "problem")
+
     def pointer(self) -> Any:
         """The compiled kernel, of the signature the engine calls."""
         return coupled_pointer(self.kernel, parameters_of(type(self)), scratch_type(self))

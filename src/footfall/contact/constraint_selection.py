@@ -22,7 +22,7 @@ from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
-from footfall.solve.contact_problem import contact_scratch, solve_contacts
+from footfall.solve.contact_problem import contact_scratch, deferred_scratch, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.problem import ProblemScratch, begin_problem
 from footfall.solve.selection.prediction import predict, write_modes
@@ -257,6 +257,10 @@ class ConstraintSelection(CoupledLaw):
     def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
         problem = contact_scratch(points, bodies, lean=lean).problem
         return Scratch(problem, make_desk(points, bodies, PLACES, problem.least))
+
+    def scratch_beside(self, points: int, bodies: int) -> Scratch:
+        problem = deferred_scratch(points, bodies).problem
+        return Scratch(problem, make_desk(1, 1, 1, problem.least))  # no states are searched there
 
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt

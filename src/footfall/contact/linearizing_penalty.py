@@ -26,7 +26,7 @@ from footfall.compiled import inlined, kernel
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE, MODE
-from footfall.solve.contact_problem import ContactScratch, contact_scratch, solve_contacts
+from footfall.solve.contact_problem import ContactScratch, contact_scratch, deferred_scratch, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.delassus import ANY
 from footfall.solve.friction_limits import to_contact_frames, to_world_frames
@@ -148,6 +148,9 @@ class LinearizingPenalty(CoupledLaw):
 
     def scratch(self, points: int, bodies: int, *, lean: bool = False) -> ContactScratch:
         return contact_scratch(points, bodies, lean=lean)
+
+    def scratch_beside(self, points: int, bodies: int) -> ContactScratch:
+        return deferred_scratch(points, bodies, spreads=self.saturation == "paper")
 
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt

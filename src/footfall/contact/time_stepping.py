@@ -17,7 +17,7 @@ from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
 from footfall.solve.contact_guess import MEMORY_SIZE
-from footfall.solve.contact_problem import contact_scratch, solve_contacts
+from footfall.solve.contact_problem import contact_scratch, deferred_scratch, solve_contacts
 from footfall.solve.delassus import ANY
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.problem import ProblemScratch, begin_problem
@@ -145,6 +145,9 @@ class TimeStepping(CoupledLaw):
 
     def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Scratch:
         return Scratch(contact_scratch(points, bodies, self.facets, lean=lean).problem, np.zeros((points, 2)))
+
+    def scratch_beside(self, points: int, bodies: int) -> Scratch:
+        return Scratch(deferred_scratch(points, bodies).problem, np.zeros((points, 2)))
 
     def resolve(self, setting: Setting) -> Parameters:
         gravity = setting.robot.weight / setting.robot.mass

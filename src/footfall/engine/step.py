@@ -146,7 +146,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     if bad >= 0:
         outcome[CONCERNED] = bad
         return NO_GROUND, False
-    if too_small(points):
+    if too_small(points, bad):
         return TOO_SMALL, False
     apart = bodies_are_apart(world, conditions.clearance)
     constrained = needs_constraints(world, conditions.guard) or not apart

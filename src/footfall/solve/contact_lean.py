@@ -15,6 +15,8 @@ from footfall.solve.problem import begin_problem
 DEFERRED, HARD, NEAR, NOT_NEAR = 2, 3, 4, 5
 #: Status of a law whose states of the feet are still to be found; and the same after Newton, which suggests states.
 SEARCHING, SUGGESTING = 6, 7
+#: Status of a world whose step is not begun yet, as other bodies than feet are near the ground.
+LYING = 8
 # Where the step, the motion that is none and by how much Newton's best forces miss stand in the first row of ``local``
 # while a problem waits.
 STEP, STILL, LOWEST = 0, 1, 2

@@ -40,6 +40,7 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
 from footfall.solve.effort import affordable, guess_cost
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.problem import NO_MORE, ProblemScratch, problem_scratch, problem_type
+from footfall.solve.steady_feet import least_scratch
 
 
 @inlined
@@ -114,3 +115,11 @@ def contact_scratch(points: int, bodies: int, facets: int = 0, *, lean: bool = F
     """What :func:`solve_contacts` needs, or the same on a cone with facets; ``lean`` is without pyramids, for GPUs."""
     floats, integers = search_floats(points, facets, lean=lean), search_integers(points, facets, lean=lean)
     return ContactScratch(problem_scratch(points, bodies, floats, integers))
+
+
+def deferred_scratch(points: int, bodies: int, *, spreads: bool = False) -> ContactScratch:
+    """What a problem needs that a law on a GPU lays out and does not solve (:mod:`footfall.solve.contact_lean`); with
+    that for the least forces if the law ``spreads`` forces itself.
+    """
+    problem = problem_scratch(points, bodies, 1, 1)
+    return ContactScratch(problem if spreads else problem._replace(least=least_scratch(1)))

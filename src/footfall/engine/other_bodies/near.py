@@ -313,7 +313,9 @@ def lacks_room(points):
 
 
 @inlined
-def too_small(points):
-    """Whether a point is about to touch that has no place, and the run can still get more."""
+def too_small(points, found):
+    """Whether a point is about to touch that has no place, and the run can still get more; ``found`` is what
+    :func:`locate_all` gave.
+    """
     others = points.others
     return others.counters[LOST] > 0 and others.full == 0 and others.counters[MAY_GROW] == 1

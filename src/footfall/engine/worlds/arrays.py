@@ -135,9 +135,7 @@ class Space(NamedTuple):
     held_mode: Any  # (P,)
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
     roll: Any  # (P + 1, 3, 3) m, see :class:`AllPoints`; one alone where nothing is an ellipsoid
-    progress: (
-        Any  # (4,) of a call on a GPU: steps taken, times the law was asked in this one, its status, Newton's stage
-    )
+    progress: Any  # (6,) of a call on a GPU, see :mod:`footfall.engine.worlds.together`
 
 
 INTEGERS = {"push_body", "push_time", "mode", "step", "outcome", "unsolved", "number", "points", "near"}
@@ -218,7 +216,7 @@ def space_shapes(model: mujoco.MjModel, tree: Tree, needs: Needs) -> Shapes:
         held_force=(count, 3),
         held_peak=(slots + 1,),
         roll=(count + 1 if needs.curved else 1, 3, 3),
-        progress=(4,),
+        progress=(6,),
     )
     return {name: own[name] if name in own else bodies[name] for name in Space._fields if name != "law"}
 

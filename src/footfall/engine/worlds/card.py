@@ -31,7 +31,8 @@ from footfall.engine.worlds.card_kernels import (
     idle_control,
 )
 from footfall.engine.worlds.compile_aside import Wanted, compiled_aside
-from footfall.engine.worlds.groups import NO_TURN, Kernels, empty_queues, make_groups, take_turns
+from footfall.engine.worlds.groups import NO_TURN, Kernels, LyingKernels, empty_queues, make_groups, take_turns
+from footfall.engine.worlds.lying_kernels import Rooms, build_lying, build_lying_solver, make_rooms
 from footfall.engine.worlds.one_world import Robot
 from footfall.engine.worlds.step import Plan, Span
 from footfall.engine.worlds.tiles import Tiles, lay_out, zeros
@@ -44,8 +45,10 @@ from footfall.solve.together.selection_desk import selection_bytes
 BLOCK, LANES = 64, 65536
 #: Bytes of memory that the lanes of a block share.
 SHARED = 48 * 1024
-#: Share of the free memory that worlds may take.
-SHARE = 0.9
+#: Share of the free memory that worlds may take, and of what is left then that those that lie may take beside.
+SHARE, ROOM_SHARE = 0.9, 0.25
+#: What is taken for free memory, bytes, in the simulator, which has no card.
+NO_CARD = 1e8
 
 
 class Tapes(NamedTuple):
@@ -57,8 +60,18 @@ class Tapes(NamedTuple):
     number: int
 
 
+class Lying(NamedTuple):
+    """What worlds that lie need, see :mod:`footfall.engine.worlds.lying`."""
+
+    robot: Robot  # with places for all points of all bodies
+    space: Shapes  # of a room
+
+
 class Card:
-    """Worlds in the memory of a GPU."""
+    """Worlds in the memory of a GPU.
+
+    ``robot`` has the points of all bodies, or those of feet alone if worlds that lie have rooms of their own.
+    """
 
     def __init__(
         self,
@@ -70,6 +83,7 @@ class Card:
         *,
         single: bool,
         every_body: bool,
+        lying: Lying | None = None,
     ) -> None:
         self.cuda, self.single, self.every_body = find_cuda(), single, every_body
         self.real = np.float32 if self.single else np.float64
@@ -77,7 +91,7 @@ class Card:
         self.lanes = min(count, LANES)
         points, feet = robot.soles.local.shape[0], robot.soles.body.shape[0]
         own = law.scratch(points, feet, lean=True) if isinstance(law, CoupledLaw) else None
-        self.together, self.searches = hasattr(own, "problem"), hasattr(own, "desk")
+        self.together, self.searches = isinstance(law, CoupledLaw) and law.defers(), hasattr(own, "desk")
         needed = [desk_bytes(points, feet)] * self.together + [selection_bytes(points, feet)] * self.searches
         if max(needed, default=0) > SHARED:
             raise SimulationError(
@@ -85,11 +99,14 @@ class Card:
             )
         self._check_memory(shapes, own)
         self.robot = Robot(*(self._constants(part) for part in robot))
-        self.of_feet, self.others = shapes[0]["push"][0], points - shapes[0]["push"][0]
+        self.of_feet = shapes[0]["push"][0]
+        self.others = shapes[0]["mode"][0] - self.of_feet
+        self.lying = lying._replace(robot=Robot(*(self._constants(part) for part in lying.robot))) if lying else None
         self.state = State(**self._zeros(shapes[0], count))
         self.plot = lay_out(shapes[1], own)
         space = zeros(self.plot, self.lanes, self.real, simulated=is_simulated())
         self.space = Tiles(*map(self.cuda.to_device, space))
+        self.rooms: dict[int, Rooms] = {}  # for worlds that lie, by the first lane of their group
         self.given: Any = None
         self.starts: dict[str, tuple[Any, Any]] = {}  # of each array of the state, as given and on the device
         self.uploaded: Any = None  # controls that came from the host last
@@ -269,26 +286,59 @@ class Card:
     def _together(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
-        step = build_together(law, self.surface, control, self.plot)
+        bodies = "none" if self.lying is None else "curved" if self.robot.rest.curved == 1 else "others"
+        step = build_together(law, self.surface, control, self.plot, bodies)
         parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
-        solvers = [build_solver(part, self.plot, points, feet) for part in parts]
         stepped, solved = (arrays, plan), (arrays.robot, arrays.state, arrays.space)
-        kernels = Kernels(build_clearing(), step, solvers, stepped, solved)
-        queues = empty_queues(self.cuda, 1)
-        given = (*solved, queues, NO_TURN)
+        queues, span = empty_queues(self.cuda, 1), Span(1, 0, 0)
+        aside = [(build_solver, (part, self.plot, points, feet), (*solved, queues, NO_TURN)) for part in parts]
+        if self.lying:
+            aside += self._wanted_by_lying(law, control, arrays, plan)
+        kernels = [build(*given) for build, given, _ in aside]
         wanted = []
-        for part, solver in zip(parts, solvers, strict=True):
-            if not is_simulated() and is_missing(solver, kinds_of(solver, given)):
-                wanted.append(Wanted(part.__name__, self.plot, points, feet, kinds_of(solver, given)))
+        for kernel, (build, given, arguments) in zip(kernels, aside, strict=True):
+            if not is_simulated() and is_missing(kernel, kinds := kinds_of(kernel, arguments)):
+                wanted.append(Wanted(build, given, kinds))
         with compiled_aside(wanted):
-            self._prepare(step, (*stepped, queues, Span(1, 0, 0), NO_TURN))
-        for solver in solvers:
-            self._prepare(solver, given)
-        self._prepare(build_clearing(), (queues,))
-        groups = make_groups(self.cuda, kernels, self.lanes, BLOCK)
+            self._prepare(step, (*stepped, queues, span, NO_TURN))
+        for kernel, (_, _, arguments) in zip(kernels, aside, strict=True):
+            self._prepare(kernel, arguments)
+        self._prepare(build_clearing(), (queues, 0))
+        solvers, lie_down = kernels[: len(parts)], kernels[len(parts) :]
+        lying = self._lying_kernels(lie_down, arrays, plan) if lie_down else None
+        own = Kernels(build_clearing(), step, solvers, stepped, solved, lying)
+        groups = make_groups(self.cuda, own, self.lanes, BLOCK)
 
         def launch(span: Span) -> None:
             for first in range(0, self.count, self.lanes):
                 take_turns(groups, span, first)
 
         return launch
+
+    def _wanted_by_lying(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> list[Any]:
+        """The kernels of worlds that lie: what builds each, from what, and arguments of their types."""
+        assert self.lying and isinstance(self.law, CoupledLaw)
+        points, bodies = self.lying.robot.soles.local.shape[0], self.lying.robot.soles.body.shape[0]
+        plot = self.room_plot = lay_out(self.lying.space, self.law.scratch_beside(points, bodies))
+        rooms, queues = make_rooms(plot, points, bodies, 1, 0.0), empty_queues(self.cuda, 1)
+        stepped = arrays._replace(robot=self.lying.robot), rooms.space, plan, queues, Span(1, 0, 0), NO_TURN
+        solved = self.lying.robot, arrays.state, arrays.space, rooms.space, rooms.desks, queues, NO_TURN
+        return [
+            (build_lying, (law, self.surface, control, self.plot, plot), stepped),
+            (build_lying_solver, (self.plot, plot, points, bodies), solved),
+        ]
+
+    def _lying_kernels(self, kernels: Sequence[Any], arrays: Arrays, plan: Plan) -> LyingKernels:
+        """The same with what they are launched with."""
+        assert self.lying
+        robot, plot = self.lying.robot, self.room_plot
+        points, bodies = robot.soles.local.shape[0], robot.soles.body.shape[0]
+        free = NO_CARD if is_simulated() else self.cuda.current_context().get_memory_info()[0]
+
+        def make_room(first: int, lanes: int) -> Rooms:
+            if first not in self.rooms:
+                self.rooms[first] = make_rooms(plot, points, bodies, lanes, ROOM_SHARE * free * lanes / self.lanes)
+            return self.rooms[first]
+
+        stepped = arrays._replace(robot=robot), plan
+        return LyingKernels(kernels[0], kernels[1], stepped, (robot, arrays.state, arrays.space), make_room)

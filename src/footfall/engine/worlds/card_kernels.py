@@ -26,6 +26,7 @@ from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
 from footfall.engine.worlds.feet_alone import advance_on_feet
 from footfall.engine.worlds.joints import correct_states, correct_states_alone
 from footfall.engine.worlds.lean_mobility import lean_half_solve, lean_mobility
+from footfall.engine.worlds.lying import STANDING, WITHOUT_ELLIPSOIDS, one_world_that_stands
 from footfall.engine.worlds.one_world import one_world_on_feet
 from footfall.engine.worlds.queues import NONE, line_up, next_place, next_place_of_warp
 from footfall.engine.worlds.selection import put_off, try_standing
@@ -33,14 +34,16 @@ from footfall.engine.worlds.step import Functions, Track, law_step, motion_step,
 from footfall.engine.worlds.tiles import Plot, law_picker, tile_picker
 from footfall.engine.worlds.together import (
     ANSWER,
+    ROOM,
     begin_step,
     end_step,
+    join_those_that_lie,
     search_states,
     start_call,
     still_going,
     waits,
 )
-from footfall.solve.contact_lean import DEFERRED, defer
+from footfall.solve.contact_lean import DEFERRED, LYING, defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
 from footfall.solve.selection.sliding import damper
@@ -154,14 +157,20 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 
 
 @cache
-def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
-    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`."""
+def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str) -> Any:
+    """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`. Where
+    ``bodies`` beside the feet meet the ground, these are the steps of worlds that stand, see :mod:`.lying`: ``"none"``
+    do, ``"others"`` or others of which some are ``"curved"``, ellipsoids.
+    """
     by_warps = {} if is_simulated() else {next_place: next_place_of_warp}
-    device = Device(replaced=FEET_ALONE | LEAN | {correct_states: correct_states_alone} | by_warps)
+    stand_ins = STANDING if bodies == "curved" else STANDING | WITHOUT_ELLIPSOIDS
+    if bodies == "none":
+        stand_ins = FEET_ALONE | {one_world_that_stands: one_world_on_feet}
+    device = Device(replaced=stand_ins | LEAN | {correct_states: correct_states_alone} | by_warps)
     start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
     goes_on, is_waiting = device.function(still_going), device.function(waits)
-    wait_in_line = device.function(line_up)
-    world, coupled = device.function(one_world_on_feet), law_on_tiles(device, law.adapter(), plot)
+    wait_in_line, lie_down = device.function(line_up), device.function(join_those_that_lie)
+    world, coupled = device.function(one_world_that_stands), law_on_tiles(device, law.adapter(), plot)
     point, ground, controller = device.function(idle_point), device.function(surface), device.function(control)
     given_of, state_of = device.function(pick_given), device.function(pick_state)
     tape_of, others_of = device.function(pick_tape), device.function(pick_other_tape)
@@ -184,14 +193,16 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot) -> Any:
             start(own.progress)
         if not goes_on(state, own.progress, span):
             return
-        if not is_waiting(own.progress):
-            one = world(arrays.robot, given, state, own)
+        if not is_waiting(own.progress) and own.progress[ROOM] == 0:
+            one = world(arrays.robot, given, state, own, track.others)
             end(one, state, own.progress, track, plan, span)
             begin(one, given, state, own.progress, track, plan, functions, span)
             if not goes_on(state, own.progress, span):
                 return
         queues.going[0] = 1
-        if is_waiting(own.progress):
+        if own.progress[ROOM] > 0 or own.progress[ANSWER] == LYING:
+            lie_down(queues, own.progress, lane)
+        elif is_waiting(own.progress):
             wait_in_line(queues, own.progress[ANSWER], lane, NONE)
 
     return kept_on_disk(entry)
@@ -305,11 +316,13 @@ def build_apart(law: Any, surface: Any, control: Any, plot: Plot, *, single: boo
 @cache
 def build_clearing() -> Any:
     @cuda.jit
-    def clear(queues):
-        """Empty all lists."""
+    def clear(queues, start):
+        """Empty all lists; nobody has lain at the ``start`` of a call."""
         for which in range(queues.number.size):
             queues.number[which] = 0
         queues.going[0] = 0
+        if start == 1:
+            queues.going[1] = 0
 
     return kept_on_disk(clear)
 

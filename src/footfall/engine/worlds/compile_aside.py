@@ -10,26 +10,31 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from footfall.compiled.gpu import plain
 from footfall.compiled.gpu_cache import compile_for
-from footfall.engine.worlds import together
-from footfall.engine.worlds.card_kernels import build_solver, find_cuda
+from footfall.engine.worlds.card_kernels import find_cuda
 from footfall.engine.worlds.threads import cores
-from footfall.engine.worlds.tiles import Plot
+
+
+class Named(NamedTuple):
+    """A function or class by the name under which it is found, for kernels cannot be pickled."""
+
+    module: str
+    name: str
 
 
 class Wanted(NamedTuple):
-    """A kernel that a warp solves a part of its world's problem in, see ``build_solver``."""
+    """A kernel that is to be compiled."""
 
-    part: str  # its name in :mod:`.together`
-    plot: Plot
-    points: int
-    feet: int
-    kinds: tuple[Any, ...]  # the types of its arguments
+    builder: Callable[..., Any]
+    arguments: tuple[Any, ...]  # of the builder
+    kinds: tuple[Any, ...]  # the types of the kernel's arguments
 
 
 @contextmanager
@@ -38,7 +43,9 @@ def compiled_aside(wanted: Sequence[Wanted]) -> Iterator[None]:
     at_work: list[subprocess.Popen[bytes]] = []
     try:
         for one in wanted[: cores() - 1]:
-            at_work.append(_started(one))
+            message = _message(one)
+            if message is not None:
+                at_work.append(_started(message))
         yield
         for process in at_work:
             process.wait()
@@ -49,7 +56,32 @@ def compiled_aside(wanted: Sequence[Wanted]) -> Iterator[None]:
                 process.wait()
 
 
-def _started(wanted: Wanted) -> subprocess.Popen[bytes]:
+def _message(wanted: Wanted) -> bytes | None:
+    """A kernel that is wanted, as a process is told of it; ``None`` if it is made of what is not found by name."""
+    told = wanted._replace(builder=named(wanted.builder), arguments=tuple(map(named, wanted.arguments)))
+    if any(callable(one) for one in (told.builder, *told.arguments)):
+        return None
+    return pickle.dumps(told)
+
+
+def named(value: Any) -> Any:
+    """Where a function or a class is found, if it is; anything else as it is."""
+    if not callable(value):
+        return value
+    own: Any = value if isinstance(value, type) else plain(value)
+    found = Named(own.__module__, own.__name__ if own is value else own.__code__.co_name)
+    there = getattr(sys.modules.get(found.module), found.name, None)
+    same = there is value
+    if callable(there) and not isinstance(value, type):  # a pointer to a function is made from a copy of it
+        same = own.__closure__ is None and plain(there).__code__ is own.__code__
+    return found if same and found.module != "__main__" else value
+
+
+def found_by_name(value: Any) -> Any:
+    return getattr(import_module(value.module), value.name) if isinstance(value, Named) else value
+
+
+def _started(message: bytes) -> subprocess.Popen[bytes]:
     home = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     program = f"from {compile_one.__module__} import {compile_one.__name__} as work; work()"
@@ -62,7 +94,7 @@ def _started(wanted: Wanted) -> subprocess.Popen[bytes]:
     )
     assert process.stdin is not None
     try:
-        process.stdin.write(pickle.dumps(wanted))
+        process.stdin.write(message)
         process.stdin.close()
     except OSError:  # it has ended already
         pass
@@ -73,5 +105,5 @@ def compile_one() -> None:
     """Compile the kernel that the parent process wrote to this one, and keep it on the disk."""
     wanted: Wanted = pickle.load(sys.stdin.buffer)
     find_cuda()
-    part = getattr(together, wanted.part)
-    compile_for(build_solver(part, wanted.plot, wanted.points, wanted.feet), wanted.kinds)
+    build = found_by_name(wanted.builder)
+    compile_for(build(*map(found_by_name, wanted.arguments)), wanted.kinds)

@@ -30,7 +30,7 @@ from footfall.engine.other_bodies.samples import add_others, add_step_of_all, be
 from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.engine.worlds.arrays import Soles
-from footfall.engine.worlds.feet_alone import all_of, never, nothing
+from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -55,6 +55,9 @@ class Rest(NamedTuple):
     centre: Any  # (B, 3) m
     half: Any  # (B, 3) m
     size: Any  # (B,) m
+    reach: Any  # (B,) m, of the points from the body's origin
+    local: Any  # (Q, 3) m, body frame
+    radius: Any  # (Q,) m
     axes: Any  # (P, 3, 3) m, of all points
     smooth: Any  # (P,) of all points
 
@@ -77,9 +80,14 @@ class RestOfWorld(NamedTuple):
     centre: Any
     half: Any
     size: Any
+    reach: Any
+    local: Any
+    radius: Any
     axes: Any
+    smooth: Any
     seated: Any  # (B,) how many of its points are near the ground
     tape: OtherTape
+    progress: Any  # whether it is known that none of them is near, see :mod:`.lying`
 
 
 class EveryPoint(NamedTuple):
@@ -126,7 +134,8 @@ def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
         foot=np.concatenate([np.repeat(np.arange(feet), of_feet), np.repeat(slot, of_others)]),
     )
     same = {name: getattr(others, name) for name in Rest._fields if hasattr(others, name)}
-    same |= {"root": tree.body_tree[others.body], "slot": slot}
+    reach = np.linalg.norm(others.centre, axis=1) + np.linalg.norm(others.half, axis=1)
+    same |= {"root": tree.body_tree[others.body], "slot": slot, "reach": reach}
     same |= {
         name: np.concatenate([getattr(points, name)[:first], getattr(others, name)]) for name in ("axes", "smooth")
     }
@@ -134,10 +143,9 @@ def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
 
 
 @inlined
-def points_of_all(robot, state, space, tape):
-    """The contact points of one world, of feet and of all other bodies."""
-    soles, rest = robot.soles, robot.rest
-    others = RestOfWorld(
+def rest_of(rest, state, space, tape):
+    """The bodies beside the feet in one world."""
+    return RestOfWorld(
         rest.feet,
         rest.first,
         rest.dt,
@@ -153,10 +161,21 @@ def points_of_all(robot, state, space, tape):
         rest.centre,
         rest.half,
         rest.size,
+        rest.reach,
+        rest.local,
+        rest.radius,
         rest.axes,
+        rest.smooth,
         state.seated,
         tape,
+        space.progress,
     )
+
+
+@inlined
+def points_of_all(robot, state, space, tape):
+    """The contact points of one world, of feet and of all other bodies."""
+    soles, rest = robot.soles, robot.rest
     return EveryPoint(
         soles.local,
         soles.radius,
@@ -173,16 +192,22 @@ def points_of_all(robot, state, space, tape):
         state.memory,
         rest.smooth,
         space.roll,
-        others,
+        rest_of(rest, state, space, tape),
     )
+
+
+@inlined
+def one_world_on_every_body(robot, given, state, space, tape):
+    """All that kernels take of one world in which every body meets the ground."""
+    points = points_of_all(robot, state, space, tape)
+    set_friction(given, space, points.others.first)
+    return one_world(robot, given, state, space, points, robot.soles.foot)
 
 
 @inlined
 def advance_on_every_body(robot, given, state, space, track, plan, functions, span):
     """As :func:`footfall.engine.worlds.step.advance_world`."""
-    points = points_of_all(robot, state, space, track.others)
-    set_friction(given, space, points.others.first)
-    one = one_world(robot, given, state, space, points, robot.soles.foot)
+    one = one_world_on_every_body(robot, given, state, space, track.others)
     advance_world(one, given, state, track, plan, functions, span)
 
 
@@ -305,6 +330,6 @@ STAND_INS = {
     who_has: who_touches,
     live: all_of,
     lacks_room: never,
-    too_small: never,
+    too_small: large_enough,
     free_far_places: nothing,
 }

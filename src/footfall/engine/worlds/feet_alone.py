@@ -1,4 +1,4 @@
-"""Worlds in which feet alone meet the ground, as on a GPU: what stands in for the functions that look for others."""
+"""Worlds on a GPU in which feet alone meet the ground: what stands in for the functions that look for others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from footfall.engine.worlds.step import advance_world
 @inlined
 def advance_on_feet(robot, given, state, space, track, plan, functions, span):
     """As :func:`footfall.engine.worlds.step.advance_world`."""
-    advance_world(one_world_on_feet(robot, given, state, space), given, state, track, plan, functions, span)
+    one = one_world_on_feet(robot, given, state, space, track.others)
+    advance_world(one, given, state, track, plan, functions, span)
 
 
 @inlined
@@ -36,6 +37,10 @@ def all_of(points):
 
 
 def never(points):
+    return False
+
+
+def large_enough(points, found):
     return False
 
 
@@ -52,6 +57,6 @@ STAND_INS = {
     add_step_of_all: add_step_on_feet,
     live: all_of,
     lacks_room: never,
-    too_small: never,
+    too_small: large_enough,
     free_far_places: nothing,
 }

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled.gpu_cache import launcher
-from footfall.engine.worlds.queues import AFTER, GUESS, NEWTON, NONE, QUEUES, SEARCH, Queues
+from footfall.engine.worlds.lying_kernels import Rooms
+from footfall.engine.worlds.queues import AFTER, GUESS, LIE_SOLVE, NEWTON, NONE, QUEUES, SEARCH, Queues
 from footfall.engine.worlds.step import Span
 from footfall.engine.worlds.together import Turn
 from footfall.solve.together.desk import LANES as LANES_OF_WARP
@@ -27,8 +28,20 @@ SOLUTIONS, MORE_SOLUTIONS = 48, 128
 #: The most warps that are started where states are searched, each of which may take several worlds: most need none, and
 #: 65,536 warps that find nothing to do take 40 us. Elsewhere there is one for each world.
 WARPS = 8192
+#: Turns after which the host looks whether any world lies.
+LOOK = 32
 #: A turn in which nothing is done, to compile kernels for.
 NO_TURN = Turn(0, 0, 0, 0, 0)
+
+
+class LyingKernels(NamedTuple):
+    """What worlds that lie take turns in, and what each is launched with before its rooms, desks and lists."""
+
+    step: Any
+    solver: Any
+    stepped: tuple[Any, ...]
+    solved: tuple[Any, ...]
+    make_room: Callable[[int, int], Rooms]  # for a group: its first lane, and how many there are
 
 
 class Kernels(NamedTuple):
@@ -39,21 +52,58 @@ class Kernels(NamedTuple):
     solvers: Sequence[Any]  # guesses, Newton and, if there is one, the search
     stepped: tuple[Any, ...]
     solved: tuple[Any, ...]
+    lying: LyingKernels | None  # where other bodies than feet meet the ground
 
 
-class Group(NamedTuple):
-    """Worlds with lists and a stream of their own."""
+class Group:
+    """Worlds with lists and a stream of their own.
 
-    going: Any  # (1,) on the device
-    stream: Any
-    move: Callable[[Span, int, int], None]  # ends and begins steps: span, world of lane 0, whether a call begins
-    solve: Callable[[int, int], None]  # finds forces: world of lane 0, most linear problems of a search
+    Kernels of worlds that lie are launched only once some do: on a GPU that is busy they take 7 us each to find nobody.
+    """
+
+    def __init__(self, cuda: Any, kernels: Kernels, lane: int, lanes: int, block: int) -> None:
+        lying, stream = kernels.lying, cuda.stream()
+        rooms = lying.make_room(lane, lanes) if lying else None
+        queues = empty_queues(cuda, lanes, rooms.number if rooms else 0)
+        self.lane, self.stream, self.state = lane, stream, queues.going
+        self.may_lie, self.lain = lying is not None, False  # whether any world does, as far as is known
+        self.clear = launcher(kernels.clear, (1, 1, stream), (queues,))
+        self.step_on = launcher(kernels.step, (-(-lanes // block), block, stream), (*kernels.stepped, queues))
+        shape = min(lanes, WARPS) if len(kernels.solvers) > 2 else lanes, LANES_OF_WARP, stream
+        guess, newton, *search = (launcher(solver, shape, (*kernels.solved, queues)) for solver in kernels.solvers)
+        searched = ((search[0], SEARCH),) if search else ()
+        self.parts_of_a_turn = (guess, GUESS), (newton, NEWTON), *searched, (guess, AFTER)
+        if lying and rooms:
+            self.lie_on, self.solve_lying = _launch_lying(lying, rooms, queues, block, stream)
+
+    def move(self, span: Span, first: int, start: int) -> None:
+        """End and begin steps: ``first`` is the world of lane 0, ``start`` 1 where a call begins."""
+        turn = Turn(first, self.lane, start, NONE, 0)
+        self.clear(start)
+        self.step_on(span, turn)
+        if self.lain:
+            self.lie_on(span, turn)
+
+    def solve(self, first: int, most: int) -> None:
+        """Find forces: ``most`` is the most linear problems of a search."""
+        if self.lain:
+            self.solve_lying(Turn(first, self.lane, 0, LIE_SOLVE, most))
+        for part, queue in self.parts_of_a_turn:
+            part(Turn(first, self.lane, 0, queue, most))
+
+    def goes_on(self) -> bool:
+        """Whether any world has steps to take; waits for this group alone."""
+        state = self.state.copy_to_host(stream=self.stream)
+        self.stream.synchronize()
+        going, lain = state.tolist()
+        self.lain = lain == 1
+        return going == 1
 
 
-def empty_queues(cuda: Any, lanes: int) -> Queues:
-    """Lists for so many lanes, on the device."""
-    shapes = (QUEUES, lanes), (QUEUES,), (1,)
-    return Queues(*(cuda.to_device(np.zeros(shape, dtype=np.int64)) for shape in shapes))
+def empty_queues(cuda: Any, lanes: int, rooms: int = 0) -> Queues:
+    """Lists for so many lanes and rooms for worlds that lie, all free, on the device."""
+    lists = (np.zeros(shape, dtype=np.int64) for shape in ((QUEUES, lanes), (QUEUES,), (2,)))
+    return Queues(*map(cuda.to_device, (*lists, np.arange(max(rooms, 1)), np.array([rooms]))))
 
 
 def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int) -> list[Group]:
@@ -61,46 +111,29 @@ def make_groups(cuda: Any, kernels: Kernels, lanes: int, block: int) -> list[Gro
     search = len(kernels.solvers) > 2
     number = 1 if search else max(1, min(GROUPS, lanes // LEAST))
     size = block * -(-lanes // (block * number))
-    return [_make_group(cuda, kernels, first, min(size, lanes - first), block) for first in range(0, lanes, size)]
+    return [Group(cuda, kernels, first, min(size, lanes - first), block) for first in range(0, lanes, size)]
 
 
-def _make_group(cuda: Any, kernels: Kernels, lane: int, lanes: int, block: int) -> Group:
-    queues, stream = empty_queues(cuda, lanes), cuda.stream()
-    clear = launcher(kernels.clear, (1, 1, stream), (queues,))
-    step_on = launcher(kernels.step, (-(-lanes // block), block, stream), (*kernels.stepped, queues))
-    shape = min(lanes, WARPS) if len(kernels.solvers) > 2 else lanes, LANES_OF_WARP, stream
-    guess, newton, *search = (launcher(solver, shape, (*kernels.solved, queues)) for solver in kernels.solvers)
-    searched = ((search[0], SEARCH),) if search else ()
-    parts_of_a_turn = (guess, GUESS), (newton, NEWTON), *searched, (guess, AFTER)
-
-    def move(span: Span, first: int, start: int) -> None:
-        clear()
-        step_on(span, Turn(first, lane, start, NONE, 0))
-
-    def solve(first: int, most: int) -> None:
-        for part, queue in parts_of_a_turn:
-            part(Turn(first, lane, 0, queue, most))
-
-    return Group(queues.going, stream, move, solve)
+def _launch_lying(lying: LyingKernels, rooms: Rooms, queues: Queues, block: int, stream: Any) -> tuple[Any, Any]:
+    """What launches the kernels of worlds that lie."""
+    arrays, plan = lying.stepped
+    step = launcher(lying.step, (-(-rooms.number // block), block, stream), (arrays, rooms.space, plan, queues))
+    shape = rooms.warps, LANES_OF_WARP, stream
+    return step, launcher(lying.solver, shape, (*lying.solved, rooms.space, rooms.desks, queues))
 
 
 def take_turns(groups: Sequence[Group], span: Span, first: int) -> None:
     """Take the steps of a span with the worlds from ``first`` on, one for each lane of the groups."""
     for turn in range(span.steps + span.look):
         for group in groups:
+            if turn % LOOK == LOOK - 1 and group.may_lie and not group.lain:
+                group.goes_on()
             group.move(span, first, int(turn == 0))
             group.solve(first, SOLUTIONS)
     for group in groups:
         group.move(span, first, 0)
     left = list(groups)
-    while left := [group for group in left if _is_going(group)]:  # laws were asked again, or took long
+    while left := [group for group in left if group.goes_on()]:  # laws were asked again, or took long
         for group in left:
             group.solve(first, MORE_SOLUTIONS)
             group.move(span, first, 0)
-
-
-def _is_going(group: Group) -> bool:
-    """Whether any of its worlds has steps to take; waits for the group alone."""
-    going = group.going.copy_to_host(stream=group.stream)
-    group.stream.synchronize()
-    return bool(going[0])

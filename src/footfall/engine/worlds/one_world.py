@@ -132,7 +132,8 @@ def world_of(tree, bodies):
 
 @inlined
 def points_of(soles, state, space):
-    """The contact points of feet of one world: ``soles`` are those of all, constant."""
+    """The contact points of one world that ``soles`` have, constant; the world may keep more, behind them."""
+    count = soles.radius.size
     return Points(
         soles.local,
         soles.radius,
@@ -143,10 +144,10 @@ def points_of(soles, state, space):
         soles.chain_length,
         soles.shared,
         space.position,
-        state.anchor,
-        state.force,
-        state.mode,
-        state.memory,
+        state.anchor[:count],
+        state.force[:count],
+        state.mode[:count],
+        state.memory[:count],
     )
 
 
@@ -236,7 +237,7 @@ def one_world(robot, given, state, space, points, owner):
 
 
 @inlined
-def one_world_on_feet(robot, given, state, space):
-    """The same of a world in which feet alone meet the ground."""
+def one_world_on_feet(robot, given, state, space, tape):
+    """The same of a world in which feet alone meet the ground; there is no ``tape`` of others."""
     set_friction(given, space, space.gap.size)
     return one_world(robot, given, state, space, points_of(robot.soles, state, space), robot.soles.foot)

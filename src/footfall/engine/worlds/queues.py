@@ -11,8 +11,8 @@ from footfall.compiled import inlined
 from footfall.solve.contact_lean import DEFERRED, HARD, SEARCHING, SUGGESTING
 
 #: Worlds whose forces are guessed, are found by Newton, and are guessed from what Newton found in the same turn; and
-#: whose states of the feet are searched.
-GUESS, NEWTON, AFTER, SEARCH, QUEUES = range(5)
+#: whose states of the feet are searched. Then those that lie: whose steps are taken, and whose forces are found.
+GUESS, NEWTON, AFTER, SEARCH, LIE, LIE_SOLVE, QUEUES = range(7)
 #: No list.
 NONE = -1
 
@@ -25,7 +25,9 @@ class Queues(NamedTuple):
 
     member: Any  # (QUEUES, lanes)
     number: Any  # (QUEUES,) how many are in each
-    going: Any  # (1,) 1 if any world has steps to take
+    going: Any  # (2,) 1 if any world has steps to take, and 1 if any has lain in this call
+    slot: Any  # (S,) room for worlds that lie: the free ones first
+    free: Any  # (1,) how many are free
 
 
 @inlined
@@ -57,3 +59,25 @@ def line_up(queues, answer, lane, done):
         which = NEWTON
     if which != done and (done != SEARCH or which == AFTER):  # the others are done in this turn
         queues.member[which, next_place(queues.number, which)] = lane
+
+
+@inlined
+def join(queues, which, lane):
+    """Put a lane in a list."""
+    queues.member[which, next_place(queues.number, which)] = lane
+
+
+@inlined
+def take_slot(queues):
+    """Room for a world that lies: one more than its number, or 0 if there is none. In no kernel that gives any back."""
+    left = cuda.atomic.sub(queues.free, 0, 1)
+    if left <= 0:
+        cuda.atomic.add(queues.free, 0, 1)
+        return 0
+    return queues.slot[left - 1] + 1
+
+
+@inlined
+def give_slot(queues, slot):
+    """Give back what :func:`take_slot` gave."""
+    queues.slot[cuda.atomic.add(queues.free, 0, 1)] = slot - 1

@@ -181,7 +181,7 @@ def sense_place(one, given, state, plan, functions, weigh):
     if bad >= 0:
         outcome[CONCERNED] = bad
         return NO_GROUND
-    if too_small(points):
+    if too_small(points, bad):
         return TOO_SMALL
     if plan.fall > 0.0:
         com = bodies.subtree_com[points.root[0]]

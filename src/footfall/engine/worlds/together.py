@@ -14,10 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
-from footfall.engine.step import DONE, runaway
+from footfall.engine.step import DONE, TOO_SMALL, runaway
 from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.joints import factor_with_rows
 from footfall.engine.worlds.one_world import contacts_of, points_of
+from footfall.engine.worlds.queues import LIE, join, take_slot
 from footfall.engine.worlds.selection import find_states_together
 from footfall.engine.worlds.step import (
     ask_operator,
@@ -27,13 +28,14 @@ from footfall.engine.worlds.step import (
     sense_forces,
     sense_place,
 )
-from footfall.solve.contact_lean import DEFERRED, HARD, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
+from footfall.solve.contact_lean import DEFERRED, HARD, LYING, NEAR, NOT_NEAR, SEARCHING, SUGGESTING, deferred_problem
 from footfall.solve.together.newton import STAGES
 from footfall.solve.together.selection import Portion
 from footfall.solve.together.solution import near_by_newton, solve_by_guesses, tell_unsolved
 
-# What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is.
-TAKEN, ASKED, ANSWER, STAGE = 0, 1, 2, 3
+# What a world's progress holds: steps taken, times the law was asked in this one, its answer, and how far that is; one
+# more than the number of the room it lies in, 0 if it has none, and whether it is known to stand in this one.
+TAKEN, ASKED, ANSWER, STAGE, ROOM, STANDS = range(6)
 # Stages of a search: it begins with the last states, goes on, and begins with states that Newton suggests.
 NEW, GOING_ON, SUGGESTED = 0, 1, 2
 #: Answer of a world that asks for nothing.
@@ -57,6 +59,7 @@ class Turn(NamedTuple):
 @inlined
 def start_call(progress):
     progress[TAKEN], progress[ASKED], progress[ANSWER] = 0, 0, IDLE
+    progress[ROOM], progress[STANDS] = 0, 0
 
 
 @inlined
@@ -72,7 +75,7 @@ def end_step(one, state, progress, track, plan, span):
     outcome[STATUS] = answer if agrees else 1
     end, taken = runaway(one.world, outcome), progress[TAKEN]
     finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
-    progress[TAKEN], progress[ASKED] = taken + 1, 0
+    progress[TAKEN], progress[ASKED], progress[STANDS] = taken + 1, 0, 0
 
 
 @inlined
@@ -88,9 +91,11 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
     if goes_on and turn == 0:
         outcome[STEP] = state.step[0]
         end = sense_place(one, given, state, plan, functions, taken == span.steps - 1)
-        if end != DONE:
+        if end == TOO_SMALL:
+            progress[ANSWER] = LYING
+        elif end != DONE:
             finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
-            goes_on = False
+        goes_on = end == DONE
     if goes_on:
         factor_with_rows(one, plan.dt)
     if goes_on and turn == 0:
@@ -98,6 +103,16 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
         begin_operator(one)
     if goes_on:
         progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
+
+
+@inlined
+def join_those_that_lie(queues, progress, lane):
+    """Put a world among those that lie, if there is room for it."""
+    queues.going[1] = 1
+    if progress[ROOM] == 0:
+        progress[ROOM] = take_slot(queues)
+    if progress[ROOM] > 0:
+        join(queues, LIE, lane)
 
 
 @inlined
@@ -157,3 +172,28 @@ def search_states(lane, robot, state, space, law, turn, desk):
     if lane == 0:
         space.progress[STAGE] = GOING_ON if answer == SEARCHING else NEW
     return answer
+
+
+@inlined
+def solve_lying(lane, robot, state, space, law, turn, desk):
+    """Forces of a world that lies: by guesses, by Newton, which goes on in the next turn if it takes long, and by
+    guesses from its forces. In one kernel, for few worlds lie. Gives the law's answer.
+    """
+    progress = space.progress
+    stage, near, found, solved = progress[STAGE], progress[ANSWER] == HARD, False, False
+    problem = deferred_in(robot, state, space, law)
+    while not found:  # code that is there twice is compiled twice
+        if near:
+            stage, solved = near_by_newton(lane, problem, stage, False, 2 * turn.most, desk)
+            if stage < STAGES:
+                break
+        found = solve_by_guesses(lane, problem, near, desk)
+        if near:
+            break
+        near, stage = True, 0
+    goes_on = near and stage < STAGES
+    if not (found or solved or goes_on):
+        tell_unsolved(lane, problem)
+    if lane == 0:
+        progress[STAGE] = stage if goes_on else 0
+    return HARD if goes_on else 0 if found or solved else 1

@@ -66,9 +66,9 @@ class Worlds(Views):
     and inertias) and ``pushes`` are the same for all worlds, or given one for each. Options that are left to the law
     are derived for the robot as it is, not for its scaled masses.
 
-    Every body meets the ground, unless the simulation has ``body_contacts=False``; on a GPU, under laws that solve a
-    contact problem, feet do and nothing else. A world whose centre of mass comes lower than ``fall`` times its height
-    in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets all go on.
+    Every body meets the ground, unless the simulation has ``body_contacts=False``. A world whose centre of mass comes
+    lower than ``fall`` times its height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets
+    all go on.
 
     ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
     GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads. Loops, tendons and contacts
@@ -107,8 +107,8 @@ class Worlds(Views):
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
         operator = isinstance(law, CoupledLaw) and law.operator
         surroundings = around(sim, self._grounds)
-        if device != "cpu" and operator:  # lanes share too little memory for problems with all bodies
-            surroundings = surroundings._replace(wanted=False)
+        if device != "cpu" and isinstance(law, CoupledLaw) and law.operator and not law.defers():
+            surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
         every = make_points(model, sim.robot, law.memory_size, surroundings)
         feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
         mass, inertia = mass_rows(model, mass_scale, count)
@@ -173,14 +173,20 @@ class Worlds(Views):
             functions = _functions(law, surface)
             self._engine: Any = Cores(robot, (feet, every), shapes, count, functions, scratch, threads)
         else:
-            from footfall.engine.worlds.card import Card
+            from footfall.engine.worlds.card import Card, Lying
             from footfall.engine.worlds.every_body import every_sole
 
             soles, rest = every_sole(every, tree)
             points, bodies = len(soles.local), len(rest.body)
-            on_card = state(points, bodies), space(points, len(soles.body), operator)
+            robot, shapes_of_step = Robot(tree, soles, joints, rest), space(points, len(soles.body), operator)
+            lying = None
+            if operator and bodies > 0:  # a step needs little space while feet alone are near the ground
+                lying = Lying(robot, shapes_of_step)
+                robot = Robot(tree, make_soles(of_feet(feet), tree), joints, rest)
+                shapes_of_step = space(len(feet.local), len(feet.body), operator)
+            on_card = state(points, bodies), shapes_of_step
             kind = {"single": precision == "single", "every_body": bodies > 0}
-            self._engine = Card(Robot(tree, soles, joints, rest), on_card, count, law, surface, **kind)
+            self._engine = Card(robot, on_card, count, law, surface, **kind, lying=lying)
         self._no_tape = self._engine.make_tape(model, [], 1, signals)
         self._engine.give(self._given)
         self.reset()

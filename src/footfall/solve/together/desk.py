@@ -128,6 +128,35 @@ def largest_row_by_lanes(lane, n, column, used):
 
 
 @inlined
+def largest_unused(lane, n, values, used):
+    """The place of the largest of n numbers, of those that are not ``used``, and its size; below zero if there is none.
+
+    Each lane looks at all of them, as Numba's simulator does not know how lanes tell each other.
+    """
+    best, largest = 0, -1.0
+    for i in range(n):
+        value = abs(values[i])
+        if value > largest and used[i] == 0:
+            best, largest = i, value
+    return best, largest
+
+
+@inlined
+def largest_unused_by_lanes(lane, n, values, used):
+    """The same by lanes that tell each other."""
+    best, largest = 0, -1.0
+    for i in range(lane, n, LANES):
+        value = abs(values[i])
+        if value > largest and used[i] == 0:
+            best, largest = i, value
+    for distance in (16, 8, 4, 2, 1):
+        place, value = cuda.shfl_xor_sync(-1, best, distance), cuda.shfl_xor_sync(-1, largest, distance)
+        if value > largest or (value == largest and place < best):
+            best, largest = place, value
+    return best, largest
+
+
+@inlined
 def told_lowest_of_lanes(lane, desk, count, place, rank):
     """Stands for :func:`footfall.solve.together.selection.lowest_of_lanes`, by lanes that tell each other."""
     for distance in (16, 8, 4, 2, 1):

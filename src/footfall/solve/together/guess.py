@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined
-from footfall.solve.contact_guess import TOLERANCE, turn
+from footfall.solve.contact_guess import MISSED_BY, OF_UNLIKE, TOLERANCE, turn
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.steady_feet import TOLERANCE as SINGULAR
 from footfall.solve.together.algebra import eliminate_together, inverse_of_feet, pivoted_feet
@@ -119,6 +119,12 @@ def reduced_system(lane, feet, desk):
 
 
 @inlined
+def solve_reduced(lane, feet, desk):
+    """Replace ``moved`` by y of the reduced system; False if there is none, or more than one."""
+    return eliminate_together(lane, 6 * feet, SINGULAR, desk)
+
+
+@inlined
 def least_forces(lane, count, feet, desk):
     """The least forces for what each point is guessed to do, friction included. False if there are none."""
     n = 6 * feet
@@ -126,7 +132,7 @@ def least_forces(lane, count, feet, desk):
     pivoted_feet(lane, feet, SINGULAR, desk)
     bases_of_feet(lane, feet, desk)
     reduced_system(lane, feet, desk)
-    if not eliminate_together(lane, n, SINGULAR, desk):
+    if not solve_reduced(lane, feet, desk):
         return False
     for t in range(lane, n, LANES):
         first = 6 * desk.owner[t]
@@ -206,17 +212,43 @@ def mend_point(i, largest, still, desk):
 
 
 @inlined
+def unlike_first(i, desk):
+    """By how much the speed a point is to arrive at differs from that of the first of its foot, if that has more than
+    three; see :func:`footfall.solve.contact_guess.may_stay_above`.
+    """
+    b = desk.foot[3 * i]
+    first = desk.begin[b]
+    return abs(desk.target[i] - desk.target[first]) if desk.begin[b + 1] - first > 3 else 0.0
+
+
+@inlined
+def highest_held(count, above, desk):
+    """The point that stays farthest above where it is held, by more than ``above``; -1 if none does."""
+    highest = -1
+    for i in range(count):
+        height = desk.end[3 * i + 2] - desk.target[i]
+        if desk.kind[i] != OPEN and height > above:
+            highest, above = i, height
+    return highest
+
+
+@inlined
 def mend_together(lane, count, still, desk):
     """Change what is wrong with the guess, as ``mend`` does: whether anything was."""
     largest = largest_force(lane, count, desk)
     for i in range(lane, count, LANES):
         desk.wrong[i], desk.share[i] = mend_point(i, largest, still, desk)
+        desk.phi[i] = unlike_first(i, desk)
     wait()
-    wrong, hardest, pull = False, -1, 0.0
+    wrong, hardest, pull, unlike, least = False, -1, 0.0, 0.0, MISSED_BY * still
     for i in range(count):
-        wrong = wrong or desk.wrong[i] == 1
+        wrong, unlike = wrong or desk.wrong[i] == 1, max(unlike, desk.phi[i])
         if desk.share[i] < pull:
             hardest, pull = i, desk.share[i]
+    if unlike > least and not wrong:
+        hardest = highest_held(count, max(least, OF_UNLIKE * unlike), desk)
+        wrong = hardest >= 0
+        wait()
     if hardest >= 0 and lane == 0:
         desk.kind[hardest] = OPEN
     wait()

@@ -1,0 +1,180 @@
+"""Worlds on a GPU that lie: whose law solves a contact problem, with other bodies than feet near the ground.
+
+A world that stands is computed as if it had feet alone, but for a look at its other bodies. Where one of them comes
+near the ground, the world is given room of its own, with a place for each point of each body (:mod:`.every_body`), and
+kernels of its own take its steps there (:mod:`.lying_kernels`), until none is near any more. So the room is needed for
+worlds that lie, and there is so much of it as fits a share of the memory: others wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from footfall.compiled import generated, inlined
+from footfall.contact.constraint_selection import (
+    beside_soles,
+    find_at_once,
+    find_states,
+    leave_states,
+    point_by_point,
+)
+from footfall.contact.time_stepping import free_velocities
+from footfall.engine.kinematics import locate
+from footfall.engine.other_bodies.near import locate_all, too_small
+from footfall.engine.other_bodies.nearest_place import KEEP, Below, is_far, touches_soon, touching_place
+from footfall.engine.worlds.arrays import Space
+from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
+from footfall.engine.worlds.every_body import RestOfWorld, rest_of
+from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
+from footfall.engine.worlds.one_world import one_world, points_of, set_friction
+from footfall.engine.worlds.together import STANDS
+from footfall.solve.contact_problem import solve_contacts
+from footfall.solve.selection.soles import look
+
+#: What is found where other bodies are near: it is no point of a foot.
+OTHERS_NEAR = -2
+
+
+class Feet(NamedTuple):
+    """The contact points of feet, :class:`footfall.engine.kinematics.Points`, and the bodies beside them."""
+
+    local: Any
+    radius: Any
+    begin: Any
+    body: Any
+    root: Any
+    chain: Any
+    chain_length: Any
+    shared: Any
+    position: Any
+    anchor: Any
+    force: Any
+    mode: Any
+    memory: Any
+    roll: Any  # scratch
+    others: RestOfWorld
+
+
+def _feet_and_rest() -> Any:
+    """A kernel that adds the bodies beside the feet to the points of feet."""
+    own = ", ".join(f"points.{name}" for name in Feet._fields[:-2])
+    source = f"def feet_and_rest(points, roll, others):\n    return Feet({own}, roll, others)\n"
+    return inlined(generated(source, "feet_and_rest", {"Feet": Feet}, rest_of))
+
+
+def _in_room() -> Any:
+    """A kernel that gives the space of a room with the progress of the world that has it."""
+    own = ", ".join(f"room.{name}" for name in Space._fields if name != "progress")
+    source = f"def in_room(room, space):\n    return Space({own}, space.progress)\n"
+    return inlined(generated(source, "in_room", {"Space": Space}, rest_of))
+
+
+feet_and_rest, in_room = _feet_and_rest(), _in_room()
+
+
+@inlined
+def one_world_that_stands(robot, given, state, space, tape):
+    """All that kernels take of a world that stands, and may lie down."""
+    set_friction(given, space, space.gap.size)
+    others = rest_of(robot.rest, state, space, tape)
+    points = feet_and_rest(points_of(robot.soles, state, space), space.roll[0], others)
+    return one_world(robot, given, state, space, points, robot.soles.foot)
+
+
+@inlined
+def comes_near(world, points, b, below):
+    """Whether any point of a body beside the feet, of which none was, is near the ground."""
+    others, body = points.others, points.others.body[b]
+    x, r, v, com = world.xpos[body], world.xmat[body], world.cvel[body], world.subtree_com[others.root[b]]
+    for q in range(others.begin[b], others.begin[b + 1]):
+        p, radius = others.first + q, others.radius[q]
+        smooth, axes = others.smooth[p], others.axes[p]
+        gap, px, py, pz, nx, ny, nz = touching_place(x, r, others.local[q], smooth, axes, points.roll, below)
+        gap -= radius
+        at = (px - radius * nx, py - radius * ny, pz - radius * nz)
+        if gap <= below.margin and touches_soon(gap, at, v, com, others.dt):
+            return True
+    return False
+
+
+@inlined
+def place_of_point(x, r, u, smooth, axes, roll, below):
+    """Stands for :func:`footfall.engine.other_bodies.nearest_place.touching_place` where nothing is an ellipsoid."""
+    px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
+    py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
+    pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
+    gap, nx, ny, nz = below.surface(px, py, pz, below.shape, below.table)
+    return gap, px, py, pz, nx, ny, nz
+
+
+@inlined
+def locate_feet(world, points, contacts, surface, shape, table, margin):
+    """Stands for :func:`footfall.engine.other_bodies.near.locate_all`: gives ``OTHERS_NEAR`` where other bodies are
+    near, unless it is known that none is.
+    """
+    bad, others = locate(world, points, contacts, surface, shape, table, margin), points.others
+    if bad >= 0 or others.progress[STANDS] == 1:
+        return bad
+    below = Below(surface, shape, table, margin)
+    for b in range(others.body.size):
+        if world.xpos[others.body[b], 2] - others.reach[b] > others.highest + KEEP:  # most are: one look
+            continue
+        if is_far(world, others, b, surface, shape, table, 0.0):
+            continue
+        if others.seated[b] > 0 or comes_near(world, points, b, below):
+            return OTHERS_NEAR
+    return -1
+
+
+@inlined
+def lies(points, found):
+    """Whether a body beside the feet is near the ground."""
+    return found == OTHERS_NEAR
+
+
+@inlined
+def stands(points, found):
+    """Whether none is any more, so that the step is taken where feet alone meet the ground."""
+    seated = points.others.seated
+    for b in range(seated.size):
+        if seated[b] > 0:
+            return False
+    return True
+
+
+@inlined
+def take_over(feet, target, source):
+    """Bring the greatest forces since the last sample along, of feet and of the robot, into a room or back."""
+    for k in range(feet):
+        target.held_peak[k] = source.held_peak[k]
+    target.held_peak[target.held_peak.size - 1] = source.held_peak[source.held_peak.size - 1]
+
+
+def always(contacts, points):
+    return True
+
+
+def nothing_to_see(contacts, dt, stabilisation, memory, desk):
+    return True
+
+
+def no_states(problem, desk, signals, rules):
+    return 1
+
+
+@inlined
+def points_later(problem, feet, signals):
+    """Stands for :func:`footfall.contact.constraint_selection.point_by_point`, whose problem a warp solves later."""
+    free_velocities(problem, 0.0)
+    status, tried = solve_contacts(problem)
+    signals[0], signals[1] = tried, 0.0
+    leave_states(problem, feet, signals)
+    return status
+
+
+#: What stands in for others in a world that stands and in one that lies. Where other bodies than feet touch the ground,
+#: constraint selection clamps points one by one.
+STANDING = FEET_ALONE | {locate_all: locate_feet, too_small: lies}
+WITHOUT_ELLIPSOIDS = {touching_place: place_of_point}
+ON_POINTS = {beside_soles: always, look: nothing_to_see, find_states: no_states, find_at_once: no_states}
+LYING_DOWN = EVERY_BODY | {too_small: stands} | ON_POINTS | {point_by_point: points_later}
