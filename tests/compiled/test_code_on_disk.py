@@ -40,6 +40,35 @@ def test_code_from_the_disk_knows_the_cold_kernels_that_it_may_call(tmp_path):
     assert counted(fresh_python(SELDOM, tmp_path, SOURCE.parent)) == ["1"]
 
 
+COLD = """
+from numba import types
+from footfall.compiled import cold, kernel
+from {place} import Pair
+
+@cold(types.float64)
+def seldom(pair):
+    return pair.x + pair.y
+
+@kernel
+def total(x):
+    return seldom(Pair(x, 1.0))
+"""
+
+
+def test_code_on_the_disk_whose_types_have_moved_is_compiled_again(tmp_path):
+    """It asked for the address of a cold kernel for types that are nowhere any more, and jumped to nowhere."""
+    (tmp_path / "places").mkdir()
+    for place in ("here", "there"):
+        for file in (tmp_path / "places").glob("*.py"):
+            file.unlink()
+        pair = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    x: float\n    y: float\n"
+        (tmp_path / "places" / f"{place}.py").write_text(pair)
+        (tmp_path / "places" / "used.py").write_text(COLD.format(place=place))
+        code = f"import sys; sys.path.insert(0, {str(tmp_path / 'places')!r}); import used; print(used.total(2.0))"
+        answer = fresh_python(code, tmp_path, SOURCE.parent, FOOTFALL_CACHE=str(tmp_path / "kept"))
+        assert counted(answer) == ["3.0"]
+
+
 def test_a_kernel_is_compiled_by_the_process_that_claims_it_first(tmp_path):
     assert [claim(tmp_path, "solve.contacts") for _ in range(3)] == [True, False, False]
     assert claim(tmp_path, "solve.other")

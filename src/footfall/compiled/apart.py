@@ -15,7 +15,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from types import FunctionType
 from typing import Any
@@ -175,9 +175,9 @@ class Cold(Apart):  # type: ignore[misc]
 
     def _call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
         """The same, and whoever loads the caller from the disk knows of it again."""
-        note = partial(note_cold, self.symbol, self.written(signature))
-        note()
-        context.active_code_library._reload_init.add(note)
+        written = self.written(signature)
+        note_cold(self.symbol, written)
+        context.active_code_library._reload_init.add(partial(note_cold_again, self.symbol, written))
         return super()._call(context, builder, signature, values)
 
     def note(self, kinds: tuple[Any, ...]) -> None:
@@ -200,6 +200,21 @@ def note_cold(symbol: str, written: bytes) -> None:
     _asked[symbol, written] = None
 
 
+@cache
+def note_cold_again(symbol: str, written: bytes) -> None:
+    """The same of code from the disk; fails where the kernel or its types are gone, so that it is compiled anew."""
+    find_cold(symbol)
+    pickle.loads(written)
+    note_cold(symbol, written)
+
+
+def find_cold(symbol: str) -> Cold:
+    """A cold kernel by its module and name."""
+    module, _, name = symbol.rpartition(".")
+    found: Cold = getattr(import_module(module), name)
+    return found
+
+
 def compile_cold(
     claim: Callable[[str], bool] = lambda name: True, *, soon: bool = False, beside: Collection[Cold] = ()
 ) -> None:
@@ -209,8 +224,7 @@ def compile_cold(
     done: set[Any] = set()
     while waiting := [one for one in _asked if one not in done]:
         for symbol, written in waiting:
-            module, _, name = symbol.rpartition(".")
-            kernel = getattr(import_module(module), name)
+            kernel = find_cold(symbol)
             wanted = kernel.soon or not soon or kernel in beside
             if wanted and claim(f"{symbol}-{hashlib.sha256(written).hexdigest()[:16]}"):
                 kernel.linked(written)
