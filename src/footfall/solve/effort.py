@@ -112,7 +112,7 @@ def look_cost(dofs, places, price):
 @inlined
 def rows_cost(dofs, rows, bodies):
     """What it costs to eliminate so many constraint rows, of which half hold, from the motion of bodies in contact."""
-    return rows * (100.0 + 25.0 * dofs + rows * (3.0 + 0.08 * dofs + bodies + 0.005 * rows))
+    return rows * (100.0 + 18.0 * dofs + rows * (20.0 + 0.4 * dofs + bodies))
 
 
 @inlined

@@ -267,6 +267,9 @@ def take_periods(loop, flow, first, last):
                 adopt_modes(points, contacts, flow)
                 if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0 and goes_by_one(loop, flow, dt):
                     break
+                if (STAGES - 1) * cost > left - flow.clock[KEPT]:
+                    lost = True  # not even a step is to be had
+                    continue
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             if 0 < stage < STAGES - 1:
