@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from footfall.cli.shared.audits import show_audit
 from footfall.cli.shared.output import print_table, say
 from footfall.cli.shared.result import conclude, simulate
 
@@ -37,7 +38,7 @@ class Command:
         examined = audit(rec)
         if not self.json:
             _show_stances(rec)
-            print(examined)
+            show_audit(examined)
         try:
             from footfall.show.report import write_report
         except ImportError as missing:  # an extra that is not installed

@@ -1,0 +1,104 @@
+"""Periods from event to event that are one time step instead, and those that need not be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from real_robots import real_robot
+
+import footfall as ff
+from footfall.engine.events.flow import VAIN, make_flow
+from footfall.engine.events.period import TIRED, begins_soft
+from footfall.study.random_states import random_start, rough_grounds
+
+LAW = "acceleration-complementarity"
+
+
+def test_a_slip_that_begins_at_rest_in_space_is_no_time_step():
+    """A tumbling brick slips off the corner it stands on; first friction turns the slip at once, a stiff equation."""
+    rng = np.random.default_rng(0)
+    numbers = [rng.normal(size=10) for _ in range(4)][-1]
+    ends = []
+    for dt in (1e-3, 1e-4):
+        sim = ff.Simulation("brick", law=LAW, dt=dt)
+        qpos = sim.place() + 0.1 * np.eye(7)[2]
+        qpos[3:7] = numbers[:4] / np.linalg.norm(numbers[:4])
+        rec = sim.run(0.8, qpos=qpos, qvel=np.concatenate([numbers[4:7], 5.0 * numbers[7:]]))
+        assert rec.signals["impacts"].sum() > 3 and not rec.signals["time_steps"].any()
+        ends.append(rec.qpos[-1])
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(("tilt", "restitution"), [(0.05, 0.3), (0.2, 0.3), (0.2, 0.5)])
+def test_bounces_that_accumulate_while_the_brick_slides_need_no_time_step(tilt, restitution):
+    """The last of them rebound at less than 1 um/s and end with an impact that leaves the point on the ground."""
+    sim = ff.Simulation("brick", law=ff.law(LAW, restitution=restitution), ground=ff.Ground.plane(0.2))
+    qpos = sim.place() + 0.05 * np.eye(7)[2]
+    qpos[3:7] = [np.cos(0.5 * tilt), 0.0, np.sin(0.5 * tilt), 0.0]
+    rec = sim.run(0.6, qpos=qpos, qvel=[1.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+    assert rec.signals["impacts"].sum() > 20 and not rec.signals["time_steps"].any()
+    assert ff.audit(rec)["friction cone"].worst < 1e-12 * rec.robot.weight
+
+
+def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_steps():
+    rec = ff.Simulation("spatial-biped", law=LAW).run(1.5)
+    assert rec.failure is None and not ff.audit(rec).failed
+    assert rec.gap.min() > -1e-4
+
+
+def test_a_run_that_ends_after_a_time_step_ends_with_forces():
+    sim = ff.Simulation("spatial-biped", law=LAW)
+    whole = sim.run(0.6)
+    last = int(np.flatnonzero(whole.signals["time_steps"])[0])
+    rec = sim.run((last + 1) * sim.dt)
+    assert len(rec) == last + 2
+    np.testing.assert_allclose(rec.total_force[-1, 2], whole.total_force[last + 1, 2], rtol=0.5)
+
+
+def test_impulses_without_a_collision_that_follow_one_another_end_in_a_time_step():
+    """Thin legs jam on rough ground: forces that exist follow from none of the impulses."""
+    robot, ground = ff.load_robot("point-biped"), replace(rough_grounds()["function"], static_friction=1.0)
+    rng = np.random.default_rng((12, 5, 4))
+    rng.integers(4)
+    start = [random_start(robot, ground, rng) for _ in range(3)][-1]
+    sim = ff.Simulation(robot, ground=replace(ground, dynamic_friction=1.0), law=LAW)
+    rec = sim.run(0.03, qpos=start.qpos, qvel=start.qvel)
+    steps, jams = rec.signals["time_steps"].ravel(), [warning["time"] for warning in rec.info["warnings"]]
+    most = max(np.histogram(jams, bins=np.arange(32) * sim.dt)[0])
+    assert steps.any() and 1 < most <= TIRED + 1
+
+
+def test_a_period_with_events_without_end_is_a_time_step():
+    """A ball that loses nothing bounces for ever: at 10 um/s fifty thousand times in 0.1 s."""
+    sim = ff.Simulation("ball", law=ff.law(LAW, restitution=1.0), dt=0.1)
+    rec = sim.run(0.2, qvel=-1e-5 * np.eye(6)[2])
+    assert rec.failure is None
+    assert rec.signals["time_steps"][0] == 1
+    np.testing.assert_allclose(rec.gap, 0.0, atol=1e-5)
+    np.testing.assert_allclose(rec.total_force[:-1, 2], rec.robot.weight, rtol=1e-2)  # it hops by a micrometre
+
+
+def test_of_periods_after_ten_time_steps_in_a_row_one_in_ten_is_tried_otherwise():
+    flow = make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+    plan, tried = SimpleNamespace(total=1000), []
+    for step in range(1, 41):
+        if not begins_soft.py_func(flow, step, plan):
+            tried.append(step)
+        flow.tally[VAIN] += 1
+    assert tried == [*range(1, 12), 21, 31]
+
+
+@pytest.mark.parametrize("name", ["cassie", "talos"])
+def test_robots_with_loops_fly_from_event_to_event(name):
+    """All but a few periods, in which loops that were not quite closed jerk; when a loop was counted as more than it
+    costs, up to all of them were time steps.
+    """
+    sim = ff.Simulation(real_robot(name, "as-is"), law=LAW, dt=1e-3)
+    qpos = sim.place()
+    qpos[2] += 0.05
+    rec = sim.run(0.05, controller="posture", qpos=qpos)
+    assert not rec.force.any()
+    assert rec.signals["time_steps"].sum() <= 0.06 * len(rec)

@@ -1,0 +1,253 @@
+"""Programs that compare worlds and kernels of a GPU, real or simulated, with those of the CPU: each prints JSON."""
+
+from __future__ import annotations
+
+PROGRAM = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+law, precision, simulated = sys.argv[1], sys.argv[2], sys.argv[3] == "simulated"
+robot, count, steps = ("brick", 2, 4) if simulated else ("spatial-biped", 64, 1000)
+sim = ff.Simulation(robot, law=law)
+rng = np.random.default_rng(0)
+qpos = np.repeat(sim.place()[None], count, axis=0)
+qpos[:, 2] += rng.uniform(0.0, 0.01, count) * np.arange(count)
+qvel = np.zeros((count, sim.robot.model.nv))
+qvel[:, 0] = 0.3 * simulated
+controller = None if simulated else "posture"
+worlds = [ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, **options)
+          for device, options in (("cpu", {}), ("cuda", {"precision": precision}))]
+recordings = [one.run(steps * sim.dt, controller=controller, record=[1])[1] for one in worlds]
+cpu, gpu = worlds
+worst = {"qpos": float(np.abs(gpu._engine.host("qpos") - cpu.qpos).max())}
+worst["recording"] = float(np.abs(recordings[0].qpos - recordings[1].qpos).max())
+worst["force"] = float(cpu.force[:, :, 2].sum(axis=1).max())
+gpu.reset(np.arange(count) == 0)
+worst["reset"] = float(np.abs(gpu._engine.host("qpos")[0] - qpos[0]).max())
+worst["kept"] = float(np.abs(gpu._engine.host("qpos")[1] - cpu.qpos[1]).max())
+worst["unsolved"] = int(gpu.unsolved.sum())
+print(json.dumps(worst))
+"""
+
+TUMBLING = """
+import json, sys
+import numpy as np
+import footfall as ff
+from footfall.solve.contact_guess import MISSES
+
+sim = ff.Simulation("brick", law=ff.law(json.loads(sys.argv[1])), body_contacts=False)
+qpos, qvel = sim.place()[None], np.array([[0.4, -0.2, 0.0, 1.5, 1.0, 0.5]])
+worlds = [ff.Worlds(sim, 1, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda")]
+cpu, gpu = worlds
+worst, forces, slid, missed = 0.0, 0.0, False, 0
+for _ in range(int(sys.argv[2])):
+    for one in worlds:
+        one.step(n=2)
+    worst = max(worst, float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
+    slid = slid or bool((cpu.mode == 2).any())
+    missed += int((gpu.read("memory")[..., MISSES] > 0.0).any())
+    forces = max(forces, float(cpu.force[:, :, 2].sum(axis=1).max()))
+unsolved = int(gpu.unsolved.sum())
+print(json.dumps({"worst": worst, "slid": slid, "force": forces, "unsolved": unsolved, "missed": missed}))
+"""
+
+LYING = """
+import json, sys
+import mujoco
+import numpy as np
+import footfall as ff
+
+law, how = sys.argv[1:3]
+robot, count, steps, more = {
+    "simulated": ("brick", 2, 6, 6),
+    "falls": ("spatial-biped", 64, 200, 200),
+    "lies": ("spatial-biped", 64, 19, 5),
+}[how]
+sim, rng = ff.Simulation(robot, law=law), np.random.default_rng(0)
+qpos, qvel = np.repeat(sim.place()[None], count, axis=0), np.zeros((count, sim.robot.model.nv))
+if how == "simulated":  # on its back, and on a side
+    qpos[:, 3:7] = (0.0, 1.0, 0.0, 0.0), (0.5**0.5, 0.5**0.5, 0.0, 0.0)
+    qvel[:, :3] = 0.3, 0.0, -1.0
+elif how == "falls":
+    qvel[:] = rng.normal(scale=0.5, size=qvel.shape)
+else:  # 5 mm above the ground, any side down
+    turn = rng.normal(size=(count, 4))
+    qpos[:, 3:7] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    model = sim.robot.model
+    data = mujoco.MjData(model)
+    for row in qpos:
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        box, down = model.geom_aabb, data.geom_xmat[:, 6:]
+        low = data.geom_xpos[:, 2] + (down * box[:, :3]).sum(axis=1) - (np.abs(down) * box[:, 3:]).sum(axis=1)
+        row[2] += 0.005 - low[model.geom_bodyid > 0].min()
+cpu, gpu = (ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
+found = {"qpos": 0.0, "body_force": 0.0, "recording": 0.0, "lying": 0, "unsolved": 0}
+for _ in range(5):
+    recordings = [one.run(steps * sim.dt, record=[0])[0] for one in (cpu, gpu)]
+    beside = gpu._engine.host("beside")
+    totals = [rec.force.sum(axis=1) for rec in recordings]
+    found["qpos"] = max(found["qpos"], float(np.abs(gpu.read("qpos") - cpu.qpos).max()))
+    found["body_force"] = max(found["body_force"], float(np.abs(beside - cpu.body_force).max()))
+    found["recording"] = max(found["recording"], float(np.abs(totals[0] - totals[1]).max()))
+    found["lying"] = max(found["lying"], int((beside[:, 2] > 1.0).sum()))
+for one in (cpu, gpu):
+    one.reset(np.arange(count) == 0)
+    one.step(n=more)
+found["again"] = float(np.abs(gpu.read("qpos") - cpu.qpos).max())
+found["weight"], found["unsolved"] = sim.robot.weight, int(gpu.unsolved.sum())
+print(json.dumps(found))
+"""
+
+LAID = """
+import json, sys
+import numpy as np
+import footfall as ff
+from footfall.study.world_speeds import world_robot
+
+sim = ff.Simulation(world_robot("humanoid"), law=sys.argv[1])
+qpos = sim.place()[None].copy()
+qpos[0, 2], qpos[0, 3:7] = 0.5, (0.5**0.5, 0.0, -(0.5**0.5), 0.0)
+down = ff.Worlds(sim, 1, qpos=qpos, fall=0.0)
+down.step(n=int(sys.argv[2]))
+where = {"qpos": down.qpos.copy(), "qvel": down.qvel.copy(), "fall": 0.0}
+cpu, gpu = (ff.Worlds(sim, 1, device=device, **where) for device in ("cpu", "cuda"))
+speed, force, feet, load = 0.0, 0.0, 0.0, 0.0
+for _ in range(4):
+    for one in (cpu, gpu):
+        one.step(n=1)
+    speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
+    force = max(force, float(np.abs(gpu.read("beside") - cpu.body_force).max()))
+    feet, load = max(feet, float(cpu.force[:, :, 2].sum())), max(load, float(cpu.body_force[0, 2]))
+found = {"speed": speed, "force": force, "feet": feet, "load": load, "unsolved": int(gpu.unsolved.sum())}
+print(json.dumps(found | {"weight": sim.robot.weight}))
+"""
+
+TILTED = """
+import json, sys
+import numpy as np
+import footfall as ff
+
+sim = ff.Simulation("brick", law=sys.argv[1], ground=ff.Ground.plane(friction=5.0), body_contacts=False)
+qpos = np.repeat(sim.place()[None], 2, axis=0)
+tilt = np.array([[1e-4, 2e-4, 0.0], [1e-3, -5e-4, 0.0]])
+qpos[:, 3], qpos[:, 4:7] = np.sqrt(1.0 - (tilt**2).sum(axis=1)), tilt
+qpos[:, 2] += np.abs(tilt).sum(axis=1)
+qvel = np.zeros((2, 6))
+qvel[:, 2] = -0.2
+cpu, gpu = (ff.Worlds(sim, 2, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
+speed, force, some = 0.0, 0.0, False
+for _ in range(9):
+    for one in (cpu, gpu):
+        one.step(n=1)
+    speed = max(speed, float(np.abs(gpu.read("qvel") - cpu.qvel).max()))
+    force = max(force, float(np.abs(gpu.read("force") - cpu.force).max()))
+    carry = (cpu.force[:, :, 2] > 0.0).sum(axis=1)
+    some = some or bool(((0 < carry) & (carry < 4)).any())
+standing = int((cpu.force[:, :, 2] > 0.1).sum())
+unsolved = int(gpu.unsolved.sum())
+print(json.dumps({"speed": speed, "force": force, "some": some, "standing": standing, "unsolved": unsolved}))
+"""
+
+TOGETHER = """
+import json, math
+import numpy as np
+import footfall as ff
+from footfall.compiled.gpu import Device, cuda as find_cuda
+from footfall.solve import cone_residual
+from footfall.solve.together import desk as module, newton
+from footfall.solve.together.desk import WHOLE, Desk, desk_shapes
+
+cuda = module.cuda = find_cuda()
+solve, STAGES = Device().function(newton.newton_together), newton.STAGES
+
+@cuda.jit
+def entry(desk, points, feet, found):
+    stage, lowest = 0, math.inf
+    while stage < STAGES:
+        stage, lowest = solve(cuda.threadIdx.x, points, feet, stage, STAGES, lowest, 100, desk)
+    if cuda.threadIdx.x == 0:
+        found[0] = lowest
+
+worst, solved, sliding = 0.0, 0, 0
+for feet in (1, 2):
+    rng = np.random.default_rng(feet)
+    points = feet + 1
+    shapes = desk_shapes(points, feet)
+    desk = Desk(*(np.zeros(shapes[name], np.int64 if name in WHOLE else float) for name in Desk._fields))
+    foot = np.minimum(np.arange(points), feet - 1)
+    root = rng.normal(size=(6 * feet, 6 * feet))
+    rows, W = rng.normal(size=(3 * points, 6)), np.zeros((3 * points, 6 * feet))
+    for e in range(3 * points):
+        W[e, 6 * foot[e // 3] : 6 * foot[e // 3] + 6] = rows[e]
+    free = rng.normal(size=(points, 3))
+    free[:, 2] -= 1.0
+    desk.mobility[:, :-1], desk.rows[:], desk.free[:], desk.dynamic[:] = root @ root.T, rows, free.ravel(), 0.4
+    desk.foot[:], desk.owner[:] = np.repeat(foot, 3), np.repeat(np.arange(feet), 6)
+    desk.begin[:] = np.searchsorted(foot, np.arange(feet + 1))
+    found = np.zeros(1)
+    entry[1, 32](desk, points, feet, found)
+    z = desk.best.reshape(points, 3)
+    solved += int(found[0] < 1e-6)
+    sliding += int((np.hypot(z[:, 0], z[:, 1]) > 0.39 * z[:, 2]).sum())
+    worst = max(worst, cone_residual(W @ root @ root.T @ W.T, free, np.full(points, 0.4), z) / np.abs(z).max())
+print(json.dumps({"worst": worst, "solved": solved, "sliding": sliding}))
+"""
+
+HELD_TWICE = """
+import json
+import numpy as np
+from footfall.compiled.gpu import Device, cuda as find_cuda
+from footfall.solve.contacts import STICK
+from footfall.solve.together import desk as module, guess
+from footfall.solve.together.algebra import eliminate_together
+from footfall.solve.together.large import LARGE_WHOLE, LargeDesk, eliminate_many, large_shapes, solve_reduced_of_many
+
+cuda = module.cuda = find_cuda()
+stand_ins = {eliminate_together: eliminate_many, guess.solve_reduced: solve_reduced_of_many}
+solve = Device(replaced=stand_ins).function(guess.least_forces)
+
+@cuda.jit
+def entry(desk, points, feet, found):
+    if solve(cuda.threadIdx.x, points, feet, desk):
+        found[cuda.threadIdx.x] = 1
+
+worst, agreed = 0.0, 0
+feet, of_each, dofs = 3, 2, 7
+points = feet * of_each
+for seed in range(2):
+    rng = np.random.default_rng(seed)
+    kinds = {name: np.int64 if name in LARGE_WHOLE else float for name in LargeDesk._fields}
+    desk = LargeDesk(**{name: np.zeros(shape, kinds[name]) for name, shape in large_shapes(points, feet).items()})
+    foot = np.repeat(np.arange(feet), of_each)
+    J = rng.normal(size=(6 * feet, dofs))
+    rows, W = np.zeros((3 * points, 6)), np.zeros((3 * points, 6 * feet))
+    for i in range(points):
+        arm = rng.normal(size=3)
+        for k, axis in enumerate(np.eye(3)):
+            rows[3 * i + k] = *axis, *np.cross(arm, axis)
+            W[3 * i + k, 6 * foot[i] : 6 * foot[i] + 6] = rows[3 * i + k]
+    G = W @ J @ J.T @ W.T
+    free = G @ rng.normal(size=3 * points)
+    desk.mobility[:, :-1], desk.rows[:], desk.free[:], desk.kind[:] = J @ J.T, rows, free, STICK
+    desk.foot[:], desk.owner[:] = np.repeat(foot, 3), np.repeat(np.arange(feet), 6)
+    desk.begin[:] = of_each * np.arange(feet + 1)
+    found = np.zeros(32)
+    entry[1, 32](desk, points, feet, found)
+    least = -np.linalg.pinv(G, rcond=1e-10) @ free
+    worst = max(worst, float(np.abs(desk.force - least).max() / np.abs(least).max()))
+    agreed += int(found.sum())
+print(json.dumps({"worst": worst, "agreed": agreed, "rank": int(np.linalg.matrix_rank(G)), "held": 5 * feet}))
+"""
+
+TOO_MANY = """
+import json
+import footfall as ff
+
+sim = ff.Simulation(ff.load_robot("spatial-biped").with_points((8, 8)), law="time-stepping")
+try:
+    ff.Worlds(sim, 1, device="cuda")
+except ff.FootfallError as error:
+    print(json.dumps({"message": str(error)}))
+"""
