@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from commands import HOME, footfall_process, one_line
 import footfall
 from footfall.cli import COMMANDS, main
 from footfall.cli.shared import result
+from footfall.cli.shared.options import described_fields
 from footfall.contact import law_class, laws
+from footfall.control import controller_class, controllers
 from footfall.recording import load_recording
 from footfall.robot import load_robot, robots
 
@@ -174,6 +177,12 @@ def test_laws_lists_them_all_with_their_options(capsys):
 def test_every_option_of_a_law_says_what_it_is(name, capsys):
     main(["laws", name, "--json"])
     assert [one["name"] for one in json.loads(capsys.readouterr().out)["options"] if not one["note"]] == []
+
+
+@pytest.mark.parametrize("name", controllers())
+def test_every_option_of_a_controller_says_what_it_is(name):
+    controller = controller_class(name)
+    assert {one.name for one in fields(controller)} == set(described_fields(controller))
 
 
 @pytest.mark.parametrize("name", laws())

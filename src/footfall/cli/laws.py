@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.options import field_comments
+from footfall.cli.shared.options import described_fields
 from footfall.cli.shared.output import print_facts, print_json, print_table, print_text, without_markup
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def describe(law: type[Law]) -> dict[str, Any]:
 
 
 def _options(law: type[Law]) -> list[dict[str, Any]]:
-    notes = field_comments(law)
+    notes = described_fields(law)
     return [
         {
             "name": one.name,
@@ -87,7 +87,8 @@ def _show_all(found: list[type[Law]], *, long: bool, json: bool) -> None:
 
 def _show_one(law: type[Law], *, json: bool) -> None:
     module = sys.modules.get(law.__module__)
-    texts = [inspect.getdoc(module) or "" if module and law.__module__ != "types" else "", inspect.getdoc(law) or ""]
+    about_law = (inspect.getdoc(law) or "").partition("\nAttributes:\n")[0].rstrip()  # its options are a table below
+    texts = [inspect.getdoc(module) or "" if module and law.__module__ != "types" else "", about_law]
     described = describe(law)
     if json:
         print_json(described | {"documentation": "\n\n".join(filter(None, texts))})

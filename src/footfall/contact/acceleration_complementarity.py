@@ -286,10 +286,14 @@ class AccelerationComplementarity(EventLaw):
     row one in ten is tried otherwise. So is one in which a point in contact comes over an edge of the ground, as
     between the cells of a height field, and one whose forces are not found, have no bounds or, as means, are none that
     a point can have. A foot that starts inside the ground stays as deep as it is.
+
+    Attributes:
+        restitution: Newton's, of each point's normal velocity.
+        tolerance: of the integration between events.
     """
 
-    restitution: float = 0.0  # Newton's, of each point's normal velocity
-    tolerance: float = 1e-9  # of the integration between events
+    restitution: float = 0.0
+    tolerance: float = 1e-9
 
     name = "acceleration-complementarity"
     citation = "Bravo and Rengifo 2021, eq. 15-22; Fischer 1992; Painleve 1895; Kane and Levinson 1985"

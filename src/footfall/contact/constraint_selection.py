@@ -225,17 +225,28 @@ class ConstraintSelection(CoupledLaw):
     either is not, where other bodies than feet touch the ground, and in the rare step in which the search finds no
     state, every contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as
     if it were level: while one lands askew, within a step, they are off by its slope.
+
+    Attributes:
+        d: m, depth from which a vertex must be clamped, and height from which it is free.
+        a_t: m/s2, upward acceleration beyond which a vertex leaves.
+        v_t: m/s, downward speed below which a vertex may leave.
+        mode: search until no rule is broken, or predict at a fixed cost.
+        cop_rule: a rotation is let go when the centre of pressure reaches the edge.
+        pull: N, that a vertex may pull where cop_rule is off.
+        warm: searches begin with the last state.
+        alpha: 1/s, Baumgarte's gain of velocities; left out, they end within a step.
+        beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
 
-    d: float = 1e-3  # m, depth from which a vertex must be clamped, and height from which it is free
-    a_t: float = 0.1  # m/s2, upward acceleration beyond which a vertex leaves
-    v_t: float = 0.1  # m/s, downward speed below which a vertex may leave
-    mode: Literal["exact", "one-step"] = "exact"  # search until no rule is broken, or predict at a fixed cost
-    cop_rule: bool = True  # a rotation is let go when the centre of pressure reaches the edge
-    pull: float = 0.0  # N, that a vertex may pull where cop_rule is off
-    warm: bool = True  # searches begin with the last state
-    alpha: float | None = None  # 1/s, Baumgarte's gain of velocities; left out, they end within a step
-    beta: float | None = None  # 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps
+    d: float = 1e-3
+    a_t: float = 0.1
+    v_t: float = 0.1
+    mode: Literal["exact", "one-step"] = "exact"
+    cop_rule: bool = True
+    pull: float = 0.0
+    warm: bool = True
+    alpha: float | None = None
+    beta: float | None = None
 
     name = "constraint-selection"
     citation = "Moraud, Hale and Cheng 2008"

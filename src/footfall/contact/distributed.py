@@ -205,22 +205,38 @@ class Distributed(OnElasticLayer, CoupledLaw):
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
     holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.
+
+    Attributes:
+        kn: N/m^alpha per point, normal stiffness; left out, the paper's for this load and size.
+        mun: N s/m^(1 + beta) per point, normal damping; left out, the paper's for this load.
+        kt: N/m per point, stiffness of adherence; left out, the paper's for this load.
+        mut: N s/m per point, damping of adherence; left out, the paper's for this load.
+        alpha: exponent of the depth in the spring.
+        beta: exponent of the depth in the damper.
+        mu_ts: N s/m, viscous part of sliding friction.
+        t_slide: s, blending from adherence to sliding.
+        t_stick: s, blending from sliding to adherence.
+        criterion: whose resultant must leave the cone for points to slide.
+        rest_penetration: m, when the robot stands: in place of kn.
+        damping_ratio: of the robot bouncing on all its points, at rest depth: in place of mun.
+        restitution: of the robot landing on all its points: in place of mun.
+        impact_speed: m/s, at which the restitution holds.
     """
 
-    kn: float | None = None  # N/m^alpha per point, normal stiffness; left out, the paper's for this load and size
-    mun: float | None = None  # N s/m^(1 + beta) per point, normal damping; left out, the paper's for this load
-    kt: float | None = None  # N/m per point, stiffness of adherence; left out, the paper's for this load
-    mut: float | None = None  # N s/m per point, damping of adherence; left out, the paper's for this load
-    alpha: float = 1.2  # exponent of the depth in the spring
-    beta: float = 0.02  # exponent of the depth in the damper
-    mu_ts: float | None = None  # N s/m, viscous part of sliding friction
-    t_slide: float = 0.01  # s, blending from adherence to sliding
-    t_stick: float = 0.01  # s, blending from sliding to adherence
-    criterion: Literal["foot", "point"] = "foot"  # whose resultant must leave the cone for points to slide
-    rest_penetration: float | None = None  # m, when the robot stands: in place of kn
-    damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth: in place of mun
-    restitution: float | None = None  # of the robot landing on all its points: in place of mun
-    impact_speed: float = 1.0  # m/s, at which the restitution holds
+    kn: float | None = None
+    mun: float | None = None
+    kt: float | None = None
+    mut: float | None = None
+    alpha: float = 1.2
+    beta: float = 0.02
+    mu_ts: float | None = None
+    t_slide: float = 0.01
+    t_stick: float = 0.01
+    criterion: Literal["foot", "point"] = "foot"
+    rest_penetration: float | None = None
+    damping_ratio: float | None = None
+    restitution: float | None = None
+    impact_speed: float = 1.0
 
     name = "distributed"
     citation = "Bruneau and Ouezdou 1999, eq. 16-41"

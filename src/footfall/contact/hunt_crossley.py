@@ -61,16 +61,26 @@ class HuntCrossley(FrictionalLaw):
     from neither, it grows no further than that.
 
     Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps.
+
+    Attributes:
+        friction: anchored, a spring from where a point stuck; regularised, viscous below a slip v_s; lugre, bristles.
+        k: N/m^alpha per point, stiffness; left out, from rest_penetration.
+        c: N s/m^(alpha + 1) per point, damping; left out, derived.
+        alpha: exponent of the depth; Hertz' for round bodies.
+        rest_penetration: m, depth when the robot stands.
+        damping_ratio: of the robot bouncing on all its points, at rest depth.
+        restitution: of the robot landing on all its points.
+        impact_speed: m/s, at which the restitution holds.
     """
 
-    friction: Literal["anchored", "regularised", "lugre"] = "regularised"  # spring, viscous, or bristles
-    k: float | None = None  # N/m^alpha per point, stiffness; left out, from rest_penetration
-    c: float | None = None  # N s/m^(alpha + 1) per point, damping; left out, derived
-    alpha: float = 1.5  # exponent of the depth; Hertz' for round bodies
-    rest_penetration: float = 1e-3  # m, depth when the robot stands
-    damping_ratio: float | None = None  # of the robot bouncing on all its points, at rest depth
-    restitution: float | None = None  # of the robot landing on all its points
-    impact_speed: float = 1.0  # m/s, at which the restitution holds
+    friction: Literal["anchored", "regularised", "lugre"] = "regularised"
+    k: float | None = None
+    c: float | None = None
+    alpha: float = 1.5
+    rest_penetration: float = 1e-3
+    damping_ratio: float | None = None
+    restitution: float | None = None
+    impact_speed: float = 1.0
 
     name = "hunt-crossley"
     citation = "Bruneau and Ouezdou 1999, eq. 15; Hunt and Crossley 1975"

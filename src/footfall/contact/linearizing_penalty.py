@@ -120,13 +120,20 @@ class LinearizingPenalty(CoupledLaw):
     (19)-(20) applied once. The paper has one friction coefficient; where the ground's static one is larger, a point
     that does not slide is held by it. The velocity gain is applied as ``(1 - exp(-kv dt)) / dt``, so that a step of any
     length decays velocities as (17) does.
+
+    Attributes:
+        kp: 1/s2, stiffness per unit mass, which leads a point to the depth eps.
+        kv: 1/s, damping per unit mass.
+        eps: m, depth at which points rest.
+        saturation: limits of forces that agree, or of each alone (19)-(20).
+        lead_back: with eps > 0: a point that touched and rises goes back to its depth (ours).
     """
 
-    kp: float = 500.0  # 1/s2, stiffness per unit mass, which leads a point to the depth eps
-    kv: float = 250.0  # 1/s, damping per unit mass
-    eps: float = 1e-6  # m, depth at which points rest
-    saturation: Literal["consistent", "paper"] = "consistent"  # limits of forces that agree, or of each alone (19)-(20)
-    lead_back: bool = True  # with eps > 0: a point that touched and rises goes back to its depth (ours)
+    kp: float = 500.0
+    kv: float = 250.0
+    eps: float = 1e-6
+    saturation: Literal["consistent", "paper"] = "consistent"
+    lead_back: bool = True
 
     name = "linearizing-penalty"
     citation = "Rengifo et al. 2009, eq. 17-20"

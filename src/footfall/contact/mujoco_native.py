@@ -28,12 +28,18 @@ class MujocoNative(Law):
     """MuJoCo's convex soft contact; options carry MuJoCo's names and defaults.
 
     Limitations: one friction coefficient, the ground's dynamic one; a point at rest under load creeps.
+
+    Attributes:
+        solref: time constant s and damping ratio (or -stiffness, -damping).
+        solimp: impedance over depth, m.
+        cone: of friction.
+        impratio: impedance of friction over that of the normal force.
     """
 
-    solref: tuple[float, float] = (0.02, 1.0)  # time constant s and damping ratio (or -stiffness, -damping)
-    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)  # impedance over depth, m
-    cone: Literal["pyramidal", "elliptic"] = "pyramidal"  # of friction
-    impratio: float = 1.0  # impedance of friction over that of the normal force
+    solref: tuple[float, float] = (0.02, 1.0)
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    cone: Literal["pyramidal", "elliptic"] = "pyramidal"
+    impratio: float = 1.0
 
     name = "mujoco"
     citation = "Todorov, Erez and Tassa 2012; the MuJoCo manual, chapter Computation"

@@ -59,15 +59,24 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
     is less for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
     ``damping_ratio``, for the mass each point carries, or, if those are ``None`` too, critical damping, less where the
     step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
+
+    Attributes:
+        k: N/m per point, stiffness; left out, from rest_penetration.
+        c: N s/m per point, damping; left out, from restitution or damping_ratio, or critical.
+        rest_penetration: m, depth when the robot stands.
+        damping_ratio: of the robot bouncing on all its points.
+        restitution: of the robot landing on all its points.
+        impact_speed: m/s, at which the restitution holds.
+        adhesive: keep the pulling force of eq. 2.
     """
 
-    k: float | None = None  # N/m per point, stiffness; left out, from rest_penetration
-    c: float | None = None  # N s/m per point, damping; left out, from restitution or damping_ratio, or critical
-    rest_penetration: float = 1e-3  # m, depth when the robot stands
-    damping_ratio: float | None = None  # of the robot bouncing on all its points
-    restitution: float | None = None  # of the robot landing on all its points
-    impact_speed: float = 1.0  # m/s, at which the restitution holds
-    adhesive: bool = False  # keep the pulling force of eq. 2
+    k: float | None = None
+    c: float | None = None
+    rest_penetration: float = 1e-3
+    damping_ratio: float | None = None
+    restitution: float | None = None
+    impact_speed: float = 1.0
+    adhesive: bool = False
 
     name = "spring-damper"
     citation = "Rengifo et al. 2009, eq. 2"

@@ -119,14 +119,22 @@ class TimeStepping(CoupledLaw):
     A foot that starts inside the ground stays as deep as it is, unless ``correction`` (0 to 1) leads it out. It rises
     with that share of the speed that its weight takes off in a step, ``g dt``, so that it stops at the surface and is
     not thrown: no energy is added but what the lift itself takes.
+
+    Attributes:
+        restitution: Newton's, of each point's normal velocity.
+        impact_friction: share of the ground's friction that points have in impacts.
+        impact_speed: m/s, beyond which a point that arrives is in an impact.
+        cone: Coulomb's cone, or one with facets.
+        facets: directions of friction of the polyhedral cone.
+        correction: 0 to 1, how fast a foot that starts inside the ground is led out.
     """
 
-    restitution: float = 0.0  # Newton's, of each point's normal velocity
-    impact_friction: float = 1.0  # share of the ground's friction that points have in impacts
-    impact_speed: float = 0.1  # m/s, beyond which a point that arrives is in an impact
-    cone: Literal["exact", "polyhedral"] = "exact"  # Coulomb's cone, or one with facets
-    facets: int = 8  # directions of friction of the polyhedral cone
-    correction: float = 0.0  # 0 to 1, how fast a foot that starts inside the ground is led out
+    restitution: float = 0.0
+    impact_friction: float = 1.0
+    impact_speed: float = 0.1
+    cone: Literal["exact", "polyhedral"] = "exact"
+    facets: int = 8
+    correction: float = 0.0
 
     name = "time-stepping"
     citation = "Bravo and Rengifo 2021, eq. 23-26; Stewart and Trinkle 1996; Anitescu and Potra 1997"

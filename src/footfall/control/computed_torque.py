@@ -38,9 +38,12 @@ RANK = 1e-9
 class ComputedTorque:
     """Follow a reference motion by computed torque.
 
-    ``kp`` (1/s2) and ``kv`` (1/s) are the gains of (38); errors decay like exp(-kv t / 2) for kv^2 = 4 kp. A phase of
-    the motion ends when its landing foot touches the ground (``on_touch``), or else by the clock alone. The part of a
-    phase beyond its duration in which a late touch-down is awaited is ``patience``.
+    Attributes:
+        motion: the reference motion.
+        kp: 1/s2, gain of positions in (38).
+        kv: 1/s, gain of velocities; errors decay like exp(-kv t / 2) for kv^2 = 4 kp.
+        on_touch: a phase of the motion ends when its landing foot touches the ground; else by the clock alone.
+        patience: part of a phase beyond its duration in which a late touch-down is awaited.
     """
 
     motion: ReferenceMotion

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GaitWalk:
-    """Walk at ``speed`` (m/s) by an optimised gait, or by that of the file ``gait`` (``footfall gait --out``).
+    """Walk by an optimised gait.
 
-    A gait that is neither shipped nor in the cache is optimised first. ``kp`` (1/s2) and ``kv`` (1/s) are those of
-    :class:`~footfall.control.computed_torque.ComputedTorque`. For planar bipeds; a run starts in the middle of a walk.
+    A gait that is neither shipped nor in the cache is optimised first. For planar bipeds; a run starts in the middle of
+    a walk.
+
+    Attributes:
+        speed: m/s.
+        gait: file of a gait (``footfall gait --out``), in place of the one for this speed.
+        kp: 1/s2, gain of positions, as of :class:`ComputedTorque`.
+        kv: 1/s, gain of velocities.
     """
 
     speed: float = 0.5

@@ -21,21 +21,29 @@ from footfall.robot import Robot
 class HumanWalk:
     """The measured human walk, on a robot ``hanavan`` with ``assist``, in space or in the plane.
 
-    Without ``law`` the motion is that on hard ground; given a law of springs and dampers (and the step ``dt`` in s that
-    its defaults depend on), the feet sink into the ground as their load wants it. How much the motors on the pelvis
-    helped, :func:`footfall.measure.assistance` measures.
+    How much the motors on the pelvis helped, :func:`footfall.measure.assistance` measures.
 
     Limitations: made for level ground; on stones of a centimetre or so it stays up.
+
+    Attributes:
+        law: a law of springs and dampers, into which the feet sink as their load wants it; left out, hard ground.
+        dt: s, step of the simulation, for defaults of the law.
+        kp: N m/rad, stiffness of the joints.
+        upright: N m/rad, of the moment on the pelvis.
+        upright_damping: N m s/rad.
+        push_damping: N s/m, of the push on the pelvis against wrong speed.
+        forces: fit the motion to the measured ground forces too, or to the markers alone.
+        data: another person's walk: a table of ``footfall human-walk``, or a recording's folder.
     """
 
     law: Law | None = None
-    dt: float = 1e-4  # s, step of the simulation, for defaults of the law
-    kp: float = 1000.0  # N m/rad, stiffness of the joints
-    upright: float = 1000.0  # N m/rad, of the moment on the pelvis
-    upright_damping: float = 100.0  # N m s/rad
-    push_damping: float = 200.0  # N s/m, of the push on the pelvis against wrong speed
-    forces: bool = True  # fit the motion to the measured ground forces too, or to the markers alone
-    data: str | None = None  # another person's walk: a table of ``footfall human-walk``, or a recording's folder
+    dt: float = 1e-4
+    kp: float = 1000.0
+    upright: float = 1000.0
+    upright_damping: float = 100.0
+    push_damping: float = 200.0
+    forces: bool = True
+    data: str | None = None
 
     @staticmethod
     def pointer() -> Any:

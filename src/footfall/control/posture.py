@@ -46,14 +46,19 @@ def _posture(time, qpos, qvel, ctrl, gains):
 class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.
 
-    ``target`` (nq,) is the posture; left out, the robot's home, on a slope with the soles along the ground and the
-    weight over the feet (see :mod:`footfall.control.body.stance`), which is also where a run starts. ``kp`` (N m/rad
-    or N/m) and ``kd`` (N m s/rad or N s/m) are one number or one per actuator. Left out, ``kp`` is three times the
-    weight times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; more, by
-    factors of two, where springs in the legs or narrow feet leave the stance too soft; and ``kd = kp * 0.05 s``. Both
-    are less where the step is too long for the inertia of a joint. Springs of joints without motors are loaded in the
-    posture, where it is left out, and motors make way for them. Motors on a root that goes about
-    (``robot.root_motors``) stay idle.
+    A posture that is left out is the robot's home, on a slope with the soles along the ground and the weight over the
+    feet (see :mod:`footfall.control.body.stance`), and a run starts in it. ``kp`` left out is three times the weight
+    times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; more, by factors of
+    two, where springs in the legs or narrow feet leave the stance too soft; and ``kd = kp * 0.05 s``. Both are less
+    where the step is too long for the inertia of a joint. Springs of joints without motors are loaded in the posture,
+    where it is left out, and motors make way for them. Motors on a root that goes about (``robot.root_motors``) stay
+    idle.
+
+    Attributes:
+        target: (nq,) the posture; left out, the robot's home.
+        kp: N m/rad or N/m, stiffness, one number or one per actuator.
+        kd: N m s/rad or N s/m, damping, the same.
+        gravity_compensation: add the torques that carry the weight in the posture.
     """
 
     target: Sequence[float] | None = None

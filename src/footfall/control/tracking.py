@@ -67,13 +67,16 @@ def _tracking(time, qpos, qvel, ctrl, gains):
 
 @dataclass(frozen=True)
 class Tracking:
-    """Follow a reference motion.
+    """Follow a reference motion by joint PD, helped by motors on the root where the robot has them.
 
-    ``reference`` is a :class:`~footfall.gait.periodic.PeriodicMotion` or a function of the robot that gives one. ``kp``
-    (N m/rad) is the stiffness of the joints, ``kd`` (N m s/rad) their damping, one number each or one per joint motor;
-    left out, ``kd`` is critical for the inertia of each joint, or less where the step is too long for it. ``assist``
-    holds stiffness (N/m) and damping (N s/m) of the level pushes on the root, ``assist_turn`` (N m/rad, N m s/rad) of
-    the turns, ``assist_lift`` (N/m, N s/m) of the vertical push.
+    Attributes:
+        reference: a :class:`~footfall.gait.periodic.PeriodicMotion`, or a function of the robot that gives one.
+        kp: N m/rad, stiffness of the joints, one number or one per joint motor.
+        kd: N m s/rad, their damping; left out, critical for the inertia of each joint, or less where the step is too
+            long.
+        assist: N/m and N s/m, stiffness and damping of the level pushes on the root.
+        assist_turn: N m/rad and N m s/rad, of the turns.
+        assist_lift: N/m and N s/m, of the vertical push.
     """
 
     reference: PeriodicMotion | Callable[[Robot], PeriodicMotion]

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import MISSING, field, fields, make_dataclass
 from importlib import import_module
-from inspect import getdoc, getsource
+from inspect import cleandoc, getdoc
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import tyro
 
 from footfall.cli.shared.grounds import ground_options
 from footfall.cli.shared.help import described
+from footfall.cli.shared.output import without_markup
 from footfall.cli.shared.own_files import is_own
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command")
 
-#: A field of a dataclass with a comment on its line.
-_COMMENTED = re.compile(r"^    (\w+): [^#\n]*  # (.+)$", re.MULTILINE)
+#: In the section ``Attributes`` of a docstring: a name, and what it is in one line or several that are set in further.
+_ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n     .+)*)", re.MULTILINE)
 
 
 def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
@@ -60,12 +60,13 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
     return make_dataclass("Command", added, bases=(command,), frozen=True, kw_only=True)
 
 
-def field_comments(of: type) -> dict[str, str]:
-    """The comments beside the fields of a dataclass and of what it inherits, by field: they are the help of options."""
+def described_fields(of: type) -> dict[str, str]:
+    """What the docstrings of a dataclass and of what it inherits say of each field: it is the help of an option."""
     found: dict[str, str] = {}
     for one in reversed(of.__mro__):
-        with suppress(OSError, TypeError):  # a law made from a function has no class in any file
-            found |= dict(_COMMENTED.findall(getsource(one)))
+        attributes = cleandoc(one.__doc__ or "").partition("\nAttributes:\n")[2]
+        for name, text in _ATTRIBUTE.findall(attributes):
+            found[name] = without_markup(" ".join(text.split())).removesuffix(".")
     return found
 
 
@@ -86,8 +87,8 @@ def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
 
 
 def _of_law(law: type[Law]) -> type:
-    """The options of a law; the comments beside them are their help, and ``make`` gives the law."""
-    hints, notes = get_type_hints(law), field_comments(law)
+    """The options of a law; their docstrings are their help, and ``make`` gives the law."""
+    hints, notes = get_type_hints(law), described_fields(law)
     added = []
     for one in fields(law):
         default = {} if one.default is MISSING else {"default": one.default}
@@ -101,11 +102,11 @@ def _of_law(law: type[Law]) -> type:
 
 
 def _typeable(controller: type, taken: set[str]) -> type:
-    """Those options of a controller that can be typed, numbers and names; the comments beside them are their help.
+    """Those options of a controller that can be typed, numbers and names; their docstrings are their help.
 
     Names that are not ``taken`` by the command can be typed alone.
     """
-    hints, notes = get_type_hints(controller), field_comments(controller)
+    hints, notes = get_type_hints(controller), described_fields(controller)
     added = []
     for one in fields(controller):
         if hints[one.name] in (int, float, str, bool, float | None, str | None):

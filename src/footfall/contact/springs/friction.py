@@ -97,16 +97,27 @@ def tangential_force(slip, velocity, memory, normal, p):
 
 @dataclass(frozen=True, kw_only=True)
 class FrictionalLaw(PointLaw):
-    """A point law with a choice of friction; see :mod:`footfall.contact.springs.friction`."""
+    """A point law with a choice of friction; see :mod:`footfall.contact.springs.friction`.
 
-    friction: Literal["anchored", "regularised", "lugre"] = "anchored"  # spring, viscous, or bristles
-    kt: float | None = None  # N/m per point, tangential stiffness, left out the normal one: anchored
-    ct: float | None = None  # N s/m per point, tangential damping, left out the normal one: anchored
-    v_s: float | None = None  # m/s, slip at which friction is full, left out the least that is stable: regularised
-    v_stribeck: float | None = None  # m/s, the Stribeck speed; left out, the coefficient jumps
-    sigma0: float | None = None  # 1/m, stiffness of the bristles per unit load: lugre
-    sigma1: float | None = None  # s/m, damping of the bristles per unit load: lugre
-    sigma2: float = 0.0  # s/m, viscous friction per unit load: lugre
+    Attributes:
+        friction: anchored, a spring from where a point stuck; regularised, viscous below a slip v_s; lugre, bristles.
+        kt: N/m per point, tangential stiffness, left out the normal one: anchored.
+        ct: N s/m per point, tangential damping, left out the normal one: anchored.
+        v_s: m/s, slip at which friction is full, left out the least that is stable: regularised.
+        v_stribeck: m/s, the Stribeck speed; left out, the coefficient jumps.
+        sigma0: 1/m, stiffness of the bristles per unit load: lugre.
+        sigma1: s/m, damping of the bristles per unit load: lugre.
+        sigma2: s/m, viscous friction per unit load: lugre.
+    """
+
+    friction: Literal["anchored", "regularised", "lugre"] = "anchored"
+    kt: float | None = None
+    ct: float | None = None
+    v_s: float | None = None
+    v_stribeck: float | None = None
+    sigma0: float | None = None
+    sigma1: float | None = None
+    sigma2: float = 0.0
 
     memory_size = MEMORY_SIZE
 

@@ -67,35 +67,55 @@ class Balance:
     the paper's have; for a robot of its size (50 kg, centre of mass at 0.66 m) they are the paper's, but for the
     horizontal damping, which is larger here. ``floor`` left out is the same share of the weight per contact point as in
     the paper. Servos are given the target that makes the wanted torque; loops and springs between trunk and feet carry
-    their part. ``com`` and
-    ``orientation`` are functions of time that give (3,) numbers: how far the centre of mass shall be from its place at
-    the start (m, world frame), and the rotation vector (rad, world frame) of the trunk from its orientation there.
-    ``contacts`` are points besides those of the feet, as of a hand on a rail.
+    their part.
+
+        push = ff.Push("trunk", force=(0, 70, 0), start=0.5, duration=0.05)
+        rec = ff.Simulation("torque-biped").run(2.0, controller=Balance(), pushes=push)
 
     Records ``commanded_force`` (one row per contact point, those of the feet first), ``desired_wrench``,
     ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Warnings: ``infeasible`` where the contacts cannot
     give the wrench (the nearest they can give is used), ``saturated`` where a motor cannot give its torque,
     ``unreachable`` where the robot could not stand at its reference or stays away from it, ``fallen``, after which
     the motors are off.
+
+    Attributes:
+        kh: N/m, horizontal stiffness, 1.2 m g/h.
+        kv: N/m, vertical stiffness, 4.0 m g/h.
+        damping_h: damping ratio of the horizontal motion; 0.8 in the paper, with which pushes topple sooner.
+        damping_v: damping ratio of the vertical motion.
+        kr: N m/rad, stiffness of the trunk's orientation, 1.0 I g/h.
+        dr: N m s/rad, its damping, 1.9 I sqrt(g/h).
+        alpha1: weight of the force, eq. (18).
+        alpha2: weight of the torque.
+        alpha3: weight of the contact forces' norm.
+        floor: N, least normal force at every point, 0.065 of the weight / points.
+        sides: of the friction pyramid.
+        friction: coefficient the forces keep to, the ground's dynamic one if left out.
+        trunk: body whose orientation is kept, the root if left out.
+        com: function of time (s): how far the centre of mass shall be from its place at the start, (3,) m, world frame.
+        orientation: function of time (s): the rotation vector of the trunk from its orientation at the start, (3,) rad,
+            world frame.
+        contacts: points besides those of the feet, as of a hand on a rail.
+        hold_limbs: lead feet in the air back, keep arms and waist in their pose: ours; False is the paper's.
     """
 
-    kh: float | None = None  # N/m, horizontal stiffness, 1.2 m g/h
-    kv: float | None = None  # N/m, vertical stiffness, 4.0 m g/h
-    damping_h: float = 1.15  # damping ratio of the horizontal motion; 0.8 in the paper, with which pushes topple sooner
-    damping_v: float = 0.2  # damping ratio of the vertical motion
-    kr: float | None = None  # N m/rad, stiffness of the trunk's orientation, 1.0 I g/h
-    dr: float | None = None  # N m s/rad, its damping, 1.9 I sqrt(g/h)
-    alpha1: float = 1.0  # weight of the force, eq. (18)
-    alpha2: float = 1e-3  # weight of the torque
-    alpha3: float = 1e-6  # weight of the contact forces' norm
-    floor: float | None = None  # N, least normal force at every point, 0.065 of the weight / points
-    sides: int = 4  # of the friction pyramid
-    friction: float | None = None  # coefficient the forces keep to, the ground's dynamic one if left out
-    trunk: str | None = None  # body whose orientation is kept, the root if left out
+    kh: float | None = None
+    kv: float | None = None
+    damping_h: float = 1.15
+    damping_v: float = 0.2
+    kr: float | None = None
+    dr: float | None = None
+    alpha1: float = 1.0
+    alpha2: float = 1e-3
+    alpha3: float = 1e-6
+    floor: float | None = None
+    sides: int = 4
+    friction: float | None = None
+    trunk: str | None = None
     com: Callable[[float], Any] | None = None
     orientation: Callable[[float], Any] | None = None
     contacts: Sequence[Contact] = ()
-    hold_limbs: bool = True  # lead feet in the air back, keep arms and waist in their pose: ours; False is the paper's
+    hold_limbs: bool = True
 
     def __post_init__(self) -> None:
         for name in ("kh", "kv", "damping_h", "damping_v", "kr", "dr"):

@@ -43,7 +43,7 @@ ROOM = 1024
 
 @dataclass(frozen=True)
 class Follow:
-    """Follow a motion of root and joints: a file (see :mod:`footfall.files.joint_motion`) or a ``JointMotion``.
+    """Follow a motion of root and joints by whole-body control.
 
     A run starts in the first sample and lasts as long as the motion. For robots whose every joint has a motor or a
     servo, on any number of feet. Motors between the world and the root (``footfall.assisted``), if there are any, help
@@ -53,13 +53,20 @@ class Follow:
     Warnings: ``unsolved``, ``fallen``, after which the motors only brake.
 
     Limitations: made for level ground; steps are taken where the motion has them and not where a fall could be stopped.
+
+    Attributes:
+        motion: a file (see :mod:`footfall.files.joint_motion`) or a ``JointMotion``.
+        speed: of the motion: 0.5 takes twice as long.
+        cutoff: Hz, of the filter that smooths the samples.
+        friction: coefficient the forces keep to, 0.8 of the ground's if left out.
+        help_weight: what help on the root costs.
     """
 
     motion: str | Path | JointMotion
-    speed: float = 1.0  # of the motion: 0.5 takes twice as long
-    cutoff: float = 6.0  # Hz, of the filter that smooths the samples
-    friction: float | None = None  # coefficient the forces keep to, 0.8 of the ground's if left out
-    help_weight: float = HELP_WEIGHT  # what help on the root costs
+    speed: float = 1.0
+    cutoff: float = 6.0
+    friction: float | None = None
+    help_weight: float = HELP_WEIGHT
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002

@@ -60,17 +60,28 @@ class QuadrupedWalk:
 
     Records ``com``, ``com_velocity``, ``commanded_force`` and ``phase`` (cycles). Warnings: ``fallen``, after which the
     motors are off, and ``saturated``.
+
+    Attributes:
+        speed: m/s, forward.
+        sideways: m/s, to the left.
+        turn: rad/s, to the left.
+        gait: trot or crawl.
+        steps: swings, one after the other.
+        step_duration: s, from one swing's start to the next.
+        step_height: m.
+        start_time: s, on all feet.
+        stop_time: s, on all feet.
     """
 
-    speed: float | None = None  # m/s, forward
-    sideways: float = 0.0  # m/s, to the left
-    turn: float = 0.0  # rad/s, to the left
+    speed: float | None = None
+    sideways: float = 0.0
+    turn: float = 0.0
     gait: str = "trot"
-    steps: int = 20  # swings, one after the other
-    step_duration: float | None = None  # s, from one swing's start to the next
-    step_height: float | None = None  # m
-    start_time: float = 0.5  # s, on all feet
-    stop_time: float = 0.8  # s, on all feet
+    steps: int = 20
+    step_duration: float | None = None
+    step_height: float | None = None
+    start_time: float = 0.5
+    stop_time: float = 0.8
 
     def __post_init__(self) -> None:
         if self.gait not in SCHEDULES:

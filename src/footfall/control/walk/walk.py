@@ -52,55 +52,75 @@ EASED = 4
 class Walk:
     """Walk from standing to standing, or on point feet from standing to steps in place.
 
-    A step goes ``speed`` times ``step_duration`` far, or ``step_length`` if that is given: then the duration follows.
+        walk = Walk(speed=0.4, steps=6)
+        rec = ff.Simulation("spatial-biped").run(walk.duration, controller=walk)
+
     What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
     in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low,
     where the damping of joints would take the torque of their motors, and where joints come near their limits; if that
-    does not do, feet are lifted less.
+    does not do, feet are lifted less. What the joints do not reach or the motors do not carry is refused before the
+    first step.
 
-    ``command`` gives the velocity in place of ``speed``, ``sideways`` and ``turn``, asked at the planned time of each
-    step: what it changes to holds from the next step on, and zero is a stop. ``waypoints`` are walked through, in as
-    many steps as it takes; the robot turns to face each.
-
-    For robots with a free base and two flat feet on legs of six motors or more. Feet on legs of five, which cannot roll
-    them, tip on their edges: such a robot walks straight on only, and some fall. So may those with feet of lines along
-    the walk, which are steered to the side by where and when they step alone. On point feet, with three motors a leg or
+    Robots. Two flat feet under a free base, on legs of six motors or more. Legs of five cannot roll their feet, which
+    tip on their edges: such a robot walks straight on only, and some fall. So may one whose feet are lines along the
+    walk, which is steered to the side by where and when it steps alone. On point feet, with three motors a leg or
     more, that holds for every direction: such a robot cannot stand still, so that it takes one step's time for the
-    start if none is given, comes up to its speed in four steps and goes on with steps in place after the last, until
+    start if none is given, comes up to its speed in four steps, and goes on with steps in place after the last until
     the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Joints of a leg that
     have no motor must follow loops or be held by springs (Cassie): the springs are taken to stay as they are, and
-    motors are damped so that rotors do not swing on them. Servos are given the target that makes the wanted torque.
-    What the joints do not reach or the motors do not carry is refused before the first step. A robot with straight legs
-    starts with bent knees. The ground is felt with the soles and not seen: a foot comes down until it touches, and the
-    next is set as the one before lies. Where a foot slips, forces keep to the friction that it finds there, and steps
-    are shorter and narrower until the ground is better.
+    motors are damped so that rotors do not swing on them. Servos are given the target that makes the wanted torque. A
+    robot with straight legs starts with bent knees.
 
-    Steps that the legs do not reach with flat soles are taken with heel-off: the foot behind stands on its toes before
-    it is lifted, the foot in front lands on its heel. ``heel_off`` True does so at any length, False never. Backward,
-    on points, lines and on feet that tip, soles stay as they are.
+    Ground. It is felt with the soles and not seen: a foot comes down until it touches, and the next is set as the one
+    before lies. Where a foot slips, forces keep to the friction that it finds there, and steps are shorter and narrower
+    until the ground is better.
+
+    Long steps. What the legs do not reach with flat soles is stepped with heel-off: the foot behind stands on its toes
+    before it is lifted, the foot in front lands on its heel. Backward, on points, on lines and on feet that tip, soles
+    stay as they are.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
     ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings), ``grip`` (the friction
     coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found) and ``on_edge``
-    (what carries each foot: 1 its toes, -1 its heel, 0 the whole sole). Warnings: ``late`` where the ground
-    was not met in time, ``stumbled`` where a swinging foot met something and was lifted over it, ``out of reach`` where
-    no foothold could stop the fall, ``unsolved``, and ``fallen``, after which the motors only brake.
+    (what carries each foot: 1 its toes, -1 its heel, 0 the whole sole).
+
+    Warnings: ``late`` where the ground was not met in time, ``stumbled`` where a swinging foot met something and was
+    lifted over it, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which
+    the motors only brake.
+
+    Attributes:
+        speed: m/s, forward; a step goes this times ``step_duration`` far.
+        steps: of both feet together; the last closes.
+        turn: rad/s, to the left.
+        step_duration: s.
+        step_length: m; with it, the duration of a step follows from the speed.
+        step_height: m, that a foot is lifted.
+        step_width: m, between the feet's middles; if left out as at home, wider where it goes aside.
+        double_support: share of a step on both feet; if left so, other on lines, points, springs.
+        start_time: s, on both feet before the first step.
+        stop_time: s, on both feet after the last.
+        sideways: m/s, to the left.
+        command: function of time (s) that gives m/s forward, m/s to the left and rad/s in place of ``speed``,
+            ``sideways`` and ``turn``; asked at the planned time of each step, so that what it changes to holds from the
+            next step on. Zero is a stop.
+        waypoints: m, ahead and to the left of the start; walked through in as many steps as it takes, facing each.
+        heel_off: lift the heel before the foot; left out, where the legs do not reach without; False never.
     """
 
-    speed: float | None = None  # m/s
-    steps: int = 5  # of both feet together; the last closes
-    turn: float = 0.0  # rad/s, to the left
-    step_duration: float | None = None  # s
-    step_length: float | None = None  # m
-    step_height: float | None = None  # m, that a foot is lifted
-    step_width: float | None = None  # m, between the feet's middles; if left out as at home, wider where it goes aside
-    double_support: float = 0.15  # share of a step on both feet; if left so, other on lines, points, springs
-    start_time: float = 0.8  # s, on both feet before the first step
-    stop_time: float = 1.0  # s, on both feet after the last
-    sideways: float = 0.0  # m/s, to the left
-    command: Callable[[float], Sequence[float]] | None = None  # of time (s): m/s forward, m/s to the left, rad/s
-    waypoints: tuple[tuple[float, float], ...] = ()  # m, ahead and to the left of the start
-    heel_off: bool | None = None  # lift the heel before the foot; left out, where the legs do not reach without
+    speed: float | None = None
+    steps: int = 5
+    turn: float = 0.0
+    step_duration: float | None = None
+    step_length: float | None = None
+    step_height: float | None = None
+    step_width: float | None = None
+    double_support: float = 0.15
+    start_time: float = 0.8
+    stop_time: float = 1.0
+    sideways: float = 0.0
+    command: Callable[[float], Sequence[float]] | None = None
+    waypoints: tuple[tuple[float, float], ...] = ()
+    heel_off: bool | None = None
 
     #: s between two calls, where a run does not say otherwise.
     control_dt = 0.002
