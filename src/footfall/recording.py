@@ -31,7 +31,16 @@ __all__ = ["Recording", "load_recording"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recording(Record):
-    """What happened in a run; see :class:`footfall.record.Record` for its arrays."""
+    """What happened in a run, with doors to its measures, pictures and files.
+
+        rec.time, rec.qpos               # (T,) s and (T, nq)
+        rec.force[:, rec.foot("left")]   # (T, points, 3) N, of the ground on a foot
+        rec.foot_force, rec.total_force  # (T, feet, 3) and (T, 3) N, their sums
+        rec.summary(), rec.audit()       # a few numbers; can the forces be believed?
+        rec.plot("grf"), rec.report("run.html"), rec.save("run")
+
+    :class:`footfall.record.Record` says what each array holds; ``footfall.measure`` has functions of a recording.
+    """
 
     _simulation: ClassVar[Any] = None  # what made it, in the process that did
 

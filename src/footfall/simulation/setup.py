@@ -33,7 +33,7 @@ class Setup:
 
     def __init__(
         self,
-        robot: Robot | str,
+        robot: Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec,
         *,
         ground: Ground | str | None = None,
         law: Law | str = "linearizing-penalty",

@@ -21,14 +21,24 @@ from footfall.simulation.world import World
 class Simulation(Setup):
     """A robot on a ground under a contact law, ready to run.
 
-    ``robot``, ``law`` and a ground without options may be names. ``dt`` is the step in s; left out it is 1 ms,
-    or less where the springs of a law with default options need it on light feet. ``integrator`` is ``"euler"``,
-    semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order for laws whose force is
-    continuous.
-    Every body meets the ground under the law, by points of its collision geometry; bodies meet each other where the
-    model says so, by MuJoCo's own contacts. ``body_contacts=False`` leaves the feet alone.
+        ground = ff.Ground.slope(0.05, friction=0.7)
+        sim = ff.Simulation("spatial-biped", ground=ground, law="time-stepping")
+        rec = sim.run(3.0, controller="posture")
+        rec.total_force[-1]  # N, of the ground on the robot
 
     A simulation holds no state: the same one may run many times, in many threads.
+
+    Args:
+        robot: a :class:`footfall.Robot`, the name of a built-in one (``footfall.robots()``), a file (MJCF or URDF), an
+            ``MjModel`` or an ``MjSpec``.
+        ground: a :class:`footfall.Ground`, or the name of a kind whose options all have defaults; a level plane of
+            friction 0.7 if left out.
+        law: a contact law, ``ff.law("spring-damper", k=2e4)``, or its name (``footfall.laws()``).
+        dt: step, s; left out, 1 ms, or less where the springs of a law with default options need it on light feet.
+        integrator: ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order
+            for laws whose force is continuous.
+        body_contacts: every body meets the ground under the law, by points of its collision geometry, and other bodies
+            where the model says so, by MuJoCo's own contacts; False leaves the feet alone.
     """
 
     def run(
@@ -47,12 +57,19 @@ class Simulation(Setup):
     ) -> Recording:
         """Simulate ``duration`` seconds and give back what happened.
 
-        Starts from ``qpos`` (nq,) and ``qvel`` (nv,), home on the ground and at rest if left out. ``controller`` is a
-        function ``(t, state) -> controls``, a compiled one such as :class:`footfall.control.Posture` (or its name,
-        ``"posture"``), or None: then the controls stay at ``robot.home_ctrl``. ``control_dt`` and ``record_dt`` are
-        multiples of ``dt``, equal to it if left out; between two samples forces are recorded as their mean and peak.
-        ``pushes`` is one or several. ``progress`` is called now and then with the simulated time. ``seed`` is only
-        noted in the recording. ``start`` is a state of this simulation to go on from, bit for bit, with its time.
+        Args:
+            duration: s.
+            controller: a function ``(t, state) -> controls`` of time (s) and :class:`footfall.control.State`, with
+                controls (nu,) in the units of the actuators; one of :mod:`footfall.control`, such as ``Walk()``; or the
+                name of one, such as ``"posture"``. Left out, the controls stay at ``robot.home_ctrl``.
+            qpos: (nq,) coordinates to start from, MuJoCo's order; home on the ground if left out.
+            qvel: (nv,) velocities to start with; at rest if left out.
+            control_dt: s between two calls of the controller, a multiple of ``dt``, equal to it if left out.
+            record_dt: s between two samples, likewise; of the steps between, forces are recorded as mean and peak.
+            pushes: one :class:`footfall.Push` or several.
+            progress: called now and then with the simulated time, s.
+            seed: only noted in the recording.
+            start: a state of this simulation to go on from, bit for bit, with its time.
 
         A simulation that diverges ends with a warning and ``recording.failure`` set; what came before is there. A
         controller that fails raises :class:`ControllerError`, an error inside MuJoCo a :class:`SimulationError`, and
@@ -89,11 +106,15 @@ class Simulation(Setup):
         controller: Controller | str | None = None,
         control_dt: float | None = None,
     ) -> World:
-        """One world to be stepped from Python: ``world.step(ctrl, n)``, ``world.state()``, ``world.record()``.
+        """One world to be stepped from Python, by a loop of your own.
 
-        A ``controller`` sets the controls, every ``control_dt`` (s); without one they are what ``step`` is given.
-        ``record_dt`` (s) is the time between samples of the record, every step if left out; with ``recorded=False``
-        nothing is kept.
+            world = sim.start()
+            while world.time < 1.0:
+                world.step(my_controls(world.qpos, world.qvel), n=10)
+            rec = world.record()
+
+        Arguments are those of :meth:`run`. Without a ``controller`` the controls are what ``step`` is given; with
+        ``recorded=False`` nothing is kept.
         """
         task = Task(
             controller=controller,

@@ -37,7 +37,7 @@ class World:
 
     @property
     def time(self) -> float:
-        """S since the start."""
+        """Simulated time since the start, s."""
         return self._run.step * self.simulation.dt
 
     @property
@@ -67,7 +67,7 @@ class World:
 
     @property
     def status(self) -> int:
-        """0 going on, 1 diverged, and so on: see ``failure``."""
+        """0 going on, 1 diverged, 2 no ground, 3 stopped by its controller, 5 an error in MuJoCo; see ``failure``."""
         return int(self._run.outcome[END])
 
     @property

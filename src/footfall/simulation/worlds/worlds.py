@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.control import named_controller
@@ -59,20 +60,34 @@ FALL = 0.5
 
 
 class Worlds(Views):
-    """``count`` worlds of a simulation, each with a state of its own.
+    """W worlds of a simulation, each with a state of its own.
 
-    ``qpos`` (nq,) and ``qvel`` (nv,) are where they start, home on the ground and at rest if left out; these and
-    ``friction``, ``law_options`` (the law's options by name), ``ground``, ``mass_scale`` (factors on the bodies' masses
-    and inertias) and ``pushes`` are the same for all worlds, or given one for each. Options that are left to the law
-    are derived for the robot as it is, not for its scaled masses.
+        sim = ff.Simulation("spatial-biped", law="spring-damper")
+        worlds = ff.Worlds(sim, 64, friction=np.linspace(0.3, 1.0, 64))
+        worlds.run(1.0, controller="posture")
+        worlds.qpos[:, 2], worlds.status  # (64,) m, height of the base; 0 if it goes on
 
-    Every body meets the ground, unless the simulation has ``body_contacts=False``. A world whose centre of mass comes
-    lower than ``fall`` times its height in the home pose is *down*: it stops there until it is reset; ``fall=0`` lets
-    all go on.
+    Every body meets the ground, unless the simulation has ``body_contacts=False``. A world comes out the same, bit for
+    bit, for any number of threads.
 
-    ``device`` is ``"cpu"``, ``threads`` of it (all if left out), or ``"cuda"``; ``precision`` is ``"double"``, or, on a
-    GPU, ``"single"``. A world comes out the same, bit for bit, for any number of threads. Loops, tendons and contacts
-    between bodies are not computed here.
+    Limitations: loops, tendons and contacts between bodies are not computed here. Options that are left to the law are
+    derived for the robot as it is, not for its scaled masses.
+
+    Args:
+        simulation: robot, ground, law and step of all worlds.
+        count: W, the number of worlds.
+        device: ``"cpu"`` or ``"cuda"``.
+        precision: ``"double"``, or on a GPU ``"single"``.
+        qpos: (nq,) where all start, or (W, nq); home on the ground if left out.
+        qvel: (nv,) velocities there, or (W, nv); at rest if left out.
+        friction: a coefficient, a pair (static, dynamic), or one of these for each world; the ground's if left out.
+        law_options: options of the law by name, each a number or (W,).
+        ground: in place of the simulation's, one or a list of W.
+        mass_scale: factors on masses and inertias of the bodies, a number, (W,) or (W, bodies).
+        pushes: a list for all worlds, or W lists.
+        fall: a world whose centre of mass comes lower than this times its height in the home pose is *down*: it stops
+            there until it is reset; 0 lets all go on.
+        threads: of a CPU; all of its cores if left out.
     """
 
     def __init__(
@@ -82,13 +97,13 @@ class Worlds(Views):
         *,
         device: str = "cpu",
         precision: str = "double",
-        qpos: Any = None,
-        qvel: Any = None,
-        friction: Any = None,
-        law_options: Mapping[str, Any] | None = None,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        law_options: Mapping[str, ArrayLike] | None = None,
         ground: Ground | Sequence[Ground] | None = None,
-        mass_scale: Any = None,
-        pushes: Sequence[Any] = (),
+        mass_scale: ArrayLike | None = None,
+        pushes: Sequence[Push] | Sequence[Sequence[Push]] = (),
         fall: float = FALL,
         threads: int | None = None,
     ) -> None:
@@ -197,7 +212,9 @@ class Worlds(Views):
         ground = self._grounds[min(world, len(self._grounds) - 1)]
         return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
 
-    def reset(self, mask: Any = None, *, qpos: Any = None, qvel: Any = None) -> None:
+    def reset(
+        self, mask: ArrayLike | None = None, *, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None
+    ) -> None:
         """Start some worlds again, those of ``mask`` (W,) or all: from where they started, or from ``qpos``, ``qvel``.
 
         A state given here is one for all worlds or one for each (the rows of ``mask`` count), and is where later
