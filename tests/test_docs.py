@@ -106,6 +106,13 @@ def cited(text: str, number: int) -> bool:
     return bool(alone) or any(int(a) <= number <= int(b) for a, b in spans)
 
 
+def test_files_are_where_the_page_on_how_it_works_says():
+    package = Path(ff.__file__).parent
+    named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", (DOCS / "how-it-works.md").read_text(encoding="utf-8"))
+    assert len(named) >= 10
+    assert [one for one in named if one != "src/footfall" and not (package / one).exists()] == []
+
+
 def test_equations_are_where_the_page_says():
     rows = EQUATION.findall((DOCS / "equations.md").read_text(encoding="utf-8"))
     assert len(rows) > 40

@@ -123,6 +123,16 @@ def test_the_registries_of_the_contributing_guide_exist():
         assert re.search(rf"^{name}\b", (PACKAGE / file).read_text(encoding="utf-8"), re.MULTILINE), (name, file)
 
 
+def test_the_rooms_of_the_contributing_guide_are_those_of_the_package():
+    guide = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = guide.partition("| room, from the top |")[2].partition("\n\n")[0]
+    named = [set(re.findall(r"`(\w+)/?`", line.split("|")[1])) for line in table.splitlines()[2:]]
+    floor = {one: level for level, rooms in enumerate(FLOORS) for one in rooms}
+    assert set().union(*named) == set(floor) - {"__main__", "__init__"}
+    levels = [level for rooms in named for level in sorted({floor[one] for one in rooms})]
+    assert levels == sorted(levels)
+
+
 def test_every_declared_dependency_is_imported():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group]
