@@ -13,6 +13,7 @@ import json
 import sys
 import traceback
 from contextlib import redirect_stdout
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,15 +23,30 @@ from numba import cuda
 from numba.cuda import types
 from numba.cuda.np.numpy_support import as_dtype
 from numba.cuda.simulator import kernel, kernelapi
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, FakeWithinKernelCUDAArray
 from numba.cuda.simulator.kernelapi import Dim3, FakeCUDAModule, FakeCUDAShared
 from taking_turns import Lane, take_turns
+
+from footfall.compiled import gpu
+
+
+def bare(given: Any) -> Any:
+    """Arrays as NumPy's own, also those in tuples: the simulator's look at what every element is."""
+    if isinstance(given, FakeWithinKernelCUDAArray):
+        given = given._item
+    if isinstance(given, FakeCUDAArray):
+        return given._ary
+    if isinstance(given, tuple):
+        return type(given)(*map(bare, given)) if hasattr(given, "_fields") else tuple(map(bare, given))
+    return given
 
 
 class Block(kernel.BlockManager):
     """Lanes that run one after the other from barrier to barrier."""
 
     def run(self, place: Any, *arguments: Any) -> None:
-        lanes = [Lane(lambda: self._f(*arguments), number) for number in range(self._block_dim[0])]
+        given = [bare(one) for one in arguments]
+        lanes = [Lane(lambda: self._f(*given), number) for number in range(self._block_dim[0])]
         for lane in lanes:
             lane.threadIdx, lane.blockIdx, lane.thread_id = Dim3(lane.number, 0, 0), Dim3(*place), lane.number
         take_turns(lanes)
@@ -59,6 +75,7 @@ def shared_array(self: Any, shape: Any, dtype: Any) -> np.ndarray:
 
 
 kernel.BlockManager, kernel.FakeCUDAKernel.__call__, FakeCUDAShared.array = Block, call, shared_array
+gpu.counted = cache(gpu.counted)  # programs of one process share most functions
 kernelapi.threading = SimpleNamespace(current_thread=getcurrent)
 
 

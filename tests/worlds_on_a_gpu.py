@@ -59,14 +59,15 @@ import numpy as np
 import footfall as ff
 
 law, how = sys.argv[1:3]
-robot, count, steps, more = {
-    "simulated": ("brick", 2, 6, 6),
-    "falls": ("spatial-biped", 64, 200, 200),
-    "lies": ("spatial-biped", 64, 19, 5),
+robot, count, rounds, steps, more = {
+    "bounces": ("brick", 2, 5, 6, 6),
+    "lands": ("brick", 2, 2, 6, 3),
+    "falls": ("spatial-biped", 64, 5, 200, 200),
+    "lies": ("spatial-biped", 64, 5, 19, 5),
 }[how]
 sim, rng = ff.Simulation(robot, law=law), np.random.default_rng(0)
 qpos, qvel = np.repeat(sim.place()[None], count, axis=0), np.zeros((count, sim.robot.model.nv))
-if how == "simulated":  # on its back, and on a side
+if robot == "brick":  # on its back, and on a side
     qpos[:, 3:7] = (0.0, 1.0, 0.0, 0.0), (0.5**0.5, 0.5**0.5, 0.0, 0.0)
     qvel[:, :3] = 0.3, 0.0, -1.0
 elif how == "falls":
@@ -84,7 +85,7 @@ else:  # 5 mm above the ground, any side down
         row[2] += 0.005 - low[model.geom_bodyid > 0].min()
 cpu, gpu = (ff.Worlds(sim, count, device=device, qpos=qpos, qvel=qvel, fall=0.0) for device in ("cpu", "cuda"))
 found = {"qpos": 0.0, "body_force": 0.0, "recording": 0.0, "lying": 0, "unsolved": 0}
-for _ in range(5):
+for _ in range(rounds):
     recordings = [one.run(steps * sim.dt, record=[0])[0] for one in (cpu, gpu)]
     beside = gpu._engine.host("beside")
     totals = [rec.force.sum(axis=1) for rec in recordings]
