@@ -58,7 +58,7 @@ def ink(figure, *, laid_out=False):
 @pytest.mark.parametrize("count", [1, 2])
 def test_every_plot_draws_one_recording_and_several(pushed, name, count):
     figure = pushed[0].plot(name) if count == 1 else plot(pushed, name)
-    units = {"friction": "normal force", "modes": "(s)"}
+    units = {"friction": "force ratio", "modes": "(s)"}
     labels = [ax.get_ylabel() + ax.get_xlabel() for ax in figure.axes]
     assert any(units.get(name, "(") in label for label in labels)
     assert 0.001 < ink(figure, laid_out=count == 1) < 0.5

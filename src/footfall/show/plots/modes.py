@@ -20,7 +20,7 @@ def modes(runs: Runs, *, brief: bool = False) -> list[Panel]:
                 if brief and rec.robot.point_count > MANY:
                     named = [f"{_initials(foot.name)} {p + 1}" for p in range(len(named))]
                 elif len(rec.robot.feet) > 1:
-                    named = [f"{foot.name}, {name}" for name in named]
+                    named = [f"{foot.name}, {name}".removesuffix(", ") for name in named]
                 rows += [ModeRow(name, rec.time, mode[:, p], p == 0) for p, name in enumerate(named)]
             else:
                 name = f"{label}, {foot.name}" if len(rec.robot.feet) > 1 else label

@@ -38,7 +38,7 @@ def friction(runs: Runs, *, brief: bool = False) -> list[Panel]:
         lines = [Limit(ground.dynamic_friction, "friction")]
     about = Panel(
         title="Friction used: tangential over normal force",
-        label="tangential / normal force",
+        label="force ratio",
         unit="",
         limits=tuple(lines),
         zero=True,
@@ -106,11 +106,11 @@ def _all_points(rec: Record, foot: int, values: np.ndarray) -> list[Curve]:
 
 
 def point_names(rec: Record, foot: int) -> list[str]:
-    """What the points of a foot are called: "front left" of four corners, else "point 1" and so on."""
+    """What the points of a foot are called: "front left" of four corners, of one alone nothing, else "point 1", ...."""
     local = sole_frame(rec, foot)
     count = len(local)
     if count == 1:
-        return [rec.robot.feet[foot].name]
+        return [""]
     along, across = local[:, 0] - local[:, 0].mean(), local[:, 1] - local[:, 1].mean()
     if count == 2 and np.ptp(along) > np.ptp(across):
         return ["heel" if x < 0 else "toe" for x in along]

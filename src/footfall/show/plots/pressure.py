@@ -105,10 +105,11 @@ def zmp(figure: Figure, runs: Runs) -> None:
         path = moment_point(rec)
         color = style.ZMP if alone else line_style(curve)["color"]
         plan.plot(path[:, 1], path[:, 0], linewidth=1.0, color=color)
+        plan.plot(path[-1, 1], path[-1, 0], "s", markersize=3.5, color=color)  # shows also where it stays
     if alone:
         com = momentum(next(iter(runs.values()))).com
         plan.plot(com[:, 1], com[:, 0], color=style.COM, linewidth=1.0)
-    plan.set_title("plan, footprints grey")
+    plan.set_title("plan; square: the end")
     plan.set_xlabel("to the left, y (m)")
     plan.set_ylabel("forward, x (m)")
     plan.set_aspect("equal", adjustable="datalim")
@@ -176,4 +177,5 @@ def _footprints(ax: Axes, rec: Record) -> None:
         if len(x) > 2:
             ax.fill(y, x, facecolor="#E8E8E8", edgecolor="#999999", linewidth=0.6, zorder=1)
         else:
-            ax.plot(y, x, color="#999999", linewidth=3, zorder=1, solid_capstyle="round")
+            marker = "o" if len(x) == 1 else ""  # a line of one point is not drawn
+            ax.plot(y, x, marker, color="#999999", linewidth=3, markersize=4, zorder=1, solid_capstyle="round")
