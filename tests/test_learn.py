@@ -37,6 +37,15 @@ def test_a_vector_is_the_single_environment_many_times():
     assert max(many.worlds[0].time) < 0.4  # it began again
 
 
+def test_steps_that_cannot_be_are_refused_in_a_sentence():
+    many, one = learn.WorldsEnv(2), learn.SingleEnv()
+    with pytest.raises(ff.FootfallError, match=r"call reset\(\) before step\(\)"):
+        many.step(np.zeros((2, 14)))
+    one.reset()
+    with pytest.raises(ff.FootfallError, match=r"actions have shape \(1, 3\), but it must be \(1, 14\)"):
+        one.step(np.zeros(3))
+
+
 LOOPS = ("cassie", "talos")
 
 

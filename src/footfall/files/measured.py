@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from footfall.errors import FootfallError, did_you_mean
+from footfall.frozen_values import made_again
 
 #: Share of a step by which times may be off an even grid: files round them, 1/600 s to 0.0017 s.
 UNEVEN = 0.1
@@ -56,6 +58,9 @@ class Measured:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     def __repr__(self) -> str:
         more = f"; {', '.join(self.done)}" if self.done else ""

@@ -21,6 +21,7 @@ import numpy as np
 
 from footfall.errors import GaitError
 from footfall.files.aside import written_aside
+from footfall.frozen_values import made_again
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
 
@@ -64,6 +65,9 @@ class PolynomialGait:
 
     def __hash__(self) -> int:
         return hash((self.robot, self.coefficients.tobytes(), self.step_duration))
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     def __repr__(self) -> str:
         return f"PolynomialGait('{self.robot}', {self.speed:.3g} m/s, steps of {self.step_length:.3g} m)"

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from footfall.errors import GroundError, did_you_mean
+from footfall.frozen_values import made_again
 from footfall.ground import geometry, surface
 from footfall.ground.friction import Coefficients, Compiled, FrictionTable
 from footfall.ground.function import FUNCTION
@@ -91,6 +92,9 @@ class Ground:
                 f"static friction {static:g} is below dynamic friction {dynamic:g}: "
                 "give friction=(static, dynamic) with static >= dynamic"
             )
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     # ---- the kinds: a new one is a file of its own and a line here --------------------------------------------
 

@@ -172,7 +172,12 @@ class WorldsEnv(VectorEnv):
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
         """One control period of all worlds. Those that ended before are reset, with reward 0."""
-        actions = np.clip(np.asarray(actions, dtype=float).reshape(self.num_envs, -1), -1.0, 1.0)
+        if not self.worlds:
+            raise SimulationError("there are no worlds yet: call reset() before step()")
+        given = np.asarray(actions, dtype=float)
+        if given.shape != self.action_space.shape:
+            raise SimulationError(f"actions have shape {given.shape}, but it must be {self.action_space.shape}")
+        actions = np.clip(given, -1.0, 1.0)
         fresh = self.ended.copy()
         for (chosen, _), worlds in zip(self.groups, self.worlds, strict=True):
             if fresh[chosen].any():

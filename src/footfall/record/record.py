@@ -18,6 +18,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.errors import RecordingError, SimulationError, did_you_mean
+from footfall.frozen_values import made_again
 from footfall.ground import Ground
 from footfall.record.notes import Failure
 from footfall.record.push import Push
@@ -209,6 +210,9 @@ class Record:
         arrays: dict[str, Any] = {name: getattr(self, name)[first:last] for name in COLUMNS}
         signals = {name: values[first:last] for name, values in self.signals.items()}
         return replace(self, **arrays, signals=signals, failure=self.failure if last == len(self) else None)
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     def __repr__(self) -> str:
         end = f", failed: {self.failure.cause} at t = {self.failure.time:.4g} s" if self.failure else ""

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
+from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.foot import Foot, check_feet
 from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes, moving_bodies
@@ -163,6 +164,9 @@ class Robot:
     def _content(self) -> tuple[Any, ...]:
         """What two equal robots have in common, beside their files."""
         return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes()
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     def __repr__(self) -> str:
         feet = ", ".join(f"{f.name} ({len(f.points)})" for f in self.feet)

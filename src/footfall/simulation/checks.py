@@ -20,6 +20,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
+def is_whole(value: Any, least: int) -> bool:
+    """Whether something is a whole number of at least ``least``, NumPy's among them."""
+    return not isinstance(value, bool) and isinstance(value, int | np.integer) and int(value) >= least
+
+
 def step_count(duration: float, dt: float) -> int:
     """Steps of ``dt`` (s) in a run of ``duration`` (s)."""
     if not (is_number(duration) and duration >= 0):

@@ -19,6 +19,7 @@ from footfall.ground.ground import KINDS
 from footfall.robot import Robot, load_robot
 from footfall.robot.files import is_path
 from footfall.robot.load import shared_robot
+from footfall.simulation.checks import is_number
 from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
@@ -48,7 +49,7 @@ class Setup:
             raise SimulationError(
                 f"{self.robot.name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo"
             )
-        if dt is not None and not (isinstance(dt, int | float) and 0 < dt <= LONGEST_STEP):
+        if dt is not None and not (is_number(dt) and 0 < dt <= LONGEST_STEP):
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
         self.dt = usual_step(self.law, self.robot, self.ground) if dt is None else float(dt)
         if integrator not in ("euler", "rk4"):
@@ -83,6 +84,9 @@ class Setup:
                     f'{name} says <flag {flag}="disable"/>, and so MuJoCo would give no contact forces under law mujoco'
                 )
 
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.robot, self.ground, self.law, (self.dt, self.integrator, self.body_contacts))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.robot.name}, {self.ground}, {self.law}, dt={self.dt:g})"
 
@@ -102,6 +106,12 @@ class Setup:
         ``align`` turns a free base so that its up is the ground's normal there: a brick flat on a ramp.
         """
         return place(self.robot, self.ground, at, align=align)
+
+
+def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tuple[float, Any, bool]) -> Setup:
+    """The same, in another process or as a copy: compiled anew from what it was made of."""
+    dt, integrator, body_contacts = others
+    return kind(robot, ground=ground, law=law, dt=dt, integrator=integrator, body_contacts=body_contacts)
 
 
 def _loaded(robot: Any) -> Robot:

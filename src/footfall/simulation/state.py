@@ -84,6 +84,8 @@ def set_state(run: Run, state: State) -> None:
     A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
     """
     setup: Setup = run.simulation
+    if not isinstance(state, State):
+        raise SimulationError(f"a state is what world.state() gives, not {state!r}")
     own = (setup.robot.name, str(setup.law), setup.dt)
     if own != (state.robot, state.law, state.dt):
         raise SimulationError(

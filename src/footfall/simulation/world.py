@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,30 @@ from footfall.engine.tape import END, SAMPLES, make_tape
 from footfall.errors import SimulationError
 from footfall.record import Failure
 from footfall.recording import Recording
-from footfall.simulation.checks import vector
+from footfall.simulation.checks import is_whole, vector
 from footfall.simulation.endings import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state, state_of
+from footfall.simulation.under_way import UnderWay
 
 #: Samples that a new world has room for; the room doubles when it is full.
 SAMPLES_AT_FIRST = 64
 
 
-class World:
-    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`."""
+class World(UnderWay):
+    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`.
+
+    Threads that step one world wait for each other: to compute side by side, start a world in each.
+    """
 
     def __init__(self, run: Run, *, recorded: bool) -> None:
         self._run = run
         self.simulation: Setup = run.simulation
         self._recorded = recorded
         self._failure: Failure | None = None
+        self._turn = RLock()
+        self._stepping = False
         self._make_room(SAMPLES_AT_FIRST)
 
     def __repr__(self) -> str:
@@ -80,23 +87,30 @@ class World:
 
         A world that diverges warns once, has its ``failure`` set and stays where it is.
         """
+        steps = n if type(n) is int and n >= 0 else _whole(n)
         run = self._run
-        if ctrl is not None:
-            if run.controls.kind:
-                raise SimulationError(f"the controls of this world are set by its controller, {run.controls.name}")
-            self._set_controls(ctrl)
-        if not (isinstance(n, int) and n >= 0):
-            raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
-        if self._failure is not None:
-            return
-        if self._recorded:
-            self._make_room(int(run.outcome[SAMPLES]) + n // run.record_every + 2)
-        run.advance(n)
-        if run.outcome[END] != step.DONE:
-            self._failure = conclude(run).failure
+        with self._turn:
+            if self._stepping:
+                raise SimulationError("a step of this world is under way: its controller cannot step it, too")
+            self._stepping = True
+            try:
+                if ctrl is not None:
+                    self._set_controls(ctrl)
+                if self._failure is not None:
+                    return
+                if self._recorded:
+                    self._make_room(int(run.outcome[SAMPLES]) + steps // run.record_every + 2)
+                run.advance(steps)
+                if run.outcome[END] != step.DONE:
+                    self._failure = conclude(run).failure
+            finally:
+                self._stepping = False
 
     def _set_controls(self, ctrl: Any) -> None:
-        own = self._run.data.ctrl
+        run = self._run
+        if run.controls.kind:
+            raise SimulationError(f"the controls of this world are set by its controller, {run.controls.name}")
+        own = run.data.ctrl
         good = type(ctrl) is np.ndarray and ctrl.dtype == own.dtype and ctrl.shape == own.shape
         if not good or not math.isfinite(ctrl.dot(ctrl)):  # a look that takes a microsecond, in place of five
             ctrl = vector("ctrl", ctrl, len(own), self.simulation.robot.name)
@@ -104,19 +118,22 @@ class World:
 
     def state(self) -> State:
         """Everything the world remembers now."""
-        return state_of(self._run)
+        with self._turn:
+            return state_of(self._run)
 
     def restore(self, state: State) -> None:
         """Go on from a state of the same simulation, bit for bit; what was recorded stays."""
-        set_state(self._run, state)
-        self._run.outcome[END] = step.DONE
-        self._failure = None
+        with self._turn:
+            set_state(self._run, state)
+            self._run.outcome[END] = step.DONE
+            self._failure = None
 
     def record(self) -> Recording:
         """What was recorded so far; the last sample is the beginning of the last step."""
         if not self._recorded:
             raise SimulationError("this world was started with recorded=False")
-        return self._run.recording(self._failure)
+        with self._turn:
+            return self._run.recording(self._failure)
 
     def _make_room(self, samples: int) -> None:
         run = self._run
@@ -128,3 +145,9 @@ class World:
         for new, old in zip(bigger, run.tape, strict=True):
             new[:have] = old
         run.set_tape(bigger)
+
+
+def _whole(steps: Any) -> int:
+    if not is_whole(steps, 0):
+        raise SimulationError(f"n = {steps!r}, but it must be a whole number of steps >= 0")
+    return int(steps)

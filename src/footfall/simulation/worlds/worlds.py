@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import mujoco
@@ -35,11 +36,12 @@ from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.recording import Recording
-from footfall.simulation.checks import check_memory, multiple, step_count
+from footfall.simulation.checks import check_memory, is_whole, multiple, step_count
 from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
 from footfall.simulation.controls import no_control, own_rate
 from footfall.simulation.prepared import around
 from footfall.simulation.setup import Setup
+from footfall.simulation.under_way import UnderWay
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
@@ -59,7 +61,7 @@ PRECISIONS = ("double", "single")
 FALL = 0.5
 
 
-class Worlds(Views):
+class Worlds(Views, UnderWay):
     """W worlds of a simulation, each with a state of its own.
 
         sim = ff.Simulation("spatial-biped", law="spring-damper")
@@ -107,13 +109,15 @@ class Worlds(Views):
         fall: float = FALL,
         threads: int | None = None,
     ) -> None:
-        if not (isinstance(count, int) and count > 0):
+        if not is_whole(count, 1):
             raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
+        count = int(count)
         for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
             if value not in known:
                 raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
         offered(simulation, device, precision)
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
+        self._turn = Lock()
         sim, law, model = simulation, simulation.law, simulation.scene.model
         tree, joints = make_tree(model), sim.scene.joints
         own_friction = friction_rows(friction, sim.ground, count)
@@ -229,7 +233,8 @@ class Worlds(Views):
                 kept = np.broadcast_to(self._start[name], (self.count, width)).copy()
                 kept[which] = np.broadcast_to(rows(name, value, self.count, width), kept.shape)[which]
                 self._start[name] = kept
-        self._engine.reset(which, self._start)
+        with self._turn:
+            self._engine.reset(which, self._start)
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes, the same for all worlds or a list for each; times are those since a world's start."""
@@ -240,9 +245,12 @@ class Worlds(Views):
 
     def step(self, ctrl: Any = None, n: int = 1) -> None:
         """Take ``n`` steps with the controls ``ctrl``, (nu,) or (W, nu); as they are if left out."""
-        if ctrl is not None:
-            self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
-        self._engine.advance(self._plan, None, n, self._no_tape)
+        if not is_whole(n, 0):
+            raise SimulationError(f"n = {n!r}, but it must be a whole number of steps >= 0")
+        with self._turn:
+            if ctrl is not None:
+                self._engine.set_controls(ctrl, self.count, self.simulation.scene.model.nu)
+            self._engine.advance(self._plan, None, int(n), self._no_tape)
 
     def run(
         self,
@@ -295,9 +303,10 @@ class Worlds(Views):
         each = sample_bytes(sim.scene.model, sim.robot.point_count) + 8 * self._signals
         check_memory(len(which) * samples, each, sim.dt * every)
         tapes = self._engine.make_tape(sim.scene.model, which, samples, self._signals)
-        begin = self._engine.host("step")[which, 0].copy()
-        self._engine.advance(plan._replace(record_every=every), controller, steps, tapes)
-        outcome = self._engine.host("outcome").copy()
+        with self._turn:
+            begin = self._engine.host("step")[which, 0].copy()
+            self._engine.advance(plan._replace(record_every=every), controller, steps, tapes)
+            outcome = self._engine.host("outcome").copy()
         going = outcome[:, 0] == DONE
         outcome[going, 1] = self._engine.host("step")[going, 0]  # the instant after the last step was recorded too
         found = {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import StudyError, did_you_mean
+from footfall.frozen_values import made_again
 from footfall.show.style import COLORS
 from footfall.study.sweep.plan import TABLE, Plan
 
@@ -45,6 +46,9 @@ class SweepTable:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    def __reduce__(self) -> Any:
+        return made_again(self)
 
     def __len__(self) -> int:
         return len(self.columns["case"])

@@ -1,0 +1,15 @@
+"""Worlds that are under way, which can neither be pickled nor copied."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class UnderWay:
+    """What has a memory of its own that compiled code works in."""
+
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} is under way, and cannot be pickled or copied: send its simulation, and of a World "
+            "its state(), which another restores"
+        )

@@ -1,0 +1,108 @@
+"""Loops of one's own: threads, processes, copies, and numbers as NumPy has them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from threading import Thread
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.files.measured import Measured
+from footfall.gait.polynomial import PolynomialGait
+
+LAW = "spring-damper"
+
+
+def slide(x, y):
+    return 0.1 * x
+
+
+def test_threads_that_step_one_world_take_turns():
+    """Two hundred steps are two hundred steps, whoever takes them."""
+    sim = ff.Simulation("brick", law=LAW)
+    alone, shared = (sim.start(qvel=[0.3, 0, 0, 0, 0, 0]) for _ in range(2))
+    alone.step(n=200)
+
+    def fifty():
+        for _ in range(50):
+            shared.step()
+
+    threads = [Thread(target=fifty) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert shared.time == alone.time
+    assert np.array_equal(shared.qpos, alone.qpos) and np.array_equal(shared.record().force, alone.record().force)
+
+
+def test_threads_that_step_the_same_worlds_take_turns():
+    sim = ff.Simulation("brick", law=LAW)
+    alone, shared = (ff.Worlds(sim, 3, qvel=[0.3, 0, 0, 0, 0, 0], threads=2) for _ in range(2))
+    alone.step(n=100)
+    threads = [Thread(target=lambda: [shared.step(n=5) for _ in range(5)]) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert np.array_equal(shared.qpos, alone.qpos)
+
+
+def test_a_controller_cannot_step_its_own_world():
+    robot = ff.load_robot("spatial-biped")
+    world = ff.Simulation(robot, law=LAW).start(controller=lambda t, state: world.step() or robot.home_ctrl)
+    with pytest.raises(ff.FootfallError, match="its controller cannot step it, too"):
+        world.step()
+
+
+@pytest.mark.parametrize("travel", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy])
+@pytest.mark.parametrize("ground", [ff.Ground.plane(0.3), ff.Ground.function(slide)])
+def test_a_simulation_and_its_recording_travel_between_processes(travel, ground):
+    sim = ff.Simulation("brick", law=ff.law(LAW, rest_penetration=2e-3), ground=ground, dt=5e-4)
+    there = travel(sim)
+    rec = there.run(0.01)
+    assert (there.robot, there.ground, there.law, there.dt) == (sim.robot, sim.ground, sim.law, sim.dt)
+    assert np.array_equal(rec.qpos, sim.run(0.01).qpos)
+    back = travel(rec)
+    assert np.array_equal(back.force, rec.force) and back.robot == rec.robot and dict(back.info) == dict(rec.info)
+    with pytest.raises(ValueError, match="read-only"):
+        back.qpos[0, 0] = 1.0
+
+
+def test_measured_data_and_gaits_travel_too():
+    data = Measured([0.0, 0.1], {"x": np.array([1.0, 2.0])}, {"x": "m"}, "z", "a table")
+    assert np.array_equal(pickle.loads(pickle.dumps(data))["x"], data["x"])
+    gait = PolynomialGait("biped", (("knee",), ("other_knee",)), np.zeros((4, 2)), 0.5, 0.3, {"speed": 0.6})
+    assert pickle.loads(pickle.dumps(gait)) == gait
+
+
+def test_what_is_under_way_is_not_copied_but_its_state_travels():
+    sim = ff.Simulation("brick", law=LAW)
+    world = sim.start(qvel=[0.3, 0, 0, 0, 0, 0])
+    world.step(n=10)
+    for one in (world, ff.Worlds(sim, 2)):
+        for travel in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"cannot be pickled or copied: send its simulation"):
+                travel(one)
+    other = sim.start()
+    other.restore(pickle.loads(pickle.dumps(world.state())))
+    for one in (world, other):
+        one.step(n=10)
+    assert np.array_equal(world.qpos, other.qpos)
+    with pytest.raises(ff.FootfallError, match=r"a state is what world.state\(\) gives"):
+        world.restore(world.qpos)
+
+
+def test_whole_numbers_of_numpy_count():
+    sim = ff.Simulation("brick", law=LAW, dt=np.float32(1e-3))
+    world, worlds = sim.start(), ff.Worlds(sim, np.int64(2))
+    world.step(n=np.int32(3))
+    worlds.step(n=np.uint8(3))
+    assert world.time == pytest.approx(3e-3) and len(worlds.qpos) == 2
+    for one in (world, worlds):
+        for steps in (-1, 1.5, True, "3"):
+            with pytest.raises(ff.FootfallError, match="whole number of steps"):
+                one.step(n=steps)
