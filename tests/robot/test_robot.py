@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from robot_models import HOPPER, lowest_contact
 
+import footfall as ff
 from footfall.errors import RobotError
 from footfall.robot import Robot, load_robot, robots
 
@@ -83,3 +84,31 @@ def test_a_mocap_body_weighs_nothing_in_a_robot():
         robot = load_robot(source)
         assert robot.mass == 3.0 and [foot.body for foot in robot.feet] == ["ball"]
         assert not robot.model.geom_contype[robot.model.geom_bodyid == robot.model.body("target").id].any()
+
+
+SCENERY = (
+    "<body name='table' pos='0 3 5'><geom type='box' size='.5 .5 .5' mass='40' contype='0' conaffinity='0'/></body>"
+)
+BLOCK = """<mujoco><worldbody>{0}<body name='block' pos='0 0 .2'><freejoint/>
+  <geom type='box' size='.1 .1 .2' mass='3'/></body></worldbody></mujoco>"""
+
+
+def test_what_is_fixed_in_the_world_does_not_move_the_centre_of_mass():
+    """A table beside a robot changes neither where a controller sees its mass nor what a law derives from it."""
+    seen = {}
+
+    def look(t, state):
+        seen.setdefault(scenery, state.com.copy())
+        return []
+
+    settings, stiff = [], []
+    for scenery in ("", SCENERY, SCENERY.replace("<body", "<body mocap='true'")):
+        robot = load_robot(mujoco.MjSpec.from_string(BLOCK.format(scenery)))
+        sim = ff.Simulation(robot, law="distributed")
+        sim.run(0.002, controller=look)
+        settings.append((sim.setting.height, sim.setting.carriers, sim.setting.tipping))
+        stiff.append(sim.law.resolve(sim.setting).kn)
+    for com in seen.values():
+        np.testing.assert_allclose(com, [0.0, 0.0, 0.2], atol=1e-12)
+    np.testing.assert_allclose(settings[1:], settings[:1] * 2, rtol=1e-12)
+    np.testing.assert_allclose(stiff, stiff[0], rtol=1e-12)

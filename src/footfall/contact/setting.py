@@ -12,7 +12,7 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.robot.model import AT_JOINT, FREE, HINGE, IMPLICIT, SLIDE
+from footfall.robot.model import AT_JOINT, FREE, HINGE, IMPLICIT, SLIDE, centre_of_mass
 from footfall.standing import lowest_places, own_data, point_jacobian, point_positions
 
 #: Standard gravity, m/s2.
@@ -79,9 +79,10 @@ def _at_home(robot: Robot) -> _Home:
     data.qpos[:] = robot.home
     for stage in ("kinematics", "comPos", "flex", "tendon", "makeM", "makeConstraint"):
         getattr(mujoco, f"mj_{stage}")(robot.model, data)
-    places = point_positions(robot, data)[:, :2] - data.subtree_com[0, :2]
+    centre = centre_of_mass(robot.model, data)
+    places = point_positions(robot, data)[:, :2] - centre[:2]
     heights = lowest_places(robot, data)[:, 2]
-    height = float(data.subtree_com[0, 2] - heights.min())
+    height = float(centre[2] - heights.min())
     loads, touching = carried_loads(places, heights - heights.min())
     free = bool(robot.model.njnt) and int(robot.model.jnt_type[0]) == FREE
     jacobian = point_jacobian(robot, data)  # at the lowest place of round points

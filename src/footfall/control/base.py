@@ -69,10 +69,15 @@ class State:
     position: np.ndarray  # (P, 3) m, contact points, world frame
     gap: np.ndarray  # (P,) m
     mode: np.ndarray  # (P,) of the step before: 0 open, 1 stick, 2 slide
-    com: np.ndarray  # (3,) m, centre of mass, world frame
+    _com: Callable[[], np.ndarray]
     _points: Points
     _contacts: Contacts
     _mirror: Any
+
+    @property
+    def com(self) -> np.ndarray:
+        """(3,) m, centre of mass of all that moves, world frame."""
+        return self._com()
 
     @property
     def data(self) -> mujoco.MjData:

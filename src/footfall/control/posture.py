@@ -15,6 +15,7 @@ from footfall.control.body.statics import actuated_dofs, rests, settled, stiffne
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.model import centre_of_mass
 from footfall.robot.motors import drives
 from footfall.standing import lowest_places
 
@@ -98,7 +99,7 @@ class Posture:
         inertia = 1.0 / np.diag(mobility)
         kp: Any = self.kp
         if kp is None:
-            height = max(LEAST_HEIGHT, float(data.subtree_com[0, 2] - lowest_point(robot, data)))
+            height = max(LEAST_HEIGHT, float(centre_of_mass(model, data)[2] - lowest_point(robot, data)))
             kp = _proportional_gains(robot, target, height, FASTEST * inertia / dt**2)[dof]
             kp = _slow_enough(kp, dt**2 * mobility[np.ix_(dof, dof)], TOGETHER_STIFF)
         kd: Any = self.kd

@@ -11,7 +11,7 @@ import numpy as np
 from footfall.measure import zmp
 from footfall.measure.common import threshold
 from footfall.recording import Recording
-from footfall.robot.model import moving_bodies
+from footfall.robot.model import centre_of_mass
 from footfall.show.frames import body_poses
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
@@ -184,5 +184,4 @@ def _centres(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[np.ndarray, np.nd
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_kinematics(model, data)
-    moving = moving_bodies(model)
-    return model.body_mass[moving] @ data.xipos[moving] / model.body_mass[moving].sum(), np.array(data.xipos)
+    return centre_of_mass(model, data), np.array(data.xipos)

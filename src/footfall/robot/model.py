@@ -66,6 +66,13 @@ def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
     return moving
 
 
+def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """(3,) m, of all bodies that move, at the places in ``data``; MuJoCo's of the world counts what is fixed, too."""
+    moving = moving_bodies(model)
+    centre: np.ndarray = model.body_mass[moving] @ data.xipos[moving] / model.body_mass[moving].sum()
+    return centre
+
+
 def silence_scene(model: mujoco.MjModel) -> None:
     """Make what is fixed to the world, with nothing moving on it, intangible, in place."""
     moving = set(np.flatnonzero(moving_bodies(model)).tolist())

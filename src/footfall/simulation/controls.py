@@ -23,6 +23,7 @@ from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
+from footfall.robot.model import centre_of_mass, moving_bodies
 from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.mirror import Mirror
 from footfall.solve.contacts import Contacts
@@ -138,6 +139,14 @@ def own_rate(controller: Controller | None, dt: float) -> int:
     return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
+def _centre(data: mujoco.MjData) -> Callable[[], np.ndarray]:
+    """What gives the centre of mass of all that moves: MuJoCo's, where nothing that is fixed has a mass."""
+    model, whole = data.model, _read_only(data.subtree_com[0])
+    if model.body_mass[~moving_bodies(model)].any():
+        return lambda: centre_of_mass(model, data)
+    return lambda: whole
+
+
 class Seen(NamedTuple):
     """What of the engine a controller may see."""
 
@@ -186,7 +195,7 @@ def make_controls(
         position=_read_only(points.position),
         gap=_read_only(contacts.gap),
         mode=_read_only(points.mode),
-        com=_read_only(data.subtree_com[0]),
+        _com=_centre(data),
         _points=points,
         _contacts=contacts,
         _mirror=mirror,

@@ -20,6 +20,7 @@ from footfall.errors import ControllerError, FootfallError, FootfallWarning, Sim
 from footfall.measure import audit
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
+from footfall.robot.model import centre_of_mass
 from footfall.simulation import Simulation
 from footfall.study.bench import DT, MUJOCO, Effort, Stepper, interleaved, mujoco_scene, mujoco_stepper, settled
 
@@ -167,4 +168,4 @@ def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
     home = mujoco.MjData(model)
     home.qpos[:] = robot.home
     mujoco.mj_forward(model, home)
-    return bool(data.subtree_com[0, 2] > STANDING * home.subtree_com[0, 2])
+    return bool(centre_of_mass(model, data)[2] > STANDING * centre_of_mass(model, home)[2])

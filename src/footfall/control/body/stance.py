@@ -9,6 +9,7 @@ import numpy as np
 
 from footfall.ground import Ground
 from footfall.robot import Robot
+from footfall.robot.model import centre_of_mass
 from footfall.standing import lowest_places, place, point_gaps, point_jacobian, point_positions
 
 ITERATIONS = 60
@@ -57,7 +58,7 @@ class _Solver:
         self.standing = np.flatnonzero(low <= low.min() + LEVEL)
         self.home = start.copy()
         self.places = point_positions(robot, self.data)
-        self.com = self.data.subtree_com[0, :2] - self.places[self.standing, :2].mean(axis=0)
+        self.com = centre_of_mass(self.model, self.data)[:2] - self.places[self.standing, :2].mean(axis=0)
         self.trunk = int(self.model.body_rootid[robot.point_body[0]])
         self.attitude = self.data.xquat[self.trunk].copy()
         movable = np.isin(self.model.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -97,7 +98,8 @@ class _Solver:
         touch = np.einsum("pi,pij->pj", normal, jacobian[self.standing])
         over = np.zeros((3, model.nv))
         mujoco.mj_jacSubtreeCom(model, data, over, 0)
-        shift = data.subtree_com[0, :2] - places[self.standing, :2].mean(axis=0) - self.com
+        over *= model.body_subtreemass[0] / self.robot.mass  # what is fixed in the world does not go with it
+        shift = centre_of_mass(model, data)[:2] - places[self.standing, :2].mean(axis=0) - self.com
         turn, tilt = np.zeros((3, model.nv)), np.zeros(3)
         mujoco.mj_jacBody(model, data, None, turn, self.trunk)
         mujoco.mju_subQuat(tilt, data.xquat[self.trunk], self.attitude)

@@ -327,9 +327,9 @@ def _functions(law: Law, surface: Any) -> Functions:
 
 
 def _home_height(simulation: Setup) -> float:
-    """Height of the centre of mass above the lowest contact point in the home pose, m."""
+    """Height of the robot's centre of mass above the lowest contact point in the home pose, m."""
     robot = simulation.robot
     data = mujoco.MjData(robot.model)
     data.qpos[:] = robot.home
     mujoco.mj_forward(robot.model, data)
-    return float(data.subtree_com[0, 2] - lowest_point(robot, data))
+    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2] - lowest_point(robot, data))
