@@ -59,6 +59,15 @@ def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Seq
     return save_plot(figure, out / f"{experiment.name}.png")
 
 
+def legend_below(figure: Any, *axes: Any, columns: int) -> None:
+    """One legend for some axes below all of them, where it covers no curve."""
+    known: dict[str, Any] = {}
+    for one in axes:
+        for handle, name in zip(*one.get_legend_handles_labels(), strict=True):
+            known.setdefault(name, handle)
+    figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)
+
+
 def _caption(claim: Claim) -> list[str]:
     paper, ours = claim.values()
     more = "".join(f". {one}" for one in (claim.proof, claim.note) if one)

@@ -306,8 +306,9 @@ def draw_gait(figure: Any, data: Walked) -> None:
             one.plot(rec.time, actual[:, i], color=BLUE)
             one.plot(rec.time, wanted[:, i], color="#000000", linestyle=":")
             one.set_title(f"{name.replace('_', ' ')} ({unit})", fontsize=7)
-    axes[0, 0].annotate("fig. 3; dots: reference", (0.02, 0.04), xycoords="axes fraction", fontsize=6)
-    axes[2, 0].annotate("fig. 4; dots: reference", (0.02, 0.04), xycoords="axes fraction", fontsize=6)
+    for row, number in ((0, 3), (2, 4)):
+        own = axes[row, 0].get_title(loc="left")
+        axes[row, 0].set_title(f"Fig. {number}, {own}; dots: reference", fontsize=7)
     for one in axes[4:].ravel():
         one.remove()
     grid = axes[4, 0].get_gridspec()

@@ -17,6 +17,7 @@ from footfall.gait.polynomial import PolynomialGait
 from footfall.measure import has_fallen
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION, STEPS, error, touch_downs, walk
+from footfall.papers.drawing import legend_below
 from footfall.recording import Recording
 from footfall.robot import load_robot
 
@@ -95,8 +96,8 @@ def draw_laws(figure: Any, data: Walks) -> None:
         axes[0].plot(rec.time, np.degrees(np.abs(error(rec)).max(axis=1)), color=f"C{i}", label=name)
         axes[1].plot(rec.time, rec.total_force[:, 2] / rec.robot.weight, color=f"C{i}")
     axes[0].set(ylabel="worst joint error (°)", ylim=(0.0, 10.0))
-    axes[0].legend(fontsize=6, ncols=3)
     axes[1].set(ylabel="vertical force / weight", xlabel="time (s)", ylim=(0.0, 4.0), xlim=(0.0, 2.0))
+    legend_below(figure, axes[0], columns=4)
 
 
 EXPERIMENTS = (

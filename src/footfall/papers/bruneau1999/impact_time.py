@@ -103,6 +103,9 @@ def draw_times(figure: Any, data: Times) -> None:
     right.semilogx(list(data.by_mun), [1e3 * one for one in data.by_mun.values()], "-", color=VERMILION)
     right.plot([float(LAW.mun or 0.0)], [1e3 * data.rigid], "o", color=VERMILION)
     right.set(xlabel="mun (N s/m^1.02); dot: printed", title="rigid man")
+    ticks = (300, 500, 1000, 2000, 3500)
+    right.set_xticks(ticks, labels=[str(one) for one in ticks])
+    right.set_xticks((), minor=True)
     for axis in (left, right):
         axis.axhline(1e3 * PAPER_TIME, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
     left.annotate("paper: 12 ms", (STIFFNESSES[0], 1e3 * PAPER_TIME - 6.0), fontsize=7)

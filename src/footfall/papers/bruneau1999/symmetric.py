@@ -12,6 +12,7 @@ from footfall.papers.bruneau1999.man import GROUND, LAW, STATIC
 from footfall.papers.bruneau1999.phases import Foot, look, sliding_phases
 from footfall.papers.bruneau1999.sliding import DT, PIECE, SETTLE, TIMES, pull
 from footfall.papers.bruneau1999.support import sole_block
+from footfall.papers.drawing import legend_below
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation import Simulation
@@ -115,9 +116,9 @@ def draw_symmetric(figure: Any, data: dict[str, Pulled]) -> None:
         count.plot(one.rec.time, one.foot.sliding.sum(axis=1), color=color)
     ratio.axhline(STATIC, color="#555555", linewidth=0.8, linestyle=(0, (6, 3)))
     ratio.set(title="ratio (fig. 20)", xlabel="time (s)")
-    ratio.legend(fontsize=6)
     speed.set(title="sliding velocity (m/s)", xlabel="time (s)")
     count.set(title="points that slide (fig. 19)", xlabel="time (s)")
+    legend_below(figure, ratio, columns=2)
 
 
 EXPERIMENTS = (

@@ -11,6 +11,7 @@ import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.papers.base import Claim, Experiment, seen, unlike
+from footfall.papers.drawing import legend_below
 from footfall.papers.moraud2008.motions import JointMotion, bent_legs, smooth
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -190,7 +191,7 @@ def draw_jump(figure: Any, data: Jumps) -> None:
         right.plot(DT * CHUNK * (0.5 + np.arange(len(chunks))), chunks, color=color, label=mode)
     left.set(xlabel="vertices per foot", ylabel="time per step (µs)", ylim=(0.0, None), title="mean over the jump")
     right.set(xlabel="time (s)", ylim=(0.0, None), title=f"{VERTICES[-1]} vertices, during the jump")
-    left.legend(loc="upper left")
+    legend_below(figure, left, columns=3)
 
 
 EXPERIMENTS = (

@@ -10,6 +10,7 @@ import numpy as np
 
 from footfall.contact.constraint_selection import ConstraintSelection
 from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.drawing import legend_below
 from footfall.papers.moraud2008.motions import JointMotion, smooth
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
@@ -174,18 +175,18 @@ def draw_toes(figure: Any, data: Toes) -> None:
     for column, (name, rec) in enumerate(runs):
         top, middle, bottom = axes[:, column]
         middle_of_foot = rec.position[0, rec.foot("left"), 1].mean()
-        top.plot(rec.time, 1e3 * ahead(rec), color=BLUE, label="forwards")
-        top.plot(rec.time, 1e3 * (rec.cop[:, 0, 1] - middle_of_foot), color=PURPLE, label="sideways")
-        top.axhline(1e3 * _front(rec), color=GREY, linewidth=0.8, linestyle=(0, (6, 3)))
+        top.plot(rec.time, 1e3 * ahead(rec), color=BLUE, label="forwards of the ankle")
+        top.plot(rec.time, 1e3 * (rec.cop[:, 0, 1] - middle_of_foot), color=PURPLE, label="sideways of its middle")
+        top.axhline(1e3 * _front(rec), color=GREY, linewidth=0.8, linestyle=(0, (6, 3)), label="the sole's end")
         top.set_title(f"{name}, {len(rec.robot.feet[0].polygon)} vertices")
         middle.plot(rec.time, rec.foot_force[:, 0, 2], color=GREEN)
         bottom.plot(rec.time, rec.signals["state"][:, 0], color=VERMILION, linewidth=0.9)
         bottom.set_yticks(range(4), ["none", "vertex", "edge", "face"])
         bottom.set_xlabel("time (s)")
-    axes[0, 0].set(ylabel="pressure centre from the ankle (mm)", ylim=(-60.0, 220.0))
-    axes[0, 0].legend(loc="center left")
+    axes[0, 0].set(ylabel="pressure centre (mm)", ylim=(-60.0, 220.0))
     axes[1, 0].set(ylabel="normal force (N)", ylim=(0.0, 1200.0))
     axes[2, 0].set(ylabel="state")
+    legend_below(figure, axes[0, 0], columns=3)
 
 
 EXPERIMENTS = (

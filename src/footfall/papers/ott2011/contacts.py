@@ -174,7 +174,7 @@ def draw_contacts(figure: Any, data: Contacts) -> None:
     rec = data.hand
     for foot, color in (("left", VERMILION), ("right", BLUE), ("hand", "#222222")):
         hand.plot(rec.time, rec.force[:, rec.foot(foot), 2].sum(axis=1), color=color, label=foot)
-    hand.set(title=f"leaned on with {LEAN:g} N: vertical forces (N)", xlabel="time (s)")
+    hand.set(title="leaning: vertical forces (N)", xlabel="time (s)")
     hand.legend()
 
 

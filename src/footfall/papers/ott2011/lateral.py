@@ -178,7 +178,7 @@ def draw_lateral(figure: Any, data: Lateral) -> None:
         draw_wrench(top[1:], rec)
         draw_components(bottom, rec)
         if half == 0:
-            top[1].set_title("fig. 7: object force (N), z less the weight")
+            top[1].set_title("fig. 7: object force less weight (N)")
             bottom[0].set_title("fig. 8: contact forces x (N)")
     for axis in axes.ravel():
         axis.set_xlim(0.1, 1.5)

@@ -91,9 +91,10 @@ def draw_limits(figure: Any, data: Limits) -> None:
             axis.barh(i, one.survived, color=COLORS[i % len(COLORS)])
             axis.plot([one.survived, one.failed], [i, i], color="#444444", linewidth=1.0)
         axis.axvline(SURE[name], color="#444444", linestyle=":", linewidth=0.8)
-        axis.set(title=f"{name} ({found[0].unit})", xlabel="line: too much")
+        axis.set(title=f"{name} ({found[0].unit})")
         axis.set_yticks(range(len(names)), labels=names)
     axes[0].invert_yaxis()
+    figure.supxlabel("bars: survived; lines: up to what was not; dotted: the push that is judged", fontsize=7)
 
 
 EXPERIMENTS = (

@@ -11,6 +11,7 @@ import numpy as np
 
 from footfall.measure import has_fallen
 from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.drawing import legend_below
 from footfall.papers.ott2011.setup import (
     BALANCE,
     CLOSE,
@@ -195,10 +196,10 @@ def draw_pendulum(figure: Any, data: Pendulum) -> None:
     rec = data.struck
     for c, (name, color) in enumerate(zip("xyz", ("#0072B2", "#222222", "#D55E00"), strict=True)):
         axes[0, 0].plot(rec.time, 1e3 * rec.signals["com_error"][:, c], color=color, label=name)
-    axes[0, 0].set_title("fig. 13, struck by the pendulum: com error (mm)")
+    axes[0, 0].set_title("fig. 13, struck: com error (mm)")
     axes[0, 0].legend()
     draw_wrench(axes[0, 1:], rec)
-    axes[0, 1].set_title("fig. 14: object force (N), z less the weight")
+    axes[0, 1].set_title("fig. 14: object force less weight (N)")
     draw_components(axes[1], rec)
     axes[1, 0].set_title("fig. 15: contact forces x (N)")
     axes[1, 2].legend()
@@ -210,12 +211,12 @@ def draw_pendulum(figure: Any, data: Pendulum) -> None:
         axes[2, c].set_title(f"impulses in {name}: com error (mm)")
     axes[2, 2].plot(rec.time, LENGTH * rec.qvel[:, -1], color="#222222")
     axes[2, 2].set_title("speed of the ball (m/s)")
-    axes[2, 0].legend()
     for axis in axes.ravel():
         axis.set_xlim(0.0, 1.5)
         axis.title.set_fontsize(7)
     for axis in axes[2]:
         axis.set_xlabel("time (s)")
+    legend_below(figure, axes[2, 0], columns=3)
 
 
 EXPERIMENTS = (

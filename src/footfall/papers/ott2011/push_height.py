@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
+from footfall.papers.drawing import legend_below
 from footfall.papers.ott2011.setup import (
     BALANCE,
     DT,
@@ -177,7 +178,7 @@ def draw_heights(figure: Any, data: Heights) -> None:
             right.plot(*zip(*own, strict=True), style, marker=".", color=COLORS[i % len(COLORS)], label=label)
     right.axhline(FLOOR, color="#444444", linewidth=0.8, linestyle=":")
     right.set(xlabel="stance width (m)", ylabel="lowest vertical force (N)", title="Fig. 8; dashed: no rotors")
-    right.legend(fontsize=6)
+    legend_below(figure, right, columns=3)
 
 
 EXPERIMENTS = (

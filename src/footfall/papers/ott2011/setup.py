@@ -71,7 +71,7 @@ def draw_wrench(axes: Any, rec: Recording) -> None:
         weight = rec.robot.mass * 9.81 if c == 2 else 0.0
         axes[0].plot(rec.time, wrench[:, c] - weight, color=color, linewidth=0.9, label=name)
         axes[1].plot(rec.time, wrench[:, 3 + c], color=color, linewidth=0.9, label=name)
-    axes[0].set_title("object force (N), z less the weight")
+    axes[0].set_title("object force less weight (N)")
     axes[1].set_title("object torque (N m)")
 
 

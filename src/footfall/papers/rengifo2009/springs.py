@@ -10,6 +10,7 @@ import numpy as np
 from footfall.contact.linearizing_penalty import LinearizingPenalty
 from footfall.contact.spring_damper import SpringDamper
 from footfall.papers.base import Claim, Experiment, near, seen
+from footfall.papers.drawing import legend_below
 from footfall.papers.rengifo2009.ball import GRAVITY
 from footfall.recording import Recording
 from footfall.robot import load_robot
@@ -132,13 +133,12 @@ def draw_springs(figure: Any, data: Springs) -> None:
         line(force, 1e3 * rec.time[shown], rec.force[shown, 0, 2], color=color, label=f"(2), kv = {damping:g} N s/m")
     force.axhline(0.0, color="#555555", linewidth=0.8)
     force.set(xlabel="time (ms)", ylabel="normal force (N)", title="Eq. (2), 1 kg: below zero it sticks")
-    force.legend()
     for mass, color in zip(MASSES, (BLUE, VERMILION, GREEN), strict=True):
         for runs, style, name in ((data.rests, "-", "(2)"), (data.new, ":", "(4)")):
             rec = runs[mass]
             line(depth, rec.time, 1e3 * rec.gap[:, 0], color=color, linestyle=style, label=f"{name}, {mass:g} kg")
     depth.set(xlabel="time (s)", ylabel="height (mm)", ylim=(-4.0, 4.0), xlim=(0.0, 1.5), title="Coming to rest")
-    depth.legend(ncols=3, fontsize=6)
+    legend_below(figure, force, depth, columns=3)
 
 
 EXPERIMENTS = (
