@@ -8,6 +8,7 @@ import pytest
 
 from footfall.errors import StudyError
 from footfall.study.fit import box, fit, load_tosses
+from footfall.study.fit.flight import product
 from footfall.study.fit.kinds import kind_of
 
 SIZE, MASS = (0.12, 0.08, 0.05), 0.6
@@ -93,6 +94,63 @@ def test_arrays_in_the_other_order_and_in_millimetres_are_told(tmp_path):
     assert np.allclose(load_tosses(tmp_path / "b.npz", quaternion="xyzw", unit="mm", **body)[0].qpos, found[0].qpos)
     with pytest.raises(StudyError, match=r"as if the rate were 0\.5 times it"):
         load_tosses(tmp_path / "a.npz", quaternion="xyzw", **(body | {"rate": 200.0}))
+
+
+def rise(turns):
+    """How far the axes of bodies with attitudes (N, 4) point upwards."""
+    w, x, y, z = turns.T
+    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z])
+
+
+@pytest.mark.parametrize(("noise", "number"), [(0.0, 4), (1e-4, 4), (1e-4, 1)])
+def test_another_axis_up_and_other_units_are_told_and_read(noise, number, tmp_path):
+    """A frame with y up is the same world turned about x: what is upright in it is what was upright before."""
+    tosses = flown(number, 100.0, noise=noise)
+    turn = np.array([1.0, -1.0, 0.0, 0.0]) / np.sqrt(2.0)  # z to y
+    turned = []
+    for poses, start in tosses:
+        own = np.array([product(turn, pose[3:]) for pose in poses])
+        turned.append((np.hstack([poses[:, [0, 2, 1]] * [1, 1, -1], own]), start))
+    body = {"size": SIZE, "mass": MASS, "inertia": MOMENTS}
+    (tmp_path / "y.csv").write_text(table(turned, 100.0))
+    with pytest.raises(StudyError, match="as if y were up"):
+        load_tosses(tmp_path / "y.csv", **body)
+    (tmp_path / "z.csv").write_text(table(tosses, 100.0))
+    for one, other in zip(
+        load_tosses(tmp_path / "y.csv", up="y", **body), load_tosses(tmp_path / "z.csv", **body), strict=True
+    ):
+        assert np.allclose(one.qpos[:, 2], other.qpos[:, 2], atol=2e-6)  # six digits in the table
+        assert np.linalg.norm(one.qvel[:2]) == pytest.approx(np.linalg.norm(other.qvel[:2]), rel=1e-3)
+        assert np.allclose(one.qvel[2:], other.qvel[2:], atol=1e-2)
+        assert np.allclose(rise(one.qpos[:, 3:]), rise(other.qpos[:, 3:]), atol=1e-5)
+    (tmp_path / "mm.csv").write_text(table(tosses, 100.0, scale=1e3))
+    with pytest.raises(StudyError, match="as if places were in mm"):
+        load_tosses(tmp_path / "mm.csv", **body)
+
+
+def test_tosses_have_names_and_bodies_are_grouped_as_motive_writes_them(tmp_path):
+    poses, _ = flown(1, 100.0)[0]
+    lines = ["Format Version,1.23,Capture Frame Rate,100,Rotation Type,Quaternion", "", ",," + "box," * 7]
+    lines += [",,Rotation,Rotation,Rotation,Rotation,Position,Position,Position", "Frame,Time (Seconds),X,Y,Z,W,X,Y,Z"]
+    for k, pose in enumerate(poses):
+        lines.append(",".join(str(one) for one in (k, k / 100.0, *pose[[4, 5, 6, 3, 0, 1, 2]])))
+    (tmp_path / "motive.csv").write_text("\n".join(lines))
+    found = load_tosses(tmp_path / "motive.csv", size=SIZE, mass=MASS, inertia=MOMENTS)
+    assert np.allclose(found[0].qpos, poses, atol=1e-6)
+    text = (
+        table([(poses, None), (poses, None)], 100.0)
+        .replace("\n0.000000,", "\nleft,")
+        .replace("\n1.000000,", "\nright,")
+    )
+    (tmp_path / "named.csv").write_text(text.replace("toss,", "trial_id,").replace("time,", "stamp,"))
+    assert [one.name for one in load_tosses(tmp_path / "named.csv", size=SIZE)] == ["left", "right"]
+
+
+def test_tosses_behind_each_other_without_a_number_are_refused(tmp_path):
+    text = table(flown(2, 100.0), 100.0)
+    (tmp_path / "a.csv").write_text("\n".join(",".join(line.split(",")[2:]) for line in text.splitlines()))
+    with pytest.raises(StudyError, match=r"m/s from frame 39 to frame 40: number the tosses in a column 'toss'"):
+        load_tosses(tmp_path / "a.csv", size=SIZE, mass=MASS, inertia=MOMENTS, rate=100.0)
 
 
 @pytest.mark.parametrize(

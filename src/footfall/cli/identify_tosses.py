@@ -62,6 +62,8 @@ class Command:
     """their order in a file .npz; a table names its columns"""
     unit: str = "m"
     """of places, where a table does not state it"""
+    up: Literal["z", "y", "x", "-z", "-y", "-x"] = "z"
+    """the axis of places and quaternions that is up"""
     start: Literal["flight", "frame"] = "flight"
     """where velocities at the first frame are taken from"""
     out: Annotated[Path | None, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = None
@@ -111,6 +113,7 @@ class Command:
             start=self.start,
             quaternion=self.quaternion,
             unit=self.unit,
+            up=self.up,
         )
 
     def _show(self, found: list[Fit]) -> None:

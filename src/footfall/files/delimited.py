@@ -21,8 +21,8 @@ from footfall.files.units import known_unit, scale_of
 #: A column's unit: ``force.x [N]``, ``force.x (N)``.
 UNIT = re.compile(r"^(.*?)\s*([\[(])([^\])]*)[\])]\s*$")
 #: The same as the end of a name: ``fx_N``, ``time_s``. Case counts: R_hip_x_m is in metres, R_M is a name.
-ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|m_s|rad_s|deg_s)$")
-TIMES = ("time", "t", "times", "timestamp", "seconds", "zeit", "tempo", "temps")
+ENDING = re.compile(r"^(.+)_(N|kN|Nm|Nmm|m|mm|cm|deg|rad|s|ms|us|ns|m_s|rad_s|deg_s)$")
+TIMES = ("time", "t", "times", "timestamp", "stamp", "elapsed", "seconds", "zeit", "tempo", "temps")
 COUNTS = ("frame", "frames", "sample", "samples", "field", "item", "index", "frameno", "sampleno", "subframe")
 _RATE = re.compile(r"(?:rate|frequency|freq|fps|hz)[^0-9\n]{0,24}?([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
 
@@ -44,11 +44,12 @@ class Columns(NamedTuple):
     units: dict[str, str]
     rate: float | None
     done: list[str]
+    texts: dict[str, list[str]]  # columns that hold no numbers
 
 
 def read_delimited(path: Path, rate: float | None = None) -> Measured:
     """A table over time; ``rate`` (samples per second) gives the times where the file has none."""
-    values, units, stated, done = read_columns(path)
+    values, units, stated, done, _ = read_columns(path)
     time = _time(values, units, rate or stated, done)
     return Measured(time, values, units, "z", path.name, tuple(done))
 
@@ -68,19 +69,19 @@ def read_columns(path: Path) -> Columns:
     done = ["decimal commas read as points"] if comma else []
     columns: dict[str, np.ndarray] = {}
     of_unit: dict[str, str] = {}
-    left_out = []
+    texts: dict[str, list[str]] = {}
     for i, name in enumerate(names):
         cells = [row[i] for row in table.rows]
         if len(cells) > 1 and any(cell.strip() for cell in cells) and not any(map(is_number, cells)):
-            left_out.append(name)
+            texts[name] = [cell.strip() for cell in cells]
             continue
         factor, unit = scale_of(units[i], name) if units[i] else (1.0, "")
         columns[name], of_unit[name] = factor * _numbers(cells, name, table, comma), unit
-    if left_out:
-        done.append(f"left out {', '.join(left_out)}, which hold no numbers")
+    if texts:
+        done.append(f"left out {', '.join(texts)}, which hold no numbers")
     if table.more:
         done.append(f"read up to line {table.more - 1}, where another table begins")
-    return Columns(columns, of_unit, _rate_of(table.preamble), done)
+    return Columns(columns, of_unit, _rate_of(table.preamble), done, texts)
 
 
 def _parquet_columns(path: Path) -> Columns:
@@ -94,20 +95,20 @@ def _parquet_columns(path: Path) -> Columns:
         raise ValueError("it is no Parquet table, or was cut off") from None
     columns: dict[str, np.ndarray] = {}
     of_unit: dict[str, str] = {}
-    left_out = []
+    texts: dict[str, list[str]] = {}
     for stored in table.schema:
         name, unit = without_unit(stored.name)
         number = pyarrow.types.is_integer(stored.type) or pyarrow.types.is_floating(stored.type)
         if not number:
-            left_out.append(name)
+            texts[name] = [str(one) for one in table[stored.name].to_pylist()]
             continue
         factor, unit = scale_of(unit or (stored.metadata or {}).get(b"unit", b"").decode(), name)
         columns[name] = factor * table[stored.name].to_numpy().astype(float)
         of_unit[name] = unit
     if not columns or not table.num_rows:
         raise ValueError("it holds no samples: no columns of numbers")
-    done = [f"left out {', '.join(left_out)}, which hold no numbers"] if left_out else []
-    return Columns(columns, of_unit, None, done)
+    done = [f"left out {', '.join(texts)}, which hold no numbers"] if texts else []
+    return Columns(columns, of_unit, None, done, texts)
 
 
 def _numbers(cells: list[str], name: str, table: _Table, comma: bool) -> np.ndarray:
@@ -184,11 +185,11 @@ def _split(line: str, delimiter: str) -> list[str]:
 
 
 def _is_data(cells: list[str]) -> bool:
-    """Whether a row holds numbers: the first that is not blank is one, and so are half of all."""
-    filled = [cell for cell in cells if cell.strip()]
-    if not filled or not (is_number(filled[0]) or filled[0].strip().lower() == "nan"):
+    """Whether a row holds numbers: half of all that is not blank, or, behind a name, all but that and one."""
+    filled = [is_number(cell) or cell.strip().lower() == "nan" for cell in cells if cell.strip()]
+    if not filled:
         return False
-    return 2 * sum(is_number(cell) or cell.strip().lower() == "nan" for cell in filled) >= len(filled)
+    return 2 * sum(filled) >= len(filled) if filled[0] else len(filled) > 3 and sum(filled) >= len(filled) - 2
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -258,7 +259,7 @@ def _head(table: _Table) -> tuple[list[str], list[str]]:
         units = [cell.strip("[]() ") for cell in head[-1]]
         head = head[:-1]
     names = list(head[-1])
-    while names and not names[-1] and not any(row[len(names) - 1 :][0].strip() for row in table.rows):
+    while names and not names[-1] and not any("".join(row[len(names) - 1 :]).strip() for row in table.rows):
         names.pop()  # a delimiter at the end of each line
     for row in table.rows:
         if len(row) == len(names) + 1 and not row[-1].strip():
@@ -277,7 +278,7 @@ def without_unit(name: str) -> tuple[str, str]:
     found, ending = UNIT.match(name), ENDING.match(name)
     if found and (found[2] == "[" or known_unit(found[3])):
         return found[1], found[3]
-    if ending and (_plain(ending[1]) in TIMES or ending[2] not in ("s", "ms")):
+    if ending and (_plain(ending[1]) in TIMES or ending[2] not in ("s", "ms", "us", "ns")):
         return ending[1], ending[2].replace("_", "/")
     return name, ""
 

@@ -52,7 +52,7 @@ class Pull:
 def read_pulls(path: Path, names: Mapping[str, str | None]) -> list[Pull]:
     """The pulls of a table; ``names`` says what columns are called where it is not one of ``KNOWN``."""
     try:
-        values, units, _, _ = read_columns(path.expanduser())
+        values, units, *_ = read_columns(path.expanduser())
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise FootfallError(f"cannot read '{path}': {reason}") from error

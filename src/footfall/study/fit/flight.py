@@ -9,12 +9,9 @@ A body with unequal moments of inertia changes its spin: Euler's equations are f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from footfall.errors import StudyError
 
 #: m/s2, where the flights do not say otherwise.
 GRAVITY = 9.81
@@ -24,10 +21,6 @@ PUSHED = 1.0
 QUIET = 3.0
 #: Frames of flight below which the velocities of the file are kept, and frames before the touch that are left out.
 FEWEST, LEFT_OUT = 5, 1
-#: Gravity is measured where its standard error is below this share, and believed up to so much from 9.81 m/s2.
-KNOWN_TO, BELIEVED = 0.005, 0.06
-#: Poses that change by less than this in two frames are at rest; a box at rest is tilted by no more than this, rad.
-AT_REST, TILTED = 2e-3, 0.17
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
 #: Steps of Gauss and Newton for the spin at most, until one is below so many rad and rad/s; the rotation over a flight
@@ -67,35 +60,6 @@ def _apart(z: np.ndarray, rate: float) -> int:
     return max(1, int(np.ceil(rate * np.sqrt(QUIET * np.sqrt(6.0) * noise / (PUSHED * GRAVITY)) - 1e-9)))
 
 
-def gravity_of(flights: Sequence[Flight | None], source: str) -> float:
-    """How fast bodies fall, m/s2, over all flights; 9.81 where these are too few to tell."""
-    slopes, weights = [], []
-    for one in flights:
-        if one is None:
-            continue
-        design = np.stack([np.ones_like(one.time), one.time, -0.5 * one.time**2], axis=1)
-        fitted = np.linalg.lstsq(design, one.place[:, 2], rcond=None)[0]
-        slopes.append(fitted[2])
-        weights.append(1.0 / np.linalg.inv(design.T @ design)[2, 2])
-    if len(slopes) < 2:
-        return GRAVITY
-    slope, weight = np.array(slopes), np.array(weights)
-    mean = float(weight @ slope / weight.sum())
-    error = float(np.sqrt(weight @ (slope - mean) ** 2 / weight.sum() / (len(slope) - 1)))
-    if error > KNOWN_TO * GRAVITY:
-        return GRAVITY
-    if abs(mean / GRAVITY - 1.0) > BELIEVED:
-        ratio = mean / GRAVITY
-        units = {1e3: "mm", 1e2: "cm", 39.37: "in"}
-        unit = next((name for times, name in units.items() if abs(ratio / times - 1.0) < BELIEVED), None)
-        hint = f"; as if places were in {unit}" if unit else f"; as if the rate were {ratio**-0.5:.4g} times it"
-        raise StudyError(
-            f"{source}: bodies in flight fall with {mean:.4g} m/s2, not {GRAVITY}: are places in m, heights in z, and "
-            f"the rate in frames per second right?{hint if ratio > 0.0 else ''}"
-        )
-    return mean
-
-
 def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.ndarray:
     """(6,) velocity (m/s, world) and spin (rad/s, body frame) at the first frame, by least squares over the flight."""
     design = np.stack([np.ones_like(flight.time), flight.time], axis=1)
@@ -104,37 +68,13 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
     spin = np.array(measured[3:], dtype=float)
     first = flight.turn[0]
     for _ in range(GAUSS_NEWTON):
-        expected = _product(first, _turned(flight.time[:, None] * spin))
+        expected = product(first, _turned(flight.time[:, None] * spin))
         left = np.linalg.lstsq(design, _rotation(_relative(expected, flight.turn)), rcond=None)[0]
-        first = _product(first, _turned(left[0]))
+        first = product(first, _turned(left[0]))
         spin = spin + left[1]
         if np.abs(left).max() < SETTLED:
             break
     return np.concatenate([velocity, spin])
-
-
-def check_order(qpos: Sequence[np.ndarray], source: str) -> None:
-    """Refuse quaternions after which boxes come to rest on an edge, and would lie flat in the order x, y, z, w.
-
-    Flights do not show the order: a constant spin is one in any order of the four numbers.
-    """
-    resting = [one[-1] for one in qpos if len(one) > 3 and np.ptp(one[-3:], axis=0).max() < AT_REST]
-    if len(resting) < 2:
-        return
-    turns = np.array(resting)[:, 3:7]
-    own, other = (float(np.median(_tilt(turns[:, order]))) for order in ([0, 1, 2, 3], [3, 0, 1, 2]))
-    if own > TILTED and other < 0.25 * own:
-        raise StudyError(
-            f"{source}: at rest, the axes of the bodies are {np.degrees(own):.3g} deg from the vertical, and "
-            f"{np.degrees(other):.2g} deg if quaternions are x, y, z, w: give the order xyzw"
-        )
-
-
-def _tilt(turns: np.ndarray) -> np.ndarray:
-    """Angle (rad) between the vertical and the nearest axis of bodies with attitudes (N, 4)."""
-    w, x, y, z = turns.T
-    upright = np.abs([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z])
-    return np.arccos(np.minimum(upright.max(axis=0), 1.0))
 
 
 def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndarray:
@@ -145,7 +85,7 @@ def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndar
     of_x, of_y, of_z = (b - c) / a, (c - a) / b, (a - b) / c  # Euler's equations: x' = of_x y z, and so on
 
     def attitudes(unknowns: np.ndarray) -> np.ndarray:
-        turn = _product(flight.turn[0], _turned(unknowns[:3]))
+        turn = product(flight.turn[0], _turned(unknowns[:3]))
         x, y, z = unknowns[3:].tolist()
         steps = []  # rotation vectors from substep to substep; plain numbers, as arrays of three take ten times as long
         for step in np.diff(flight.time).tolist():
@@ -172,7 +112,7 @@ def free_spin(flight: Flight, start: np.ndarray, moments: np.ndarray) -> np.ndar
     return np.concatenate([start[:3], solved.x[3:]])
 
 
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Products of quaternions (..., 4) w, x, y, z."""
     (w, x, y, z), (W, X, Y, Z) = a.T, b.T  # the rows of the transposed, so that a single one and many are read alike
     found = np.array([
@@ -186,7 +126,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _relative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The rotation from attitude ``a`` to ``b`` (..., 4), in the frame of ``a``."""
-    return _product(a * np.array([1.0, -1.0, -1.0, -1.0]), b)
+    return product(a * np.array([1.0, -1.0, -1.0, -1.0]), b)
 
 
 def _turned(rotation: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,9 +13,11 @@ import numpy as np
 from footfall.errors import StudyError
 from footfall.files.delimited import read_columns, time_column
 from footfall.files.units import known_unit
+from footfall.study.fit.flight import product
+from footfall.study.fit.flight_checks import UP
 
-#: Columns of a table that number its tosses.
-NUMBERS = ("toss", "trial", "throw", "run", "drop", "tossnumber", "trialnumber")
+#: Columns of a table that number or name its tosses.
+NUMBERS = re.compile(r"^(toss|trial|throw|run|drop|take|episode)[._ ]?(id|no|nr|number|index|name)?$", re.IGNORECASE)
 QUATERNION = re.compile(r"^(?:.*[._ ])?(?:q|quat|quaternion|rotation|orientation|rot)[._ ]?([wxyz])$", re.IGNORECASE)
 PLACE = re.compile(
     r"^(?:.*[._ ])?(?:p|pos|position|place|com|centre|center|tx?|translation)?[._ ]?([xyz])$", re.IGNORECASE
@@ -38,8 +40,9 @@ def read_tosses(
     order: Order = "wxyz",
     unit: str = "m",
     rate: float | None = None,
+    up: str = "z",
 ) -> list[Poses]:
-    """All tosses of a file .npz or .csv, or of several tables with a toss each."""
+    """All tosses of a file .npz or .csv, or of several tables with a toss each, turned until ``up`` is z."""
     if isinstance(path, str | os.PathLike):
         sources = [Path(path).expanduser()]
     else:
@@ -49,10 +52,27 @@ def read_tosses(
         raise StudyError(f"places are in a unit of length, such as m or mm, not in '{unit}'")
     if order not in ("wxyz", "xyzw"):
         raise StudyError(f"quaternions are in the order 'wxyz' or 'xyzw', not '{order}'")
-    found = [one for source in sources for one in _of_file(source, order, scale[0], rate)]
+    if up not in UP:
+        raise StudyError(f"the axis that is up is one of {', '.join(UP)}, not '{up}'")
+    found = [_upright(one, up) for source in sources for one in _of_file(source, order, scale[0], rate)]
     if not found:
         raise StudyError("no toss was given")
     return found
+
+
+def _upright(poses: Poses, up: str) -> Poses:
+    """The same toss in a frame whose z is the axis ``up`` of this one; spins are in the body's frame, and stay."""
+    if up == "z":
+        return poses
+    axis, sign = UP[up]
+    turn = np.zeros(4)
+    # Half a turn about the bisector of both axes takes the one to the other; about x where they are opposite.
+    between = sign * np.eye(3)[axis] + np.array([0.0, 0.0, 1.0])
+    turn[1:] = between / np.linalg.norm(between) if between.any() else [1.0, 0.0, 0.0]
+    rotation = 2.0 * np.outer(turn[1:], turn[1:]) - np.eye(3)
+    places = poses.qpos[:, :3] @ rotation.T
+    qpos = np.hstack([places, product(np.broadcast_to(turn, (len(places), 4)), poses.qpos[:, 3:])])
+    return poses._replace(qpos=qpos, qvel=np.concatenate([rotation @ poses.qvel[:3], poses.qvel[3:]]))
 
 
 def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> list[Poses]:
@@ -86,20 +106,23 @@ def _of_file(source: Path, order: Order, scale: float, rate: float | None) -> li
 def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     """Tosses of a table: x, y, z, qw, qx, qy, qz by name, time or a rate, and a number of the toss if more."""
     try:
-        values, units, stated, _ = read_columns(source)
+        values, units, stated, _, texts = read_columns(source)
         time = time_column(values, units)
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read tosses from '{source}': {error}") from error
-    place = _columns(source, values, PLACE, "xyz", "x, y, z of places")
+    unturned = [name for name in values if not QUATERNION.match(name)]
+    place = _columns(source, unturned, PLACE, "xyz", "x, y, z of places")
     turn = _columns(source, values, QUATERNION, "wxyz", "qw, qx, qy, qz of quaternions")
     factor = scale if all(units[name] == "" for name in place) else 1.0
     poses = np.column_stack([*(factor * values[name] for name in place), *(values[name] for name in turn)])
-    numbers = next((n for n in values if re.sub(r"[^a-z]", "", n.lower()) in NUMBERS), None)
-    which = np.zeros(len(poses)) if numbers is None else values[numbers]
+    numbers = next((name for name in (*values, *texts) if NUMBERS.match(name)), None)
+    which = np.zeros(len(poses)) if numbers is None else np.asarray(values.get(numbers, texts.get(numbers)))
     found = []
-    for one in np.unique(which[np.isfinite(which)]):
+    for one in dict.fromkeys(which.tolist()):
+        if one != one or one == "":  # rows of no toss
+            continue
         own = which == one
-        name = source.stem if numbers is None else f"toss {one:g}"
+        name = source.stem if numbers is None else f"toss {one:g}" if isinstance(one, float) else str(one)
         frames = rate if rate is not None else stated
         if time is not None and own.sum() > 1:
             step = np.diff(time[own])
@@ -114,16 +137,15 @@ def _of_table(source: Path, scale: float, rate: float | None) -> list[Poses]:
     return found
 
 
-def _columns(
-    source: Path, values: Mapping[str, np.ndarray], pattern: re.Pattern[str], axes: str, wanted: str
-) -> list[str]:
+def _columns(source: Path, names: Iterable[str], pattern: re.Pattern[str], axes: str, wanted: str) -> list[str]:
     found: dict[str, str] = {}
-    for name in values:
+    names = list(names)
+    for name in names:
         matched = pattern.match(name)
         if matched:
             found.setdefault(matched[1].lower(), name)
     if any(axis not in found for axis in axes):
-        raise StudyError(f"{source} has no columns {wanted}; its columns are {', '.join(values)}")
+        raise StudyError(f"{source} has no columns {wanted}; its columns are {', '.join(names)}")
     return [found[axis] for axis in axes]
 
 

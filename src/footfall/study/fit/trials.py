@@ -15,7 +15,8 @@ from footfall.measure.common import once
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
-from footfall.study.fit.flight import GRAVITY, Flight, check_order, flight_of, free_spin, gravity_of, start_velocity
+from footfall.study.fit.flight import GRAVITY, Flight, flight_of, free_spin, start_velocity
+from footfall.study.fit.flight_checks import Motion, check_order, check_speeds, gravity_of
 from footfall.study.fit.toss_files import Order, read_tosses
 
 #: Frames per second of the cube tosses of ContactNets, whose files do not state it.
@@ -110,6 +111,7 @@ def load_tosses(
     start: Literal["flight", "frame"] = "flight",
     quaternion: Order = "wxyz",
     unit: str = "m",
+    up: str = "z",
 ) -> list[Toss]:
     """Tosses of one body: a file .npz, a table (.csv, .tsv, .txt) of one or more tosses, or several tables.
 
@@ -138,7 +140,7 @@ def load_tosses(
         width = 0.1048 if sides is None else sum(sides) / 3.0
     own = float(moments[0]) if moments.size == 1 else (float(moments[0]), float(moments[1]), float(moments[2]))
     found = []
-    for one in read_tosses(path, quaternion, unit, rate):
+    for one in read_tosses(path, quaternion, unit, rate, up):
         frames = one.rate if one.rate is not None else rate
         if frames is None and not str(path).endswith(".npz"):
             raise StudyError(f"{one.name} has neither times nor a rate: give rate= in frames per second")
@@ -154,9 +156,11 @@ def load_tosses(
 
 def started_from_flight(tosses: Sequence[Toss], source: str = "the tosses") -> list[Toss]:
     """The tosses with velocities at the first frame and gravity from their flights; short flights keep velocities."""
-    flights = [flight_of(one.qpos, one.rate) for one in tosses]
-    gravity = gravity_of(flights, source)
+    motions = [Motion(one.name, one.qpos, one.rate) for one in tosses]
+    gravity = gravity_of(motions, source)
+    check_speeds(motions, source)
     check_order([one.qpos for one in tosses], source)
+    flights = [flight_of(one.qpos, one.rate) for one in tosses]
     return [
         replace(one, gravity=gravity, qvel=one.qvel if own is None else _start(one, own, gravity))
         for one, own in zip(tosses, flights, strict=True)
