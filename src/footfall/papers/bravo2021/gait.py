@@ -112,12 +112,20 @@ def torque_integral(rec: Recording) -> float:
 
 
 def judge_gait(data: Walked) -> list[Claim]:
-    rec, step, gait = data.rec, data.step, data.gait
-    downs = touch_downs(rec)
+    return [
+        *_judge_motion(data),
+        *_judge_contact(data),
+        *_judge_steps(data),
+        *_judge_torques(data),
+        *judge_estimates(data.rec),
+    ]
+
+
+def _judge_motion(data: Walked) -> list[Claim]:
+    """The planned step, and how joints follow it (figures 3 and 4)."""
+    rec, step = data.rec, data.step
     off, rate = error(rec), rec.qvel[:, 3:] - rec.signals["qd_reference"]
     asked = rec.signals["qd_reference"]
-    zmp = stance_zmp(rec)
-    travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
     return [
         seen(
             "section4.2",
@@ -149,6 +157,14 @@ def judge_gait(data: Walked) -> list[Claim]:
             why="5 % (chosen): velocities jump at every touch-down, a step early or late",
             source="printed",
         ),
+    ]
+
+
+def _judge_contact(data: Walked) -> list[Claim]:
+    """Zero moment point and friction, planned and simulated (figures 5 and 6)."""
+    rec, step = data.rec, data.step
+    zmp = stance_zmp(rec)
+    return [
         seen(
             "fig5",
             "The zero moment point stays inside the sole, +-0.1 m (planned motion, farthest)",
@@ -187,6 +203,15 @@ def judge_gait(data: Walked) -> list[Claim]:
             why="inside the cone: the robot does not slip",
             source="printed",
         ),
+    ]
+
+
+def _judge_steps(data: Walked) -> list[Claim]:
+    """Whether the walk goes on, repeats and keeps its speed."""
+    rec, gait = data.rec, data.gait
+    downs = touch_downs(rec)
+    travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
+    return [
         seen(
             "section5",
             "Balance is kept: steps walked",
@@ -216,6 +241,13 @@ def judge_gait(data: Walked) -> list[Claim]:
             why="time steps of 1 ms, a touch-down up to one of them early, and no slip",
             source="ours",
         ),
+    ]
+
+
+def _judge_torques(data: Walked) -> list[Claim]:
+    """The integral (40) of a simulated step against the planned one."""
+    rec, step = data.rec, data.step
+    return [
         near(
             "section5",
             "Torque integral of a simulated step against the planned one, touch-downs located, controls every 1 ms",
@@ -248,7 +280,6 @@ def judge_gait(data: Walked) -> list[Claim]:
             + ", ".join(f"{1e3 * dt:.2g} ms {100 * more:+.0f} %" for dt, more in data.excess.items()),
             source="ours",
         ),
-        *judge_estimates(rec),
     ]
 
 

@@ -151,20 +151,22 @@ def judge_prediction(data: Walk) -> list[Claim]:
 
 
 def judge_walking(data: dict[str, Walk]) -> list[Claim]:
-    plane, space = data["plane"], data["space"]
+    return [
+        *judge_prediction(data["markers"]),
+        *_judge_forces(data["plane"]),
+        *_judge_posture(data["plane"], data["space"]),
+        *_judge_interference(data["plane"]),
+        _judge_pressure(data["plane"]),
+    ]
+
+
+def _judge_forces(plane: Walk) -> list[Claim]:
+    """Forces over stance against the recorded ones (figures 14 and 15)."""
     up, forward = plane.mean[:, 2], plane.mean[:, 0]
     first, trough, second = up[:20].max(), up[15:35].min(), up[30:].max()
     brake, push = forward[:25].min(), forward[25:].max()
-    kinds = [stance for stance in phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off]
-    rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
-    speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
     spread = max(plane.measured.force_spread["z"])
-    carried = plane.rec.mode != OPEN
-    every, stuck = tangential(plane.rec)
-    path = pressure_path(plane.rec)
-    weight = plane.rec.robot.weight
     return [
-        *judge_prediction(data["markers"]),
         seen(
             "fig15",
             "Two maxima of the normal force above the weight, a minimum below between them (body weights)",
@@ -201,6 +203,15 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             why="half of that of the normal force; the recorded one is biased by 0.01",
             source="fitted",
         ),
+    ]
+
+
+def _judge_posture(plane: Walk, space: Walk) -> list[Claim]:
+    """How feet roll, what holds the man upright, and how fast he is (figure 16, section 4.1)."""
+    kinds = [stance for stance in phases(plane.rec).stances if stance.first and stance.toe_off == stance.toe_off]
+    rolled = [s.first == "heel" and s.strike < s.flat < s.heel_off < s.toe_off for s in kinds]
+    speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
+    return [
         seen(
             "fig16",
             "Every step goes from the heel to the whole foot, to the toes, and off",
@@ -238,6 +249,15 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             note="The recorded man walks at 1.17 m/s; our legs are 5 % shorter, and walk in dynamic similarity.",
             source="printed",
         ),
+    ]
+
+
+def _judge_interference(plane: Walk) -> list[Claim]:
+    """How far points go into the ground and along it (section 4.1)."""
+    weight = plane.rec.robot.weight
+    carried = plane.rec.mode != OPEN
+    every, stuck = tangential(plane.rec)
+    return [
         unlike(
             "section 4.1",
             "Largest normal interference in walking",
@@ -259,19 +279,24 @@ def judge_walking(data: dict[str, Walk]) -> list[Claim]:
             "90 N/m holds nothing, a damper of 950 N s/m lets go slowly",
             source="printed",
         ),
-        seen(
-            "fig2",
-            "The pressure centre moves under the foot during support: where on the sole (0 heel, 1 tip) at 5, 50 and "
-            "95 % of stance",
-            "from heel to toe",
-            ", ".join(f"{path.mean(axis=0)[k]:.2f}" for k in PATH),
-            holds=path.mean(axis=0)[PATH[0]] < 0.35
-            and 0.5 < path.mean(axis=0)[PATH[1]] < 0.95
-            and path.mean(axis=0)[PATH[2]] > 0.9,
-            why="below 0.35, between 0.5 and 0.95, above 0.9; mean over stances",
-            source="printed",
-        ),
     ]
+
+
+def _judge_pressure(plane: Walk) -> Claim:
+    """The path of the pressure centre under a foot (figure 2)."""
+    path = pressure_path(plane.rec)
+    return seen(
+        "fig2",
+        "The pressure centre moves under the foot during support: where on the sole (0 heel, 1 tip) at 5, 50 and "
+        "95 % of stance",
+        "from heel to toe",
+        ", ".join(f"{path.mean(axis=0)[k]:.2f}" for k in PATH),
+        holds=path.mean(axis=0)[PATH[0]] < 0.35
+        and 0.5 < path.mean(axis=0)[PATH[1]] < 0.95
+        and path.mean(axis=0)[PATH[2]] > 0.9,
+        why="below 0.35, between 0.5 and 0.95, above 0.9; mean over stances",
+        source="printed",
+    )
 
 
 def draw_walking(figure: Any, data: dict[str, Walk]) -> None:

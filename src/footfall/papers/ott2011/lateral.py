@@ -44,20 +44,16 @@ def run_lateral() -> Lateral:
 
 
 def judge_lateral(data: Lateral) -> list[Claim]:
-    rec, harder = data.paper[LAW], data.harder[LAW]
-    end = START + LASTS
+    return [*_judge_recovery(data), *_judge_unloading(data), *_judge_limit(data)]
+
+
+def _judge_recovery(data: Lateral) -> list[Claim]:
+    """The centre of mass comes back, by a wrench that turns the robot back (figures 6 and 7)."""
+    rec, end = data.paper[LAW], START + LASTS
     torque = np.abs(rec.signals["desired_wrench"][:, 3:]).max(axis=0)
-    lowest = {name: commanded(one) for name, one in (("paper", rec), ("harder", harder))}
-    first = int(lowest["paper"].min(axis=1).argmin())
-    right = np.r_[rec.foot("right")]
     times = {law: recovery(one, end) for law, one in data.paper.items()}
     slowest = max(times, key=lambda law: times[law])
-    real = {law: _least(one) for law, one in data.harder.items()}
-    values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
-    lost = [law for law, value in real.items() if value == 0.0]
-    least = min(_least(one) for one in data.paper.values())
     under = f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s, as we read 'recovers'"
-    floor = min(float(commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
     return [
         seen(
             "fig6",
@@ -96,6 +92,16 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             why="five times that around the others",
             source="printed",
         ),
+    ]
+
+
+def _judge_unloading(data: Lateral) -> list[Claim]:
+    """When and where the commanded vertical forces are lowest (figure 8)."""
+    rec = data.paper[LAW]
+    lowest = commanded(rec)
+    first = int(lowest.min(axis=1).argmin())
+    right = np.r_[rec.foot("right")]
+    return [
         near(
             "fig8",
             "The vertical forces are lowest at the end of the push",
@@ -110,8 +116,8 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "fig8",
             "The foot that is unloaded is the right one, away from which the robot is pushed",
             "right",
-            "right" if int(lowest["paper"][first].argmin()) in right else "left",
-            holds=int(lowest["paper"][first].argmin()) in right,
+            "right" if int(lowest[first].argmin()) in right else "left",
+            holds=int(lowest[first].argmin()) in right,
             why="where the lowest commanded force is",
             source="printed",
         ),
@@ -119,17 +125,28 @@ def judge_lateral(data: Lateral) -> list[Claim]:
             "fig8",
             f"At {FORCE:g} N the vertical forces of that foot reach the lower limit of 4 N",
             FLOOR,
-            float(lowest["paper"].min()),
+            float(lowest.min()),
             "N",
             note="How far a push unloads a foot depends on mass, stance width and where the hip is pushed, none of "
             f"which is printed: experiment push-height has the map. With {HARDER:g} N it reaches the limit",
             source="printed",
         ),
+    ]
+
+
+def _judge_limit(data: Lateral) -> list[Claim]:
+    """The lower limit of the vertical forces: never commanded below, and what the ground gives."""
+    real = {law: _least(one) for law, one in data.harder.items()}
+    values_by_law = ", ".join(f"{law} {value:.2g}" for law, value in real.items())
+    lost = [law for law, value in real.items() if value == 0.0]
+    least = min(_least(one) for one in data.paper.values())
+    floor = min(float(commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
+    return [
         near(
             "fig8",
             f"At {HARDER:g} N the commanded vertical forces reach the lower limit",
             FLOOR,
-            float(lowest["harder"].min()),
+            float(commanded(data.harder[LAW]).min()),
             "N",
             within=1e-6,
             why="the solver's tolerance",

@@ -66,10 +66,14 @@ def run_falls() -> Falls:
 
 
 def judge_falls(data: Falls) -> list[Claim]:
+    return [*_judge_depths(data), *_judge_forces(data)]
+
+
+def _judge_depths(data: Falls) -> list[Claim]:
+    """How deep the ball goes, and how it comes back (figure 4)."""
     euler = f"an Euler step of {LONG:g} s errs by dt kv / 2"
     stays = -float(data.runs[0.0].gap[-1, 0])
     deepest = [-float(data.runs[kp].gap.min()) for kp in KPS]
-    weight = data.touch.robot.weight
     claims = [
         near(
             "fig4",
@@ -110,7 +114,8 @@ def judge_falls(data: Falls) -> list[Claim]:
             )
         )
     order = " > ".join(f"{1e6 * depth:.4f}" for depth in deepest)
-    claims += [
+    return [
+        *claims,
         seen(
             "fig4",
             "The smaller kp, the deeper it goes (kp = 0, 1, 5)",
@@ -123,6 +128,13 @@ def judge_falls(data: Falls) -> list[Claim]:
         ),
         _depths("kp = 0: the penetration depth decreases as kv increases (v0 / kv)", data.deeper, data.speed, 1.0),
         _depths("kv = 0: the deepest point decreases as kp increases (v0 / sqrt kp)", data.stiffer, data.speed, 0.5),
+    ]
+
+
+def _judge_forces(data: Falls) -> list[Claim]:
+    """The force at the impact and at rest (figure 5)."""
+    weight = data.touch.robot.weight
+    return [
         near(
             "fig5",
             "At the instant of impact f_n = m g + m kv v0",
@@ -143,9 +155,7 @@ def judge_falls(data: Falls) -> list[Claim]:
             why="within a thousandth of the weight: kp times the depth of one step",
             source="printed",
         ),
-    ]
-    for kp in KPS:
-        claims.append(
+        *(
             near(
                 "fig5",
                 f"kp = {kp:g}: at rest the force is the weight",
@@ -156,8 +166,9 @@ def judge_falls(data: Falls) -> list[Claim]:
                 why="what is left of kp times the depth",
                 source="derived",
             )
-        )
-    return claims
+            for kp in KPS
+        ),
+    ]
 
 
 def _depths(statement: str, found: dict[float, float], speed: float, power: float) -> Claim:

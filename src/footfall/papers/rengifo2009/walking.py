@@ -110,8 +110,11 @@ def after_rebounds(rec: Recording) -> list[FalseImpact]:
 
 
 def judge_walk(walks: Walks) -> list[Claim]:
-    data = walks.paper
-    basic, ours = data[EPS[0]], walks.ours
+    return [*_judge_steps(walks.paper), *_judge_landings(walks), *_judge_false_impacts(walks)]
+
+
+def _judge_steps(data: dict[float, Recording]) -> list[Claim]:
+    """A walk of five steps, with feet that leave the ground (figure 11)."""
     claims = []
     for eps, rec in data.items():
         label = "0" if eps == 0.0 else "1e-6 m"
@@ -127,7 +130,9 @@ def judge_walk(walks: Walks) -> list[Claim]:
                 source="printed",
             )
         )
-    claims.append(
+    lowest = [rec.gap[:, rec.foot(foot.name)].min(axis=1).max() for rec in data.values() for foot in rec.robot.feet]
+    return [
+        *claims,
         unlike(
             "fig11",
             "The caption: a walking gait consisting of four steps",
@@ -136,10 +141,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
             proof="Section IV, of the same figure: 'a walking gait consisting of five steps'. One of the two is wrong; "
             "five are walked here",
             source="printed",
-        )
-    )
-    lowest = [rec.gap[:, rec.foot(foot.name)].min(axis=1).max() for rec in data.values() for foot in rec.robot.feet]
-    claims.append(
+        ),
         seen(
             "fig11",
             "between steps all vertices of a foot are off the ground",
@@ -149,10 +151,14 @@ def judge_walk(walks: Walks) -> list[Claim]:
             holds=min(lowest) > 0.01,
             why="the height that the lowest vertex of a foot reaches, the least of all; more than 10 mm",
             source="printed",
-        )
-    )
-    made = landings(ours)
-    claims.append(
+        ),
+    ]
+
+
+def _judge_landings(walks: Walks) -> list[Claim]:
+    """How deep vertices go in as they land, against the closed form (figure 12)."""
+    data, made = walks.paper, landings(walks.ours)
+    return [
         near(
             "fig12",
             "our law: how deep a vertex goes in after its impact, per speed of landing (mean over all)",
@@ -164,9 +170,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
             note="With the paper's saturation: "
             f"{1e3 * float(np.mean([one.depth / one.speed for one in landings(data[EPS[1]])])):.3g} mm per m/s",
             source="derived",
-        )
-    )
-    claims.append(
+        ),
         near(
             "fig12",
             "our law: when it is deepest after its impact (mean)",
@@ -176,12 +180,17 @@ def judge_walk(walks: Walks) -> list[Claim]:
             within=1.5,
             why="closed form of (17); samples of 1 ms",
             source="derived",
-        )
-    )
-    count = len(after_rebounds(basic))
-    largest = max((one.jump for one in after_rebounds(basic)), default=0.0)
+        ),
+    ]
+
+
+def _judge_false_impacts(walks: Walks) -> list[Claim]:
+    """False impacts without and with eps, and with a band of our own (figures 13 and 14)."""
+    ours, false_ones = walks.ours, after_rebounds(walks.paper[EPS[0]])
+    count, largest = len(false_ones), max((one.jump for one in false_ones), default=0.0)
     rule = "open for at most 10 ms, then loaded by a jump above 1 % of the weight, later than 0.1 s after the landing"
-    claims.append(
+    counts = [walks.alone["consistent", eps] for eps in ABLATION if eps >= ENOUGH]
+    return [
         seen(
             "fig13",
             "walking with eps = 0: false impacts, seen as vertical lines in the normal forces",
@@ -190,9 +199,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
             holds=count >= 10,
             why=rule,
             source="printed",
-        )
-    )
-    claims.append(
+        ),
         unlike(
             "fig14",
             "walking with eps = 1e-6 m: no false impacts (eq. 17 alone, the paper's saturation)",
@@ -204,10 +211,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
             "a rectangular sole must stay within |x|/a + |y|/b < 1 for that, and where the gait of the paper has it, "
             "which nothing but its figures 11 to 14 describes, is not said",
             source="printed",
-        )
-    )
-    counts = [walks.alone["consistent", eps] for eps in ABLATION if eps >= ENOUGH]
-    claims.append(
+        ),
         seen(
             "fig14",
             f"eq. 17 alone suffices from eps = {ENOUGH:g} m on, if friction and load are made consistent (ours)",
@@ -218,9 +222,7 @@ def judge_walk(walks: Walks) -> list[Claim]:
             note=f"In steps of 1 ms: {_counted(walks, 'consistent')}; in steps of {1e3 * SHORTER:g} ms "
             f"{walks.shorter['consistent']} with {EPS[1]:g} m: a shorter step is no cure",
             source="ours",
-        )
-    )
-    claims.append(
+        ),
         seen(
             "fig14",
             "eps = 1e-6 m with a band of our own, which leads a point that touched back to its depth",
@@ -229,9 +231,8 @@ def judge_walk(walks: Walks) -> list[Claim]:
             holds=len(after_rebounds(ours)) <= FEW,
             why=f"{rule}; at most {FEW}. Without the band: {walks.alone['consistent', EPS[1]]}",
             source="ours",
-        )
-    )
-    return claims
+        ),
+    ]
 
 
 def _counted(walks: Walks, saturation: str) -> str:
