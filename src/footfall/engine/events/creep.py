@@ -22,7 +22,7 @@ from footfall.engine.clearance import bodies_stay_apart
 from footfall.engine.constraints.active_set import FRICTION, LIMIT
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.events.contact_set import off_course
-from footfall.engine.events.flow import KNOWN, ORDER
+from footfall.engine.events.flow import KNOWN, MISSED, ORDER, UNKNOWN
 from footfall.engine.events.motor_limits import motors_may_bend
 from footfall.engine.events.period import UNSOUND, is_sound, keep_forces
 from footfall.engine.other_bodies.near import live
@@ -33,8 +33,10 @@ from footfall.solve.dense import copy
 #: Velocities of joints that are slow, m/s or rad/s; and the gap that no point crosses in
 #: a period, m, beside its own speed.
 CREEPS, ASIDE = 0.2, 1e-5
-#: Error of a method that is not known, m/s; and share of the tolerance below which no order need be more accurate.
-UNKNOWN, AMPLE = 1e300, 0.1
+#: What a period promises: that something changes, that something may, or that nothing does but smoothly.
+BUSY, UNSURE, QUIET = 0, 1, 2
+#: Share of the tolerance below which no order need be more accurate.
+AMPLE = 0.1
 
 
 @inlined
@@ -148,9 +150,29 @@ def may_let_go(points, contacts, flow):
 
 
 @inlined
-def is_quiet(world, points, contacts, conditions, flow, dt):
-    """Whether no contact, no limit of a joint or a motor and no joint friction is about to begin or to end."""
-    joints, first, allowed = conditions.constraints.joints, engine_columns(points.memory), flow.tolerance
+def friction_may_change(world, joints, flow, dt):
+    """Whether the friction of any joint may."""
+    for i in range(joints.kind.size):
+        if joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
+            return True
+    return False
+
+
+@inlined
+def near_limit(world, joints, dt):
+    """Whether a joint may come to its limit, or leave it, within a period."""
+    for i in range(joints.kind.size):
+        if joints.kind[i] == LIMIT:
+            away = away_from_limit(joints, i, world.qpos[joints.address[i]])
+            if abs(away) < 2.0 * dt * abs(world.qvel[joints.dof[i]]):
+                return True
+    return False
+
+
+@inlined
+def is_smooth(world, points, contacts, conditions, flow, dt):
+    """Whether no limit of a joint or a motor begins or ends, no other body is met, and points are where they belong."""
+    allowed = flow.tolerance
     if not (
         are_slow(world, flow, dt)
         or (flow.motors.known == 1 and bodies_stay_apart(world, conditions.clearance, flow, dt))
@@ -158,65 +180,102 @@ def is_quiet(world, points, contacts, conditions, flow, dt):
         return False
     if motors_may_bend(world, flow.motors, dt):
         return False
-    for i in range(flow.turn.shape[0]):  # turns that follow one another do not add up like numbers
+    for i in range(flow.turn.shape[0]):  # what is left out of turns that follow one another, see add_turns
         spin, change, b = 0.0, 0.0, flow.turn[i, 1]
         for k in range(3):
             spin += abs(world.qvel[b + k])
             change += abs(world.qacc[b + k])
-        if dt**3 / 12.0 * spin * change > allowed:
+        if dt**4 / 240.0 * spin * spin * change > allowed:
             return False
-    for i in range(joints.kind.size):
-        if joints.kind[i] == LIMIT:
-            away = away_from_limit(joints, i, world.qpos[joints.address[i]])
-            if abs(away) < 2.0 * dt * abs(world.qvel[joints.dof[i]]):
-                return False
-        elif joints.kind[i] == FRICTION and may_change(world, joints, flow, i, dt):
-            return False
+    if near_limit(world, conditions.constraints.joints, dt):
+        return False
     for i in range(world.act.size):
         if dt * abs(world.act_dot[i]) > allowed:
             return False
-    slot = 0
+    return off_course(points, contacts, flow) <= allowed
+
+
+@inlined
+def contacts_go_on(world, points, contacts, flow, dt):
+    """Whether points in contact rest and go on resting, and no other arrives: QUIET; UNSURE where that is to be seen,
+    and BUSY where it would not be.
+    """
+    first, slot, found = engine_columns(points.memory), 0, QUIET
     for p in range(live(points)):
         while slot < points.others.feet and p >= points.begin[slot + 1]:
             slot += 1
         if flow.touching[p] == 0 and contacts.gap[p] < ASIDE + 2.0 * dt * abs(contacts.velocity[p, 2]):
             if slot == points.others.feet or may_arrive(world, points, contacts, flow, slot, p, dt):
-                return False
+                found = UNSURE
         if flow.touching[p] == 1 and points.memory[p, first + DOES] != STICK:
-            return False
-    return not may_let_go(points, contacts, flow) and off_course(points, contacts, flow) <= allowed
+            if flow.flat == 0:
+                return BUSY
+            found = UNSURE
+    return UNSURE if found == QUIET and may_let_go(points, contacts, flow) else found
 
 
 @inlined
-def creeping_order(world, points, contacts, conditions, flow, dt):
-    """Order of the method that is accurate enough with one evaluation, 1 to ORDER, or 0 if none is: the lowest that
-    errs by a tenth of the tolerance at most, else the most accurate.
+def best_orders(world, flow, dt):
+    """Orders of the method with one evaluation: the lowest that errs by a tenth of the tolerance at most, else the most
+    accurate, or 0 if none is accurate enough; and the most accurate of all.
 
     By the first difference that it leaves out and the one after that: a single one may pass through zero. Where a
     motion is damped so fast that an order does not bear it, it grows in these, and a lower order is taken.
     """
-    order, known, before, least = 0, flow.tally[KNOWN], UNKNOWN, flow.tolerance
+    order, best, known, before = 0, 0, flow.tally[KNOWN], UNKNOWN
+    flow.clock[MISSED] = UNKNOWN
     for k in range(1, known):
         worst = 0.0
         for j in range(world.qvel.size):
             worst = max(worst, abs(flow.pace[k, j]))
         error = dt * flow.differences[k, 2] * worst
-        if before + error <= least:
-            order, least = k - 1, before + error
-            if least <= AMPLE * flow.tolerance:
+        if before + error < flow.clock[MISSED]:
+            flow.clock[MISSED], best = before + error, k - 1
+            if flow.clock[MISSED] <= flow.tolerance:
+                order = best
+            if flow.clock[MISSED] <= AMPLE * flow.tolerance:
                 break
         before = error
     if known == 2 and before <= flow.tolerance:  # as with controls that always change
         order = 1
-    if order > 0 and is_quiet(world, points, contacts, conditions, flow, dt):
-        return order
-    return 0
+    return order, best
 
 
 @inlined
 def add(total, weight, part):
     for j in range(total.size):
         total[j] += weight * part[j]
+
+
+@inlined
+def add_turns(flow, mean, change, dt):
+    """Let mean angular velocities of ``dt`` seconds in which they change be those of one turn about one axis.
+
+    Turns that follow one another do not add up like numbers: the second term of Magnus's series.
+    """
+    for i in range(flow.turn.shape[0]):
+        a = flow.turn[i, 1]
+        b, c, share = a + 1, a + 2, dt / 12.0
+        x, y, z = mean[a], mean[b], mean[c]
+        mean[a] += share * (y * change[c] - z * change[b])
+        mean[b] += share * (z * change[a] - x * change[c])
+        mean[c] += share * (x * change[b] - y * change[a])
+
+
+@inlined
+def move(world, flow, change, order, dt):
+    """Go to the end of a period in which velocities change by so much."""
+    mean = flow.slope[1, : change.size]
+    copy(world.qvel, flow.speed)
+    add(world.qvel, 0.5, change)
+    copy(mean, change)
+    for k in range(1, order):
+        add(mean, -1.0, flow.gained[k - 1])
+        add(world.qvel, -flow.differences[k, 1], mean)
+    add_turns(flow, world.qvel, change, dt)
+    integrate_positions(world, world.qvel, dt)
+    for j in range(change.size):
+        world.qvel[j] = flow.speed[j] + change[j]
 
 
 @inlined
@@ -237,19 +296,12 @@ def creep(world, points, contacts, flow, dt, order):
     if order > 1 and not is_sound(points, contacts, flow):
         return False
     integrate_activations(world, dt)
-    change, mean = flow.slope[0, : world.qvel.size], flow.slope[1, : world.qvel.size]
+    change = flow.slope[0, : world.qvel.size]
     for j in range(change.size):
         change[j] = 0.0
     for k in range(order):
         add(change, dt / total, flow.pace[k])
     for k in range(last - 1):
         add(change, 1.0 - flow.differences[k + 1, 0] / total, flow.gained[k])
-    add(world.qvel, 0.5, change)
-    copy(mean, change)
-    for k in range(1, order):
-        add(mean, -1.0, flow.gained[k - 1])
-        add(world.qvel, -flow.differences[k, 1], mean)
-    integrate_positions(world, world.qvel, dt)
-    for j in range(change.size):
-        world.qvel[j] = flow.speed[j] + change[j]
+    move(world, flow, change, order, dt)
     return True

@@ -55,7 +55,7 @@ def forces_now(loop, flow, step, stage, act, left):
         flow.clock[KEPT] = kept_for_time_step(contacts)
         show_touching(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
-        if 0 < stage < STAGES:
+        if stage > 0 and stage != STAGES:
             keep_friction(joints)
             if leave_limits_open(joints, flow):
                 fold_joint_rows(joints)
@@ -63,7 +63,7 @@ def forces_now(loop, flow, step, stage, act, left):
     factor_inertia(world, joints)
     effort *= for_bodies(contacts)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
-    if 0 < stage < STAGES:
+    if stage > 0 and stage != STAGES:
         release_friction(joints)
     return runaway(world, outcome)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from footfall.engine.events.motor_limits import MotorLimits, motor_limits
 from footfall.engine.events.tableau import ERROR, STAGES, WEIGHTS, WITHIN
@@ -21,6 +22,9 @@ from footfall.solve.steady_feet import LeastScratch, least_scratch
 LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
 INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none; what one may cost now
+MISSED = 7  # m/s, least error of a method with one evaluation over the period
+CHANGED, SHARE = 8, 9  # m/s, by how much an evaluation of its end changed a period; the share that it left off
+PART = 10  # of a period that is over, 0 to 1
 EVENTS, IMPACTS = 0, 1  # in the period
 UNSOLVED = 2  # not 0 if a law found no forces in it
 WARNINGS = 3  # times in the run that no forces obeyed the law
@@ -29,6 +33,8 @@ SOFT = 5  # 1 if the period is one time step
 KNOWN = 6  # periods in a row whose differences are known, see ``creep``
 VAIN = 7  # periods in a row that became time steps
 COUNTS = 8  # how many there are
+#: Error of a method that is not known, m/s.
+UNKNOWN = 1e300
 #: Highest order of a period with one evaluation, see ``creep``.
 ORDER = 5
 # Of each k from 0 on: the sum of 1, 1/2, ... 1/k; what the mean velocity of a period takes of the k-th difference of
@@ -40,7 +46,7 @@ DIFFERENCES = np.array(
         [3 / 2, 1 / 24, 1],
         [11 / 6, 19 / 720, 1],
         [25 / 12, 3 / 160, 1],
-        [137 / 60, 0, 1],
+        [137 / 60, 863 / 60480, 1],
         [49 / 20, 0, 1],
     ]
 )
@@ -72,12 +78,15 @@ class Flow(NamedTuple):
     began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
     given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
     differences: np.ndarray  # (ORDER + 2, 3) see ``creep``
+    course: np.ndarray  # (3, ORDER + 1, ORDER + 3) see ``correction``
+    told: np.ndarray  # (2, ORDER + 1, STAGES) scratch of ``restart``
+    values: np.ndarray  # (ORDER + 2,) scratch
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     motors: MotorLimits
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (7,)
+    clock: np.ndarray  # (11,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -127,12 +136,15 @@ def make_flow(
         began=np.zeros((ORDER, points, 3)),
         given=np.zeros((ORDER, points, 3)),
         differences=DIFFERENCES.copy(),
+        course=_course(),
+        told=np.zeros((2, ORDER + 1, STAGES)),
+        values=np.zeros(ORDER + 2),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         motors=motor_limits(model),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
@@ -146,6 +158,19 @@ def make_flow(
         reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
+
+
+def _course() -> np.ndarray:
+    """(3, ORDER + 1, ORDER + 3) Polynomials of the part of a period that is over, which the backward differences at its
+    end are multiplied by, by powers; then their first and second integrals.
+    """
+    course, value = np.zeros((3, ORDER + 1, ORDER + 3)), Polynomial([1.0])
+    for m in range(ORDER + 1):
+        for k in range(3):
+            row = value.integ(k) if k else value
+            course[k, m, : row.coef.size] = row.coef
+        value *= Polynomial([m - 1.0, 1.0]) / (m + 1)  # Newton's interpolation
+    return course
 
 
 def _only_root(model: mujoco.MjModel) -> np.ndarray:

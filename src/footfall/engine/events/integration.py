@@ -40,7 +40,8 @@ from footfall.engine.events.contact_set import (
     rising,
     strike,
 )
-from footfall.engine.events.creep import creep, creeping_order, note_beginning, note_end
+from footfall.engine.events.correction import AGAIN, OVER, correct
+from footfall.engine.events.creep import note_end
 from footfall.engine.events.dormand_prince import (
     LONGEST,
     SHORTEST,
@@ -54,7 +55,21 @@ from footfall.engine.events.dormand_prince import (
     write_state,
 )
 from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
-from footfall.engine.events.flow import EVENTS, INSTEAD, KEPT, KNOWN, LENGTH, SOFT, SORTED, TAKEN, UNSOLVED, VAIN
+from footfall.engine.events.flow import (
+    EVENTS,
+    INSTEAD,
+    KEPT,
+    LENGTH,
+    MISSED,
+    PART,
+    SOFT,
+    SORTED,
+    TAKEN,
+    UNKNOWN,
+    UNSOLVED,
+    VAIN,
+)
+from footfall.engine.events.foretold import FORETOLD, foresee, take_up
 from footfall.engine.events.in_step import (
     end_within,
     friction_change,
@@ -74,6 +89,7 @@ from footfall.engine.events.period import (
     start_period,
     take_time_step,
 )
+from footfall.engine.events.restart import begin_anew, forget, tells_more
 from footfall.engine.events.search import (
     NO_BRACKET,
     Bracket,
@@ -123,12 +139,15 @@ def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     """Cold kernels that the first step calls, with the types that they take, from those of ``Loop`` and the flow."""
     world, points, contacts, scratch, conditions, laws, flow = kinds
+    joints = conditions.field("constraints").field("joints")
     place = (world, points, contacts, scratch, conditions.field("constraints"), flow)
     return {
         find_forces: (world, points, contacts, scratch, conditions, laws.field("between"), types.float64),
         put_back: place,
         strike: (*place, laws, types.float64),
         end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
+        correct: (world, points, contacts, joints, flow, types.float64, types.int64),
+        begin_anew: (world, contacts, flow, types.float64, types.float64),
     }
 
 
@@ -159,25 +178,14 @@ def begin_again(loop, flow):
 
 
 @inlined
-def goes_by_one(loop, flow, dt):
-    """Whether a period in which nothing changes but smoothly is done, by the evaluation at its beginning alone."""
-    world, points, contacts = loop.world, loop.points, loop.contacts
-    note_beginning(world, points, contacts, flow)
-    order = creeping_order(world, points, contacts, loop.conditions, flow, dt)
-    if order > 0 and creep(world, points, contacts, flow, dt, order):
-        return True
-    start_period(points, flow)
-    return False
-
-
-@inlined
-def end_period(loop, flow, dt):
+def end_period(loop, flow, dt, anew):
     """Note how a period went, and record it."""
     soft = flow.tally[SOFT] == 1
-    if flow.tally[EVENTS] > 0 or soft:
-        flow.tally[KNOWN] = 0  # what was before says nothing of what comes
+    if soft or (flow.tally[EVENTS] > 0 and not anew):
+        forget(flow)
     flow.tally[VAIN] = flow.tally[VAIN] + 1 if soft else 0
-    note_end(loop.contacts, flow)
+    if not anew:
+        note_end(loop.contacts, flow)
     record_period(loop.world, loop.points, loop.contacts, flow, loop.scratch.held, loop.tape, dt, loop.outcome)
 
 
@@ -200,9 +208,11 @@ def take_periods(loop, flow, first, last):
         error, scale = 0.0, 1.0  # of a step, of what is allowed, and of how much longer the next one may be
         bracket = NO_BRACKET
         hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
+        turn = 0  # evaluations of the end that the periods before foretell
+        anew = False  # differences are those of the last step
         stayed = False  # points were left in contact by a time step
         stage, left, flashes = 0, period_cost(nv, dt, flow.clock[INSTEAD]), 0
-        flow.clock[INSTEAD] = 0.0
+        flow.clock[INSTEAD], flow.clock[MISSED] = 0.0, UNKNOWN
         flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
         start_period(points, flow)
         read_state(world, flow.opening)
@@ -265,11 +275,24 @@ def take_periods(loop, flow, first, last):
                 if hit or flash > 0.0 or stayed:
                     continue
                 adopt_modes(points, contacts, flow)
-                if gone == 0.0 and status == 0 and flow.tally[EVENTS] == 0 and goes_by_one(loop, flow, dt):
-                    break
+                if gone == 0.0 and turn == 0 and status == 0 and flow.tally[EVENTS] == 0:
+                    how = foresee(loop, flow, dt)
+                    if how == OVER:
+                        break
+                    if how == AGAIN:
+                        stage, turn = FORETOLD, 1
+                        continue
                 if (STAGES - 1) * cost > left - flow.clock[KEPT]:
                     lost = True  # not even a step is to be had
                     continue
+            if stage == FORETOLD:
+                how = take_up(loop, flow, dt, status, turn)
+                if how == OVER:
+                    break
+                turn += 1
+                if how != AGAIN:
+                    stage, gone = 0, flow.clock[PART] * dt
+                continue
             keep_forces(points, contacts, flow.force[stage])
             read_slope(world, flow, flow.slope[stage])
             if 0 < stage < STAGES - 1:
@@ -318,6 +341,11 @@ def take_periods(loop, flow, first, last):
                 flow.tally[EVENTS] += 1 if happened else 0
                 if happened and status != INCONSISTENT:
                     adopt_modes(points, contacts, flow)
+                if stage == STAGES or happened:
+                    forget(flow)
+                elif gone >= dt - ROUNDING and tells_more(world, flow, plan, h):
+                    begin_anew(world, contacts, flow, h, dt)
+                    anew = True
                 hit = happened and update_contacts(points, contacts, flow)
                 straighten = happened or off_course(points, contacts, flow) > DRIFT
                 if straighten or gone >= dt - ROUNDING:
@@ -325,7 +353,7 @@ def take_periods(loop, flow, first, last):
                     continue
                 reuse_stage(points, flow, stage)
             h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
-        end_period(loop, flow, dt)
+        end_period(loop, flow, dt, anew)
         outcome[NEXT] = step + 1
 
 

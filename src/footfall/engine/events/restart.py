@@ -1,0 +1,116 @@
+"""Differences after an event: those of the step that followed it, as if all periods before had gone the same way.
+
+Where joint friction begins to slip, a point touches down or a motor reaches its limit, accelerations bend or jump, and
+what they were before says nothing of what comes. But the continuous extension of one step of Dormand and Prince's
+method says how they changed since: a polynomial, which goes on backwards beyond the event as well as forwards. So
+periods of one evaluation begin again after one step of many (Gear 1980, Runge-Kutta starters for multistep methods).
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.events.dormand_prince import rate_within, weight_within
+from footfall.engine.events.flow import KNOWN, MISSED, ORDER, UNKNOWN
+from footfall.engine.events.tableau import STAGES
+
+#: Shortest step that tells of others, of a period.
+TELLING = 0.2
+#: Instants that it tells of, one period apart, its end the first; and differences of accelerations that it knows then.
+INSTANTS, TOLD = ORDER + 1, 4
+#: Error that Dormand and Prince's method finds of itself over h^5 times the fourth derivative of an acceleration that
+#: follows from velocities as damping does; and how many times as much more may be left out.
+ERRS, SAFE = 97.0 / 120000.0, 2.0
+#: Share of the error that periods before leave with which a step tells more: they know of more differences.
+MORE = 0.1
+
+
+@inlined
+def tell(flow, h, dt):
+    """Weights of the stages of a step of ``h`` seconds for what is ``dt`` apart: values and their integrals."""
+    for m in range(INSTANTS):
+        part = 1.0 - m * dt / h
+        for j in range(STAGES):
+            flow.told[0, m, j] = rate_within(flow, j, part)
+            flow.told[1, m, j] = h * weight_within(flow, j, part)
+
+
+@inlined
+def differ(values, count):
+    """Backward differences in place of so many values, the last first."""
+    for k in range(1, count):
+        for m in range(count - 1, k - 1, -1):
+            values[m] = values[m - 1] - values[m]
+
+
+@inlined
+def left_out(world, flow, j, h, dt):
+    """The fourth difference of an acceleration, which the extension of a step of ``h`` seconds has none of."""
+    error = 0.0
+    for s in range(STAGES):
+        error += flow.error[s] * flow.slope[s, world.qpos.size + j]
+    return SAFE / ERRS * error * (dt / h) ** 4
+
+
+@inlined
+def forget(flow):
+    """What was before says nothing of what comes."""
+    flow.tally[KNOWN], flow.clock[MISSED] = 0, UNKNOWN
+
+
+@inlined
+def tells_more(world, flow, plan, h):
+    """Whether a step of ``h`` seconds that ends with the period says more of what comes than the periods before."""
+    worst, dt = 0.0, plan.dt
+    if h < TELLING * dt or (plan.control > 0 and plan.control_every == 1):
+        return False  # controls that change with every period change accelerations
+    for j in range(world.qvel.size):
+        worst = max(worst, abs(left_out(world, flow, j, h, dt)))
+    return dt * worst < MORE * flow.clock[MISSED]
+
+
+@cold(types.none, soon=True)
+def begin_anew(world, contacts, flow, h, dt):
+    """Let differences be those of a step of ``h`` seconds that ends with the period."""
+    nq, nv, value = world.qpos.size, world.qvel.size, flow.values
+    tell(flow, h, dt)
+    for j in range(nv):
+        for m in range(1, INSTANTS):
+            value[m - 1] = 0.0
+            for s in range(STAGES):
+                value[m - 1] += flow.told[0, m, s] * flow.slope[s, nq + j]
+        differ(value, TOLD)
+        for k in range(TOLD):
+            flow.pace[k, j] = value[k]
+        flow.pace[TOLD, j] = left_out(world, flow, j, h, dt)
+        for m in range(1, INSTANTS):
+            value[m - 1] = 0.0
+            for s in range(STAGES):
+                value[m - 1] += flow.told[1, m, s] * flow.slope[s, nq + j]
+        flow.speed[j] = flow.start[nq + j] + value[0]
+        for m in range(INSTANTS - 2):
+            value[m] -= value[m + 1]
+        differ(value, TOLD)
+        for k in range(TOLD):
+            flow.gained[k, j] = value[k]
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            for m in range(1, INSTANTS):
+                value[m - 1] = 0.0
+                for s in range(STAGES):
+                    value[m - 1] += flow.told[0, m, s] * flow.force[s, p, c]
+            differ(value, TOLD)
+            for k in range(TOLD):
+                flow.began[k, p, c] = value[k]
+            for m in range(INSTANTS):
+                value[m] = 0.0
+                for s in range(STAGES):
+                    value[m] += flow.told[1, m, s] * flow.force[s, p, c]
+            for m in range(INSTANTS - 1):
+                value[m] -= value[m + 1]
+            differ(value, TOLD)
+            for k in range(TOLD):
+                flow.given[k, p, c] = value[k]
+    flow.tally[KNOWN] = TOLD + 1

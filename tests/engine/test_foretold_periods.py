@@ -1,0 +1,76 @@
+"""Periods that those before foretell, and that an evaluation of their end corrects: as accurate as they claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import footfall as ff
+from footfall.engine.events.correction import course
+from footfall.engine.events.flow import DIFFERENCES, ORDER, make_flow
+from footfall.engine.events.restart import INSTANTS, differ, tell
+from footfall.engine.events.tableau import STAGES, WEIGHTS
+from footfall.solve.contacts import SLIDE
+
+LAW = "acceleration-complementarity"
+
+
+def flow():
+    """What a run keeps of the periods before."""
+    return make_flow(ff.load_robot("ball").model, 1, 1, 1e-3, tolerance=1e-9, ground=ff.Ground.plane(), margin=0.0)
+
+
+def test_the_course_of_a_period_is_adams_and_moultons_method_at_its_end():
+    kept = flow()
+    found = [course.py_func(kept, 1, m, 1.0) for m in range(ORDER + 1)]
+    np.testing.assert_allclose(found, [1.0, *-DIFFERENCES[:ORDER, 1]], rtol=1e-13)
+
+
+@pytest.mark.parametrize("power", range(5))
+def test_differences_at_the_end_of_a_period_give_every_polynomial_within_it(power):
+    """Of accelerations t^power at -5 to 1 periods: them, their integral and that one's integral from 0 on."""
+    kept, values = flow(), np.array([(1.0 - m) ** power for m in range(ORDER + 1)])
+    differ.py_func(values, ORDER + 1)
+    for part in (0.3, 1.0):
+        exact = [part**power, part ** (power + 1) / (power + 1), part ** (power + 2) / (power + 1) / (power + 2)]
+        found = [sum(course.py_func(kept, k, m, part) * values[m] for m in range(ORDER + 1)) for k in range(3)]
+        np.testing.assert_allclose(found, exact, atol=1e-13)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("power", range(4))
+def test_a_step_tells_of_the_periods_before_it_what_a_polynomial_would(share, power):
+    """Of accelerations t^power, t in steps: what they and their integral are at instants one period apart."""
+    kept, dt = flow(), 1e-3
+    tell.py_func(kept, share * dt, dt)
+    stages = WEIGHTS[:STAGES].sum(axis=1) ** power
+    instants = 1.0 - np.arange(INSTANTS) / share
+    np.testing.assert_allclose(kept.told[0] @ stages, instants**power, atol=1e-8)
+    np.testing.assert_allclose(kept.told[1] @ stages, share * dt * instants ** (power + 1) / (power + 1), atol=1e-11)
+
+
+def test_a_brick_that_tumbles_keeps_its_angular_momentum_and_its_energy():
+    sim = ff.Simulation("brick", law=LAW, dt=1e-3)
+    rec = sim.run(0.8, qpos=sim.place() + 5.0 * np.eye(7)[2], qvel=[0.0, 0.0, 3.0, 3.0, 8.0, -4.0])
+    inertia = np.diag(rec.robot.model.body_inertia[1])
+    momenta, energies = [], []
+    for qpos, qvel in zip(rec.qpos, rec.qvel, strict=True):
+        w, x, y, z = qpos[3:7]
+        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        turn = np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross
+        momenta.append(turn @ inertia @ qvel[3:])
+        energies.append(0.5 * qvel[3:] @ inertia @ qvel[3:])
+    size = np.linalg.norm(momenta[0])
+    assert np.abs(np.array(momenta) - momenta[0]).max() < 2e-8 * size
+    assert np.abs(np.array(energies) - energies[0]).max() < 2e-8 * energies[0]
+
+
+def test_a_brick_that_slides_and_turns_is_as_accurate_as_its_tolerance():
+    first, second = (
+        ff.Simulation("brick", law=ff.law(LAW, tolerance=tolerance), dt=1e-3).run(0.3, qvel=[1.0, 0, 0, 0, 0, 1.0])
+        for tolerance in (1e-9, 1e-11)
+    )
+    assert first.signals["time_steps"].sum() == 0
+    assert (first.mode[50:100] == SLIDE).any()
+    assert np.abs(first.qpos - second.qpos).max() < 1e-8
+    assert np.abs(first.qvel - second.qvel).max() < 1e-8
