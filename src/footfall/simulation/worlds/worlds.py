@@ -11,37 +11,23 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.control import named_controller
 from footfall.control.base import CompiledController, StatefulController
 from footfall.control.posture import lowest_point
-from footfall.engine.dynamics.tree import make_tree
-from footfall.engine.other_bodies.points import AllPoints, of_feet
 from footfall.engine.step import DONE
 from footfall.engine.tape import sample_bytes
-from footfall.engine.world import make_contacts, make_points, with_size
-from footfall.engine.worlds.arrays import (
-    Counts,
-    Given,
-    Needs,
-    Shapes,
-    make_soles,
-    space_shapes,
-    state_shapes,
-)
-from footfall.engine.worlds.one_world import Robot
-from footfall.engine.worlds.step import Functions, Plan
+from footfall.engine.worlds.arrays import Given
+from footfall.engine.worlds.step import Plan
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.simulation.checks import check_memory, is_whole, multiple, step_count
-from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
-from footfall.simulation.controls import no_control, own_rate
-from footfall.simulation.prepared import around
+from footfall.simulation.controls import own_rate
 from footfall.simulation.setup import Setup
 from footfall.simulation.under_way import UnderWay
+from footfall.simulation.worlds.engines import make_engine, signal_count, solves_contacts
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
@@ -119,17 +105,10 @@ class Worlds(Views, UnderWay):
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         self._turn = Lock()
         sim, law, model = simulation, simulation.law, simulation.scene.model
-        tree, joints = make_tree(model), sim.scene.joints
         own_friction = friction_rows(friction, sim.ground, count)
         values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
-        operator = isinstance(law, CoupledLaw) and law.operator
-        surroundings = around(sim, self._grounds)
-        if device != "cpu" and isinstance(law, CoupledLaw) and law.operator and not law.defers():
-            surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
-        every = make_points(model, sim.robot, law.memory_size, surroundings)
-        feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
         self._given = Given(
@@ -148,65 +127,25 @@ class Worlds(Views, UnderWay):
             "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
             "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
             "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
-            "row_state": joints.state[None].copy(),
-            "row_inertia": joints.inertia[None].copy(),
+            "row_state": sim.scene.joints.state[None].copy(),
+            "row_inertia": sim.scene.joints.inertia[None].copy(),
         }
-        signals = len(law.signals) + len(sim.robot.feet) * len(law.foot_signals)
-        self._signals = signals
+        self._signals = signal_count(sim)
         self._plan = Plan(
             dt=sim.dt,
             margin=float(law.margin),
-            operator=int(operator),
+            operator=int(solves_contacts(law)),
             coupled=int(law.coupled),
             fall=float(fall) * _home_height(sim),
             control=0,
             control_every=1,
             record_every=1,
         )
-        others, curved = every.others, bool(every.others.curved)
-
-        def state(points: int, bodies: int) -> Shapes:
-            return state_shapes(model, Counts(points, len(feet.local), bodies, law.memory_size, len(joints.kind)))
-
-        def space(points: int, slots: int, operator: bool) -> Shapes:
-            needs = Needs(
-                points=points,
-                slots=slots,
-                curved=curved,
-                operator=operator,
-                signals=signals,
-                memory=law.memory_size,
-                joint_rows=len(joints.kind),
-            )
-            return space_shapes(model, tree, needs)
-
-        def scratch(points: AllPoints) -> Any:
-            return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
-
-        if device == "cpu":
-            from footfall.engine.worlds.threads import Cores
-
-            robot = Robot(tree, make_soles(of_feet(feet), tree), joints)
-            small, large = (space(len(points.local), len(points.body), True) for points in (feet, every))
-            shapes = state(len(every.local), len(others.body)), small, large
-            functions = _functions(law, surface)
-            self._engine: Any = Cores(robot, (feet, every), shapes, count, functions, scratch, threads)
-        else:
-            from footfall.engine.worlds.card import Card, Lying
-            from footfall.engine.worlds.every_body import every_sole
-
-            soles, rest = every_sole(every, tree)
-            points, bodies = len(soles.local), len(rest.body)
-            robot, shapes_of_step = Robot(tree, soles, joints, rest), space(points, len(soles.body), operator)
-            lying = None
-            if operator and bodies > 0:  # a step needs little space while feet alone are near the ground
-                lying = Lying(robot, shapes_of_step)
-                robot = Robot(tree, make_soles(of_feet(feet), tree), joints, rest)
-                shapes_of_step = space(len(feet.local), len(feet.body), operator)
-            on_card = state(points, bodies), shapes_of_step
-            kind = {"single": precision == "single", "every_body": bodies > 0}
-            self._engine = Card(robot, on_card, count, law, surface, **kind, lying=lying)
-        self._no_tape = self._engine.make_tape(model, [], 1, signals)
+        single = precision == "single"
+        self._engine: Any = make_engine(
+            sim, self._grounds, surface, count, device=device, single=single, threads=threads
+        )
+        self._no_tape = self._engine.make_tape(model, [], 1, self._signals)
         self._engine.give(self._given)
         self.reset()
 
@@ -276,28 +215,8 @@ class Worlds(Views, UnderWay):
         if not all(0 <= w < self.count for w in which):
             raise SimulationError(f"record names a world that is not among 0 to {self.count - 1}")
         name = "none" if controller is None else str(controller)
-        if isinstance(controller, str):
-            controller = named_controller(controller)
-        if isinstance(controller, StatefulController) and self.device == "cpu":
-            rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
-            count = sim.robot.point_count
-            felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])
-            friction = self._given.friction
-            controller = InWorlds(sim, controller, self._grounds, felt, friction, sim.dt * rate)
-            self._engine.give(self._given._replace(gains=controller.gains))
-            plan = plan._replace(control=1, control_every=rate)
-        elif controller is not None:
-            if not isinstance(controller, CompiledController):
-                raise ControllerError(
-                    f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
-                    "set the controls of each step by step(ctrl) instead"
-                )
-            rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
-            numbers = np.asarray(
-                controller.gains(sim.robot, sim.ground, sim.dt * rate) if gains is None else gains, dtype=float
-            )
-            numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
-            self._engine.give(self._given._replace(gains=numbers))
+        if controller is not None:
+            controller, rate = self._begin_control(controller, gains, control_dt)
             plan = plan._replace(control=1, control_every=rate)
         samples = steps // every + 2
         each = sample_bytes(sim.scene.model, sim.robot.point_count) + 8 * self._signals
@@ -318,12 +237,29 @@ class Worlds(Views, UnderWay):
             found[w] = recording_of(sim, self._ground_of(w), pushes, samples, outcome[w], (int(first), every), notes)
         return found
 
-
-def _functions(law: Law, surface: Any) -> Functions:
-    """Pointers to the law, the ground and an idle controller."""
-    point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
-    coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
-    return Functions(point, coupled, surface, no_control().control.compiled)
+    def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
+        """Give every world its controller's numbers; gives the controller as worlds call it, and the steps between."""
+        sim = self.simulation
+        if isinstance(controller, str):
+            controller = named_controller(controller)
+        own_memory = isinstance(controller, StatefulController) and self.device == "cpu"
+        if not own_memory and not isinstance(controller, CompiledController):
+            raise ControllerError(
+                f"many worlds take a compiled controller, such as Posture, not {type(controller).__name__}: "
+                "set the controls of each step by step(ctrl) instead"
+            )
+        rate = own_rate(controller, sim.dt) if control_dt is None else multiple("control_dt", control_dt, sim.dt)
+        if own_memory:
+            count = sim.robot.point_count
+            felt = Felt(self._engine.array("mode")[:, :count], self._engine.array("force")[:, :count])
+            controller = InWorlds(sim, controller, self._grounds, felt, self._given.friction, sim.dt * rate)
+            numbers = controller.gains
+        else:
+            given = controller.gains(sim.robot, sim.ground, sim.dt * rate) if gains is None else gains
+            numbers = np.asarray(given, dtype=float)
+            numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
+        self._engine.give(self._given._replace(gains=numbers))
+        return controller, rate
 
 
 def _home_height(simulation: Setup) -> float:

@@ -1,0 +1,116 @@
+"""Who computes many worlds, the cores of a CPU or a GPU, with the arrays laid out that they compute in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from footfall.contact.base import CoupledLaw, Law, PointLaw
+from footfall.engine.dynamics.tree import Tree, make_tree
+from footfall.engine.other_bodies.points import AllPoints, of_feet
+from footfall.engine.world import make_contacts, make_points, with_size
+from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, space_shapes, state_shapes
+from footfall.engine.worlds.one_world import Robot
+from footfall.engine.worlds.step import Functions
+from footfall.ground import Ground
+from footfall.simulation.compiled_laws import idle_coupled_law, idle_point_law
+from footfall.simulation.controls import no_control
+from footfall.simulation.prepared import around
+from footfall.simulation.setup import Setup
+
+
+def make_engine(
+    setup: Setup, grounds: Sequence[Ground], surface: Any, count: int, *, device: str, single: bool, threads: int | None
+) -> Any:
+    """What steps ``count`` worlds on a ``device``, in ``single`` precision or double, over the compiled ``surface``."""
+    law, surroundings = setup.law, around(setup, grounds)
+    if device != "cpu" and solves_contacts(law) and not law.defers():
+        surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
+    every = make_points(setup.scene.model, setup.robot, law.memory_size, surroundings)
+    feet = with_size(every, make_contacts(every, 0.0, 0.0), 0)[0]
+    layout = _Layout(setup, make_tree(setup.scene.model), every, feet)
+    if device == "cpu":
+        return _on_cores(layout, surface, count, threads)
+    return _on_card(layout, surface, count, single=single)
+
+
+def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
+    """Whether a law needs the Delassus operator of all points."""
+    return isinstance(law, CoupledLaw) and law.operator
+
+
+def signal_count(setup: Setup) -> int:
+    """Numbers that the law reports of a step: its own, and those of every foot."""
+    return len(setup.law.signals) + len(setup.robot.feet) * len(setup.law.foot_signals)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What worlds are made of, and the shapes of their arrays."""
+
+    setup: Setup
+    tree: Tree
+    every: AllPoints  # the points of all bodies
+    feet: AllPoints  # those of the feet alone
+
+    def state(self, points: int, bodies: int) -> Shapes:
+        """What a world remembers from step to step."""
+        law, rows = self.setup.law, len(self.setup.scene.joints.kind)
+        return state_shapes(self.setup.scene.model, Counts(points, len(self.feet.local), bodies, law.memory_size, rows))
+
+    def space(self, points: int, slots: int, *, operator: bool) -> Shapes:
+        """What a step computes in."""
+        needs = Needs(
+            points=points,
+            slots=slots,
+            curved=bool(self.every.others.curved),
+            operator=operator,
+            signals=signal_count(self.setup),
+            memory=self.setup.law.memory_size,
+            joint_rows=len(self.setup.scene.joints.kind),
+        )
+        return space_shapes(self.setup.scene.model, self.tree, needs)
+
+    def robot_on_feet(self, *rest: Any) -> Robot:
+        """The robot with the points of its feet, and the ``rest`` of its bodies if they are looked at apart."""
+        return Robot(self.tree, make_soles(of_feet(self.feet), self.tree), self.setup.scene.joints, *rest)
+
+
+def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) -> Any:
+    from footfall.engine.worlds.threads import Cores
+
+    law, every, feet = layout.setup.law, layout.every, layout.feet
+
+    def scratch(points: AllPoints) -> Any:
+        return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
+
+    small, large = (layout.space(len(points.local), len(points.body), operator=True) for points in (feet, every))
+    shapes = layout.state(len(every.local), len(every.others.body)), small, large
+    return Cores(layout.robot_on_feet(), (feet, every), shapes, count, _functions(law, surface), scratch, threads)
+
+
+def _on_card(layout: _Layout, surface: Any, count: int, *, single: bool) -> Any:
+    from footfall.engine.worlds.card import Card, Lying
+    from footfall.engine.worlds.every_body import every_sole
+
+    law, feet = layout.setup.law, layout.feet
+    operator = solves_contacts(law)
+    soles, rest = every_sole(layout.every, layout.tree)
+    points, bodies = len(soles.local), len(rest.body)
+    robot = Robot(layout.tree, soles, layout.setup.scene.joints, rest)
+    space = layout.space(points, len(soles.body), operator=operator)
+    lying = None
+    if operator and bodies > 0:  # a step needs little space while feet alone are near the ground
+        lying = Lying(robot, space)
+        robot = layout.robot_on_feet(rest)
+        space = layout.space(len(feet.local), len(feet.body), operator=operator)
+    shapes = layout.state(points, bodies), space
+    return Card(robot, shapes, count, law, surface, single=single, every_body=bodies > 0, lying=lying)
+
+
+def _functions(law: Law, surface: Any) -> Functions:
+    """Pointers to the law, the ground and an idle controller."""
+    point = law.pointer() if isinstance(law, PointLaw) else idle_point_law()
+    coupled = law.pointer() if isinstance(law, CoupledLaw) else idle_coupled_law()
+    return Functions(point, coupled, surface, no_control().control.compiled)
