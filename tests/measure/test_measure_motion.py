@@ -10,6 +10,7 @@ import pytest
 from blank_recordings import DT, at_rest, blank, stepped
 
 from footfall import measure
+from footfall.errors import FootfallWarning
 from footfall.ground import Ground
 from footfall.robot import load_robot
 
@@ -145,3 +146,14 @@ def test_a_body_that_is_no_foot_on_the_ground_is_a_fall(kind, size):
     # 2 degrees for the shapes of its tip, and 5 ms between two looks.
     at = int(np.flatnonzero(rec.time == fallen.time)[0])
     assert abs(at - int(np.flatnonzero(low)[0])) <= 2.0 / (45.0 / 59) + 5e-3 / (rec.time[1] - rec.time[0])
+
+
+def test_a_robot_that_is_held_in_the_world_does_not_fall():
+    held = REACHING.replace("<freejoint/>", "") % ("box", ".02 .02 .25")
+    with pytest.warns(FootfallWarning, match="held in the world"):
+        robot = load_robot(mujoco.MjSpec.from_string(held))
+    qpos = np.tile(robot.home, (60, 1))
+    qpos[:, -1] = np.radians(85.0)  # the arm goes into the ground
+    rec = at_rest(robot, samples=60, qpos=qpos)
+    assert robot.held and measure.fall(rec) is None and not rec.summary()["fell"]
+    assert not load_robot("spatial-biped").held

@@ -12,7 +12,29 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.largest_push import bisect_together, largest_push, largest_pushes
+from footfall.study.push_basin import push_basin
 from footfall.study.together import apart_until
+
+BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
+  <geom type="box" size=".1 .1 .1"/><body name="arm" pos="0 0 .2"><joint/><geom size=".05"/></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("gravity", "joint", "sentence"),
+    [("0 0 -9.81", "", "its body 'block' is held in the world"), ("0 0 0", "<freejoint/>", "its model has no gravity")],
+)
+@pytest.mark.filterwarnings("ignore:body 'block'")
+def test_robots_that_no_push_lets_fall_are_refused(gravity, joint, sentence, tmp_path, capsys):
+    """They were told to survive no push at all, or to give one that is not zero."""
+    path = tmp_path / "block.xml"
+    path.write_text(BLOCK.format(gravity, joint))
+    robot = ff.load_robot(path, feet=["block"])
+    for study in (lambda: largest_push(robot, ff.Push("arm", (1, 0, 0))), lambda: push_basin(robot)):
+        with pytest.raises(SimulationError, match=f"^no push lets block fall: {sentence}$"):
+            study()
+    assert main(["push-limit", str(path), "--feet", "sole=block"]) == 1
+    assert sentence in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("limit", [0.3, 7.0, 70.0, 71.0, 4000.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -86,7 +87,7 @@ def _show(found: Comparison) -> None:
             row.law,
             row.outcome,
             f"{row.peak_force_N:.4g}",
-            f"{row.peak_force_bw:.3g}",
+            "" if math.isnan(row.peak_force_bw) else f"{row.peak_force_bw:.3g}",
             quantity(row.slip_m, "m"),
             quantity(row.penetration_m, "m"),
             quantity(row.ground_loss_J, "J"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from footfall.engine.replay import replay_places
 from footfall.measure.common import once
+from footfall.robot.model import chain_of
 from footfall.robot.sole import SOLID, corners
 from footfall.standing import own_data
 
@@ -54,7 +55,7 @@ def base_height(rec: Record) -> np.ndarray:
 
 def standing_base_height(rec: Record) -> float:
     """m, of the base over the ground in the home pose, or at the start if that is lower."""
-    home = float(_at_home(rec.robot).xpos[_base(rec.robot), 2])
+    home = float(_at_home(rec.robot).xpos[rec.robot.base, 2])
     return min(home, float(base_height(rec)[0]))
 
 
@@ -81,7 +82,7 @@ def first_body_down(rec: Record) -> BodyDown | None:
 @once
 def _track(rec: Record) -> _Track:
     robot = rec.robot
-    model, data, base = robot.model, own_data(robot.model), _base(robot)
+    model, data, base = robot.model, own_data(robot.model), robot.base
     geoms = _watched_ids(robot)
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
@@ -106,22 +107,6 @@ def _at_home(robot: Robot) -> mujoco.MjData:
 
 
 @once
-def _base(robot: Robot) -> int:
-    """The last body that all feet hang on."""
-    chains = [_chain(robot, body) for body in dict.fromkeys(robot.point_body.tolist())]
-    shared = [body for body in chains[0] if all(body in chain for chain in chains)]
-    return shared[0] if shared else chains[0][-1]
-
-
-def _chain(robot: Robot, body: int) -> list[int]:
-    """A body and those it hangs on, upward, without the world."""
-    chain = [body]
-    while robot.model.body_parentid[chain[-1]]:
-        chain.append(int(robot.model.body_parentid[chain[-1]]))
-    return chain
-
-
-@once
 def _watched_ids(robot: Robot) -> list[int]:
     """Geoms that collide and belong to no foot."""
     model, data = robot.model, _at_home(robot)
@@ -133,7 +118,7 @@ def _watched_ids(robot: Robot) -> list[int]:
         if (
             not collides
             or model.body_weldid[body] == 0
-            or feet & {int(model.body_weldid[b]) for b in _chain(robot, body)}
+            or feet & {int(model.body_weldid[b]) for b in chain_of(model, body)}
         ):
             continue
         centre, radius = corners(model, data, geom)

@@ -36,10 +36,10 @@ class Fall:
 def fall(rec: Record, below: float = LOW) -> Fall | None:
     """The first time the base is below ``below`` times its standing height, or a body but the feet on the ground.
 
-    The base is the last body that all legs hang on; its standing height over the ground is that of the home pose, or
-    of the start of the run if that is lower. The cause says when the centre of mass left the support for good and on
-    which side (the robot faces along world x), or that it sank between its feet; how far a foot had slid by then; and
-    what was taken for the fall.
+    The base is the last body that all legs hang on, of one leg the root; its standing height over the ground is that of
+    the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the support
+    for good and on which side (the robot faces along world x), or that it sank between its feet; how far a foot had
+    slid by then; and what was taken for the fall. A robot that is held in the world does not fall.
     """
     sign = _first_sign(rec, below)
     if sign is None:
@@ -67,7 +67,7 @@ def has_fallen(rec: Record, below: float = LOW) -> bool:
 
 def _first_sign(rec: Record, below: float) -> tuple[int, str] | None:
     """The sample in which a robot had fallen, and what shows it."""
-    if not len(rec):
+    if not len(rec) or rec.robot.held:
         return None
     height, standing = base_height(rec), standing_base_height(rec)
     low = np.flatnonzero(height < below * standing)

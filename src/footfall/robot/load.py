@@ -206,8 +206,8 @@ def _with_own_model(robot: Robot) -> Robot:
 
     What it has found out of itself goes with it.
     """
-    own = copy.copy(robot)
-    object.__setattr__(own, "model", copy.copy(robot.model))
+    own = object.__new__(Robot)
+    vars(own).update(vars(robot), model=copy.copy(robot.model))
     return own
 
 

@@ -66,6 +66,14 @@ def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
     return moving
 
 
+def chain_of(model: mujoco.MjModel, body: int) -> list[int]:
+    """A body and those it hangs on, upward, without the world."""
+    chain = [body]
+    while model.body_parentid[chain[-1]]:
+        chain.append(int(model.body_parentid[chain[-1]]))
+    return chain
+
+
 def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     """(3,) m, of all bodies that move, at the places in ``data``; MuJoCo's of the world counts what is fixed, too."""
     moving = moving_bodies(model)

@@ -16,7 +16,7 @@ from footfall.errors import RobotError
 from footfall.frozen_values import made_again
 from footfall.robot.body_points import BodyPoints, body_points
 from footfall.robot.foot import Foot, check_feet
-from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, compiled, model_bytes, moving_bodies
+from footfall.robot.model import AT_JOINT, BALL, FREE, SLIDE, chain_of, compiled, model_bytes, moving_bodies
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import set_down
 from footfall.robot.stored import check_stored
@@ -106,6 +106,18 @@ class Robot:
     def point_axes(self) -> np.ndarray:
         """(P, 3, 3) semi-axes of ellipsoids as columns, body frame, m; zero for all other contact points."""
         return _frozen(np.concatenate([f.axes for f in self.feet]))
+
+    @cached_property
+    def base(self) -> int:
+        """Id of the last body that all feet hang on; of the root where there is one foot, or several robots."""
+        chains = [chain_of(self.model, body) for body in dict.fromkeys(self.point_body.tolist())]
+        shared = [body for body in chains[0] if all(body in chain for chain in chains)]
+        return shared[0] if shared and len(chains) > 1 else chains[0][-1]
+
+    @property
+    def held(self) -> bool:
+        """Whether its base is fixed in the world, so that it cannot fall."""
+        return not moving_bodies(self.model)[self.base]
 
     @cached_property
     def others(self) -> BodyPoints:

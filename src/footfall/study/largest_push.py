@@ -113,11 +113,12 @@ def largest_pushes(
     Where law and controller allow it, a try of every push is one world among many, on all cores; as long as only feet
     touch, and up to a fall, a world is the single run.
     """
-    sizes = [_size(push) for push in pushes]
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
     check_wait(wait)
     robot = load_robot(robot) if isinstance(robot, str) else robot
+    check_fall(robot)
+    sizes = [_size(push) for push in pushes]
     chosen = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
     found: list[list[PushLimit]] = [[] for _ in pushes]
     for law in map(make_law, chosen):
@@ -253,6 +254,15 @@ def _judged(rec: Recording, duration: float) -> str:
         return f"fell at {fallen.time:.3g} s: {fallen.cause}"
     margin = float(support_margin(rec.slice(duration - 2.0 * _every(rec.dt)), "capture")[-1])
     return "" if margin > 0.0 else "tipping at the end: its capture point is not in the support"
+
+
+def check_fall(robot: Robot) -> None:
+    """Refuse a robot that no push lets fall."""
+    if robot.held:
+        body = robot.model.body(robot.base).name
+        raise SimulationError(f"no push lets {robot.name} fall: its body '{body}' is held in the world")
+    if robot.weight == 0.0:
+        raise SimulationError(f"no push lets {robot.name} fall: its model has no gravity")
 
 
 def check_wait(wait: float) -> None:

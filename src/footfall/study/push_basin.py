@@ -21,7 +21,7 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.worlds import Worlds
-from footfall.study.largest_push import check_wait
+from footfall.study.largest_push import check_fall, check_wait
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,6 +98,7 @@ def push_basin(
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
     check_wait(wait)
     own = load_robot(robot) if isinstance(robot, str) else robot
+    check_fall(own)
     sim = Simulation(own, law=law, ground=ground, dt=dt)
     pushed = own.model.body(int(own.model.jnt_bodyid[0])).name if body is None else body
     angle = 2.0 * np.pi * np.arange(directions) / directions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,4 +121,5 @@ def default_folder(rec: Recording) -> Path:
 
 
 def _force(newtons: float, weights: float | None, digits: int) -> str:
-    return f"{newtons:.5g} N" + ("" if weights is None else f" = {weights:.{digits}f} x weight")
+    weighed = weights is not None and not math.isnan(weights)  # there is no weight without gravity
+    return f"{newtons:.5g} N" + (f" = {weights:.{digits}f} x weight" if weighed else "")
