@@ -91,7 +91,8 @@ def test_what_is_asked_wrongly_is_told(sim):
 def test_the_options_of_a_law_that_are_numbers_can_be_changed():
     names = {option["name"]: option["value"] for option in options_of(make_law("spring-damper", k=2e4))}
     assert names["k"] == 2e4
-    assert names["rest_penetration"] == 0.001
+    assert names["rest_penetration"] is None  # derived
+    assert names["impact_speed"] == 1.0
     assert "friction" not in names  # a name
 
 

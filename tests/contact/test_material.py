@@ -255,6 +255,7 @@ def test_spheres_and_soles_that_cannot_be_are_refused_with_a_sentence():
     ("law", "options"),
     [
         ("spring-damper", {"k": 1e4, "rest_penetration": 2e-3}),
+        ("spring-damper", {"k": 1e4, "rest_penetration": 1e-3}),
         ("spring-damper", {"c": 10.0, "restitution": 0.5}),
         ("hunt-crossley", {"k": 1e4, "rest_penetration": 2e-3}),
         ("hunt-crossley", {"c": 10.0, "damping_ratio": 0.5}),
@@ -265,6 +266,12 @@ def test_spheres_and_soles_that_cannot_be_are_refused_with_a_sentence():
 def test_a_gain_and_an_option_that_settles_the_same_are_refused(law, options):
     with pytest.raises(LawError, match=f"{law}: {' and '.join(options)} both settle"):
         ff.law(law, **options)
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "hunt-crossley"])
+def test_descriptions_that_hold_one_millimetre_beside_a_stiffness_are_read(law):
+    """So recordings and fits kept a depth that was left out."""
+    assert ff.law({"name": law, "k": 1e4, "rest_penetration": 1e-3}) == ff.law(law, k=1e4)
 
 
 def test_a_sole_on_two_points_is_refused_and_feet_that_are_lines_or_balls_are_not():

@@ -179,4 +179,4 @@ def test_a_tower_does_not_tip_on_the_springs_of_its_narrow_foot(law):
 
 def test_a_tower_tips_where_it_is_said_to():
     assert tilt_of(ff.law("spring-damper", rest_penetration=0.6e-3)) < 1e-2
-    assert tilt_of(ff.law("spring-damper", rest_penetration=1.2e-3)) > 0.1
+    assert tilt_of(ff.law("spring-damper", rest_penetration=1e-3)) > 0.1  # asked for, it is what it would be left out

@@ -259,3 +259,21 @@ def test_friction_on_balls_that_roll_and_slide_is_against_their_slip(law):
     assert (rec.mode == 2).sum() > 100 and row.verdict in ("pass", "note")
     if law in ("time-stepping", "constraint-selection"):  # whose cone is exact
         assert row.worst < 1.0
+
+
+ROLLER = """<mujoco><worldbody><body name="trunk" pos="0 0 .3"><freejoint/>
+<geom type="box" size=".25 .12 .05" mass="6"/>
+{}</body></worldbody></mujoco>"""
+WHEEL = """<body name="wheel{0}{1}" pos="{0} {1} -.2"><joint axis="0 1 0" stiffness="50" damping="1"/>
+<geom type="cylinder" size=".03 .01" euler="90 0 0" mass=".2"/></body>"""
+
+
+def test_short_soles_under_four_legs_may_sink_in_as_what_the_robot_stands_on():
+    """Wheels 2 cm wide, 40 cm apart along and 22 cm across: 5 % of that are 11 mm."""
+    wheels = "".join(WHEEL.format(x, y) for x in (0.2, -0.2) for y in (0.1, -0.1))
+    robot = ff.load_robot(mujoco.MjSpec.from_string(ROLLER.format(wheels)))
+    assert max(foot.length for foot in robot.feet) == pytest.approx(0.02)
+    for law in ("spring-damper", "hunt-crossley", "distributed"):
+        assert ff.Simulation(robot, law=law).run(0.1).audit()["penetration"].verdict == "note"
+    soft = ff.Simulation(robot, law=ff.law("spring-damper", rest_penetration=0.03)).run(1.0)
+    assert soft.audit()["penetration"].verdict == "fail"

@@ -53,8 +53,8 @@ def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, whose default
-    is less for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, 1 mm, or less
+    for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
     ``damping_ratio`` at the rest depth, or, if those are ``None`` too, ``c = 1.5 s/m * k``, which makes an impact at
     0.3 m/s return about 0.7 of its speed, or less where the step needs it; ``v_s`` as the smallest that is stable with
     the step. A deep or fast impact makes ``c d^alpha`` larger than a step of ``dt`` can bear; where ``c`` is derived
@@ -67,7 +67,7 @@ class HuntCrossley(FrictionalLaw):
         k: N/m^alpha per point, stiffness; left out, from rest_penetration.
         c: N s/m^(alpha + 1) per point, damping; left out, derived.
         alpha: exponent of the depth; Hertz' for round bodies.
-        rest_penetration: m, depth when the robot stands.
+        rest_penetration: m, depth when the robot stands; left out, 1 mm, or less where it would tip.
         damping_ratio: of the robot bouncing on all its points, at rest depth.
         restitution: of the robot landing on all its points.
         impact_speed: m/s, at which the restitution holds.
@@ -77,7 +77,7 @@ class HuntCrossley(FrictionalLaw):
     k: float | None = None
     c: float | None = None
     alpha: float = 1.5
-    rest_penetration: float = 1e-3
+    rest_penetration: float | None = None
     damping_ratio: float | None = None
     restitution: float | None = None
     impact_speed: float = 1.0

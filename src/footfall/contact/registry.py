@@ -47,6 +47,8 @@ def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
         return name.replace(**options) if options else name
     if isinstance(name, Mapping) and isinstance(name.get("name"), str):
         kept = {key: tuple(v) if isinstance(v, list) else v for key, v in name.items() if key != "name"}
+        if name["name"] in BUILT_IN and kept.get("k") is not None:  # which settles the depth; 1 mm was kept beside it
+            kept.pop("rest_penetration", None)
         return make(law_class(name["name"]), kept | options)
     if not isinstance(name, str):
         raise LawError(f"a contact law is a name or a law, not {name!r}")

@@ -55,15 +55,15 @@ def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, whose default
-    is less for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
+    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, 1 mm, or less
+    for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
     ``damping_ratio``, for the mass each point carries, or, if those are ``None`` too, critical damping, less where the
     step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
 
     Attributes:
         k: N/m per point, stiffness; left out, from rest_penetration.
         c: N s/m per point, damping; left out, from restitution or damping_ratio, or critical.
-        rest_penetration: m, depth when the robot stands.
+        rest_penetration: m, depth when the robot stands; left out, 1 mm, or less where it would tip.
         damping_ratio: of the robot bouncing on all its points.
         restitution: of the robot landing on all its points.
         impact_speed: m/s, at which the restitution holds.
@@ -72,7 +72,7 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
 
     k: float | None = None
     c: float | None = None
-    rest_penetration: float = 1e-3
+    rest_penetration: float | None = None
     damping_ratio: float | None = None
     restitution: float | None = None
     impact_speed: float = 1.0

@@ -11,6 +11,7 @@ import numpy as np
 from footfall.measure import audit_errors as error
 from footfall.measure.audit_errors import scales
 from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact, unknown_balance
+from footfall.measure.support import stance_width
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -45,10 +46,11 @@ class Rule(NamedTuple):
 def _of_depth(rec: Record) -> Bounds:
     """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm of a human's. A soft one may take 5 %, as if it
     stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
-    long. Relative errors are those to the robot's size.
+    long. Several short soles, as under four legs, are as wide as what the robot stands on. Relative errors are those to
+    the robot's size.
     """
     sole = max((foot.length for foot in rec.robot.feet), default=0.0)
-    sole = sole or scales(rec).size  # feet that are points
+    sole = max(sole, stance_width(rec.robot)) if sole else scales(rec).size  # of feet that are points
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))

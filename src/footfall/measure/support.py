@@ -8,13 +8,14 @@ import mujoco
 import numpy as np
 
 from footfall.compiled import kernel
+from footfall.contact.setting import LEVEL
 from footfall.errors import RecordingError, did_you_mean
 from footfall.measure.common import once
 from footfall.measure.motion import com_height, momentum
 from footfall.measure.pressure import overall_cop
 from footfall.measure.zmp import zmp
 from footfall.solve.contacts import OPEN
-from footfall.standing import own_data
+from footfall.standing import lowest_places, own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -60,6 +61,21 @@ def corners_of(points: np.ndarray) -> np.ndarray:
     corners = np.zeros(len(points) + 1, dtype=np.int64)
     count = hull(np.ascontiguousarray(points[:, :2]), len(points), np.zeros_like(corners), corners)
     return points[corners[:count]]
+
+
+@once
+def stance_width(robot: Robot) -> float:
+    """The least width (m), seen from above, of what a robot stands on at home; 0 of a point or a line."""
+    data = own_data(robot.model)
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(robot.model, data)
+    places = lowest_places(robot, data)
+    corners = corners_of(places[places[:, 2] <= places[:, 2].min() + LEVEL])[:, :2]
+    if len(corners) < 3:
+        return 0.0
+    along = np.roll(corners, -1, axis=0) - corners
+    across = np.column_stack([-along[:, 1], along[:, 0]]) / np.linalg.norm(along, axis=1, keepdims=True)
+    return float(np.ptp(corners @ across.T, axis=0).min())
 
 
 def support_margin(rec: Record, of: str = "cop") -> np.ndarray:

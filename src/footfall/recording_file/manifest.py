@@ -195,7 +195,7 @@ def _law(description: Mapping[str, Any]) -> Law:
     # Options are hashable, so what JSON holds as a list was a tuple.
     options = {key: tuple(v) if isinstance(v, list) else v for key, v in description.items() if key != "name"}
     try:
-        return make_law(name, **options)
+        return make_law(description)
     except LawError:
         return UnknownLaw(name=name, given=options)
 

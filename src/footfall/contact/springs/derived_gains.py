@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-#: Depth at rest of points, where none was asked for, over that at which the robot would tip on their springs.
-STEADY = 0.25
+#: Depth at rest of points where none was asked for, m; and at most, over that at which the robot would tip on them.
+USUAL_DEPTH, STEADY = 1e-3, 0.25
 
 
 def steady_depth(law: Any, tipping: float) -> float:
     """The depth (m) at which points rest: as asked for, and else no deeper than a robot of that ``tipping`` bears."""
-    asked = next(field.default for field in dataclasses.fields(law) if field.name == "rest_penetration")
-    return min(law.rest_penetration, STEADY * tipping) if law.rest_penetration == asked else law.rest_penetration
+    asked: float | None = law.rest_penetration
+    return min(USUAL_DEPTH, STEADY * tipping) if asked is None else asked
 
 
 def check_derived(law: Law, stiffness: str, damping: str) -> None:
@@ -104,9 +103,8 @@ class OnElasticLayer:
 
 
 def _only_one(law: Law, what: str, names: tuple[str, ...]) -> None:
-    """Refuse two options, given as other than their defaults, that settle the same thing."""
-    defaults = {field.name: field.default for field in dataclasses.fields(law)}
-    given = [name for name in names if getattr(law, name) != defaults[name]]
+    """Refuse two options that settle the same thing."""
+    given = [name for name in names if getattr(law, name) is not None]
     if len(given) > 1:
         raise LawError(f"{law.name}: {' and '.join(given)} both settle {what}; give one of them")
 
