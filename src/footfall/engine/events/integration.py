@@ -11,7 +11,8 @@ the step is taken again, shorter, until it ends there. Events are
 - the beginning of a slip: friction no longer holds a resting point;
 - forces that do not exist (Painleve): an impulse without a collision follows.
 
-Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it.
+Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it. Most
+periods are such that those before foretell them (``foretold``): no step is taken then.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
 adapt integrate them without events; but a step ends where a joint comes to its limit, or its friction begins or ceases
@@ -32,28 +33,10 @@ from footfall.contact.event_law import INCONSISTENT
 from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
-from footfall.engine.events.contact_set import (
-    DRIFT,
-    KINK,
-    off_course,
-    put_back,
-    rising,
-    strike,
-)
+from footfall.engine.events.contact_set import KINK, put_back, rising, strike
 from footfall.engine.events.correction import AGAIN, OVER, correct
 from footfall.engine.events.creep import note_end
-from footfall.engine.events.dormand_prince import (
-    LONGEST,
-    SHORTEST,
-    is_accurate,
-    next_scale,
-    reach,
-    read_slope,
-    read_state,
-    set_stage,
-    step_error,
-    write_state,
-)
+from footfall.engine.events.dormand_prince import SHORTEST, reach, read_slope, read_state, set_stage, write_state
 from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
 from footfall.engine.events.flow import (
     EVENTS,
@@ -64,18 +47,13 @@ from footfall.engine.events.flow import (
     PART,
     SOFT,
     SORTED,
-    TAKEN,
     UNKNOWN,
     UNSOLVED,
     VAIN,
 )
 from footfall.engine.events.foretold import FORETOLD, foresee, take_up
-from footfall.engine.events.in_step import (
-    end_within,
-    friction_change,
-    goes_on,
-    limit_arrival,
-)
+from footfall.engine.events.in_step import end_within
+from footfall.engine.events.one_step import begin_step, end_step, judge
 from footfall.engine.events.period import (
     TIRED,
     add_up,
@@ -89,31 +67,15 @@ from footfall.engine.events.period import (
     start_period,
     take_time_step,
 )
-from footfall.engine.events.restart import begin_anew, forget, tells_more
-from footfall.engine.events.search import (
-    NO_BRACKET,
-    Bracket,
-    about_to_change,
-    adopt_modes,
-    find_event,
-    find_grounded,
-    follow_slips,
-    keep_values,
-    seek_event,
-    stay_grounded,
-    update_contacts,
-)
+from footfall.engine.events.restart import begin_anew, forget
+from footfall.engine.events.search import NO_BRACKET, Bracket, adopt_modes, find_event, find_grounded, stay_grounded
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
-from footfall.solve.effort import (
-    EFFORT,
-    for_bodies,
-    period_cost,
-)
+from footfall.solve.effort import EFFORT, for_bodies, period_cost
 
 #: Error of a step, over what is allowed, from which on it has passed what made those before inaccurate.
 PASSED = 0.01
@@ -152,24 +114,6 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 
 
 @inlined
-def begin_step(world, points, contacts, flow, left, ahead):
-    """Set out on a step, as long as the last ones were accurate with and no longer than ``left`` (s): its length, s.
-
-    If a step that was ``ahead`` (s) too long was not accurate, something is in its way there: no more than halfway.
-    """
-    read_state(world, flow.start)
-    follow_slips(points, contacts)
-    keep_values(points, contacts, flow)
-    h = min(max(flow.clock[LENGTH], SHORTEST), LONGEST, left)
-    if 0.0 < ahead < 2.0 * h:
-        h = max(0.5 * ahead, min(h, flow.clock[TAKEN]))
-    if left - h < SHORTEST:
-        h = left
-    set_stage(world, flow, 1, h)
-    return h
-
-
-@inlined
 def begin_again(loop, flow):
     """Go back to the beginning of a period, which is one time step now."""
     flow.tally[SOFT] = 1
@@ -189,172 +133,181 @@ def end_period(loop, flow, dt, anew):
     record_period(loop.world, loop.points, loop.contacts, flow, loop.scratch.held, loop.tape, dt, loop.outcome)
 
 
+@inlined
+def begin_period(loop, flow, step):
+    """Set out on a period: what it may cost."""
+    dt = loop.conditions.plan.dt
+    left = period_cost(loop.world.qvel.size, dt, flow.clock[INSTEAD])
+    flow.clock[INSTEAD], flow.clock[MISSED] = 0.0, UNKNOWN
+    flow.tally[SOFT] = 1 if begins_soft(flow, step, loop.conditions.plan) else 0
+    start_period(loop.points, flow)
+    read_state(loop.world, flow.opening)
+    return left
+
+
+@inlined
+def begin_sample(loop, step, time, end):
+    """Keep the forces that a period begins with, and record them where a sample is due."""
+    hold_forces(loop.points, loop.contacts, loop.scratch.held)
+    if (end == DONE and step % loop.conditions.plan.record_every == 0) or end == DIVERGED:
+        begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, loop.outcome)
+
+
+@inlined
+def sort_points(points, contacts, flow):
+    """After a time step, find out which points are in contact: whether some stay so, and whether others arrive."""
+    if flow.tally[SORTED] == 1:
+        return False, False
+    flow.tally[SORTED] = 1
+    stayed = stay_grounded(points, contacts, flow)
+    flow.tally[EVENTS] += 1 if stayed else 0
+    return stayed, find_grounded(points, contacts, flow)
+
+
+@inlined
+def take_period(loop, flow, step):
+    """One period. Gives whether the run goes on."""
+    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
+    plan, outcome, dt = loop.conditions.plan, loop.outcome, loop.conditions.plan.dt
+    time = step * dt
+    act = plan.control > 0 and step % plan.control_every == 0
+    fresh = True  # the period begins
+    gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
+    bad = 0.0  # s, where the last step that was not accurate ended
+    error, scale = 0.0, 1.0  # of a step, of what is allowed, and of how much longer the next one may be
+    bracket = NO_BRACKET
+    hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
+    stayed = False  # points were left in contact by a time step
+    turn = 0  # evaluations of the end that the periods before foretell
+    anew = False  # differences are those of the last step
+    stage, flashes, left = 0, 0, begin_period(loop, flow, step)
+    while True:
+        if hit or flash > 0.0:
+            left = collide(loop, flow, flash, left)
+        over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
+        if hit or flash > 0.0 or stayed or (straighten and not over_edge):
+            put_back(world, points, contacts, scratch, loop.conditions.constraints, flow)
+            left -= jump_cost(loop)
+        hit, flash, straighten, stayed = False, 0.0, False, False
+        over = gone >= dt - ROUNDING
+        if over and not over_edge and is_sound(points, contacts, flow):
+            break
+        if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
+            lost, gone, stage = False, 0.0, 0
+            begin_again(loop, flow)
+        world.time[0] = time + gone
+        points.others.counters[MAY_GROW] = 1 if fresh else 0
+        end = forces_now(loop, flow, step, stage, act, left)
+        act = False
+        status = outcome[STATUS]
+        left, cost = pay(loop, flow, left)
+        unsolved = end == DONE and status == 1
+        if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
+            lost = True  # forces that are not found, or without bounds, as of points that slide and jam
+            continue
+        if fresh:
+            begin_sample(loop, step, time, end)
+        if end == DIVERGED and flow.tally[SOFT] == 0:
+            h, stage = 0.25 * h, 1
+            bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
+            set_stage(world, flow, stage, h)
+            continue
+        if end != DONE:
+            outcome[END] = end
+            return False
+        if fresh and step == plan.total:
+            outcome[NEXT] = step + 1
+            return False
+        fresh = False
+        if flow.tally[SOFT] == 1:
+            flow.tally[UNSOLVED] = status
+            flow.clock[INSTEAD] = EFFORT - contacts.effort[0] / for_bodies(contacts)
+            take_time_step(world, points, contacts, flow, dt)
+            break
+        if stage == 0:  # after an event or a change of controls
+            stayed, hit = sort_points(points, contacts, flow)
+            if status == INCONSISTENT:
+                flash = FLASH
+                note_inconsistent(flow, time + gone)
+                flashes += 1
+                lost = flashes > TIRED
+            if hit or flash > 0.0 or stayed:
+                continue
+            adopt_modes(points, contacts, flow)
+            if gone == 0.0 and turn == 0 and status == 0 and flow.tally[EVENTS] == 0:
+                how = foresee(loop, flow, dt)
+                if how == OVER:
+                    break
+                if how == AGAIN:
+                    stage, turn = FORETOLD, 1
+                    continue
+            if (STAGES - 1) * cost > left - flow.clock[KEPT]:
+                lost = True  # not even a step is to be had
+                continue
+        if stage == FORETOLD:
+            how = take_up(loop, flow, dt, status, turn)
+            if how == OVER:
+                break
+            turn += 1
+            if how != AGAIN:
+                stage, gone = 0, flow.clock[PART] * dt
+            continue
+        keep_forces(points, contacts, flow.force[stage])
+        read_slope(world, flow, flow.slope[stage])
+        if 0 < stage < STAGES - 1:
+            stage += 1
+            set_stage(world, flow, stage, h)
+            continue
+        if stage >= STAGES - 1:
+            taken, happened = length, False
+            if stage == STAGES:
+                happened, _ = find_event(points, contacts, flow, status, 0.0)
+            else:
+                verdict = judge(loop, flow, bracket, h, status)
+                error, scale, bracket, lost = verdict.error, verdict.scale, verdict.bracket, verdict.lost
+                taken, happened, bad = h, verdict.happened, bad if verdict.accurate else gone + h
+                if lost:
+                    continue
+                if verdict.within:
+                    contacts.effort[0] = left
+                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, verdict.until, h)
+                    left, stage = contacts.effort[0], STAGES
+                    continue
+                if verdict.again > 0.0:
+                    h, stage = verdict.again, 1
+                    set_stage(world, flow, stage, h)
+                    continue
+            # The step is taken.
+            gone += taken
+            bad = 0.0 if error > PASSED else bad
+            add_up(points, contacts, flow, stage, h)
+            if stage < STAGES and bracket.high == 0.0:
+                flow.clock[LENGTH] = scale * h
+                if not happened and reach(scale, h, left / ((STAGES - 1) * cost)) < dt - gone:
+                    lost = True  # steps so short do not come to the end
+                    continue
+            over = gone >= dt - ROUNDING
+            hit, straighten, anew = end_step(loop, flow, stage, h, happened, over)
+            if straighten or over:
+                stage = 0
+                continue
+            reuse_stage(points, flow, stage)
+        h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
+    end_period(loop, flow, dt, anew)
+    outcome[NEXT] = step + 1
+    return True
+
+
 @kernel
 def take_periods(loop, flow, first, last):
     """The loop of ``advance``."""
-    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
-    plan, constraints = loop.conditions.plan, loop.conditions.constraints
-    tape, outcome, dt, nv = loop.tape, loop.outcome, plan.dt, world.qvel.size
     for step in range(first, last):
-        time = step * dt
-        outcome[NEXT] = step
-        if step > first and overdue(scratch.clock):
+        loop.outcome[NEXT] = step
+        if step > first and overdue(loop.scratch.clock):
             return
-        outcome[STEP] = step
-        act = plan.control > 0 and step % plan.control_every == 0
-        fresh = True  # the period begins
-        gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
-        bad = 0.0  # s, where the last step that was not accurate ended
-        error, scale = 0.0, 1.0  # of a step, of what is allowed, and of how much longer the next one may be
-        bracket = NO_BRACKET
-        hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
-        turn = 0  # evaluations of the end that the periods before foretell
-        anew = False  # differences are those of the last step
-        stayed = False  # points were left in contact by a time step
-        stage, left, flashes = 0, period_cost(nv, dt, flow.clock[INSTEAD]), 0
-        flow.clock[INSTEAD], flow.clock[MISSED] = 0.0, UNKNOWN
-        flow.tally[SOFT] = 1 if begins_soft(flow, step, plan) else 0
-        start_period(points, flow)
-        read_state(world, flow.opening)
-        while True:
-            if hit or flash > 0.0:
-                left = collide(loop, flow, flash, left)
-            over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
-            if hit or flash > 0.0 or stayed or (straighten and not over_edge):
-                put_back(world, points, contacts, scratch, constraints, flow)
-                left -= jump_cost(loop)
-            hit, flash, straighten, stayed = False, 0.0, False, False
-            over = gone >= dt - ROUNDING
-            if over and not over_edge and is_sound(points, contacts, flow):
-                break
-            if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
-                lost, gone, stage = False, 0.0, 0
-                begin_again(loop, flow)
-            world.time[0] = time + gone
-            points.others.counters[MAY_GROW] = 1 if fresh else 0
-            end = forces_now(loop, flow, step, stage, act, left)
-            act = False
-            status = outcome[STATUS]
-            left, cost = pay(loop, flow, left)
-            unsolved = end == DONE and status == 1
-            if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
-                lost = True  # forces that are not found, or without bounds, as of points that slide and jam
-                continue
-            if fresh:
-                hold_forces(points, contacts, scratch.held)
-                if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
-                    begin_sample_of_all(world, points, contacts, scratch, tape, time, outcome)
-            if end == DIVERGED and flow.tally[SOFT] == 0:
-                h, stage = 0.25 * h, 1
-                bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
-                set_stage(world, flow, stage, h)
-                continue
-            if end != DONE:
-                outcome[END] = end
-                return
-            if fresh and step == plan.total:
-                outcome[NEXT] = step + 1
-                return
-            fresh = False
-            if flow.tally[SOFT] == 1:
-                flow.tally[UNSOLVED] = status
-                flow.clock[INSTEAD] = EFFORT - contacts.effort[0] / for_bodies(contacts)
-                take_time_step(world, points, contacts, flow, dt)
-                break
-            if stage == 0:  # after an event or a change of controls
-                if flow.tally[SORTED] == 0:
-                    flow.tally[SORTED] = 1
-                    stayed = stay_grounded(points, contacts, flow)
-                    flow.tally[EVENTS] += 1 if stayed else 0
-                    hit = find_grounded(points, contacts, flow)
-                if status == INCONSISTENT:
-                    flash = FLASH
-                    note_inconsistent(flow, time + gone)
-                    flashes += 1
-                    lost = flashes > TIRED
-                if hit or flash > 0.0 or stayed:
-                    continue
-                adopt_modes(points, contacts, flow)
-                if gone == 0.0 and turn == 0 and status == 0 and flow.tally[EVENTS] == 0:
-                    how = foresee(loop, flow, dt)
-                    if how == OVER:
-                        break
-                    if how == AGAIN:
-                        stage, turn = FORETOLD, 1
-                        continue
-                if (STAGES - 1) * cost > left - flow.clock[KEPT]:
-                    lost = True  # not even a step is to be had
-                    continue
-            if stage == FORETOLD:
-                how = take_up(loop, flow, dt, status, turn)
-                if how == OVER:
-                    break
-                turn += 1
-                if how != AGAIN:
-                    stage, gone = 0, flow.clock[PART] * dt
-                continue
-            keep_forces(points, contacts, flow.force[stage])
-            read_slope(world, flow, flow.slope[stage])
-            if 0 < stage < STAGES - 1:
-                stage += 1
-                set_stage(world, flow, stage, h)
-                continue
-            taken, happened = h, False
-            if stage == STAGES - 1:
-                # The step is complete. Is it accurate?
-                error = step_error(world, flow, h)
-                accurate = is_accurate(flow, error, h) or h <= SHORTEST
-                scale = next_scale(flow, error, h, about_to_change(points, contacts))
-                again, until = 0.0, h
-                if not accurate:
-                    again, bracket, bad = max(SHORTEST, scale * h), NO_BRACKET, gone + h
-                    lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
-                else:
-                    again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
-                    until = limit_arrival(world, constraints.joints, flow, h)
-                    until = min(until, friction_change(world, constraints.joints, flow, h))
-                if lost:
-                    continue
-                if accurate and min(again if again > 0.0 else h, until) < h and goes_on(points, contacts, status):
-                    contacts.effort[0] = left
-                    length = end_within(world, points, contacts, loop.conditions, flow, bracket.low, until, h)
-                    left, stage = contacts.effort[0], STAGES
-                    continue
-                again = until if until < h and not 0.0 < again < until else again
-                if again > 0.0:
-                    h, stage = again, 1
-                    set_stage(world, flow, stage, h)
-                    continue
-            elif stage == STAGES:
-                taken = length
-                happened, _ = find_event(points, contacts, flow, status, 0.0)
-            if stage >= STAGES - 1:
-                # The step is taken.
-                gone += taken
-                bad = 0.0 if error > PASSED else bad
-                add_up(points, contacts, flow, stage, h)
-                if stage < STAGES and bracket.high == 0.0:
-                    flow.clock[LENGTH] = scale * h
-                    if not happened and reach(scale, h, left / ((STAGES - 1) * cost)) < dt - gone:
-                        lost = True  # steps so short do not come to the end
-                        continue
-                flow.tally[EVENTS] += 1 if happened else 0
-                if happened and status != INCONSISTENT:
-                    adopt_modes(points, contacts, flow)
-                if stage == STAGES or happened:
-                    forget(flow)
-                elif gone >= dt - ROUNDING and tells_more(world, flow, plan, h):
-                    begin_anew(world, contacts, flow, h, dt)
-                    anew = True
-                hit = happened and update_contacts(points, contacts, flow)
-                straighten = happened or off_course(points, contacts, flow) > DRIFT
-                if straighten or gone >= dt - ROUNDING:
-                    stage = 0
-                    continue
-                reuse_stage(points, flow, stage)
-            h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
-        end_period(loop, flow, dt, anew)
-        outcome[NEXT] = step + 1
+        loop.outcome[STEP] = step
+        if not take_period(loop, flow, step):
+            return
 
 
 @kernel
