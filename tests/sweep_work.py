@@ -32,6 +32,15 @@ def counted(x, folder):
     return 2.0 * x
 
 
+def wanting(x, folder, wanted):
+    """The same, but that x = 2 fails and x = 3 kills its process while there is no file ``wanted``."""
+    if x == 3 and not Path(wanted).exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 2:
+        Path(wanted).read_text()
+    return counted(x, folder)
+
+
 def deadly(x, y=1.0, seed=0):
     """The same, but for a case that kills its process."""
     if (x, y) == (13, 2.0):

@@ -119,6 +119,21 @@ def test_a_case_that_fails_is_a_row_with_its_sentence():
     assert table.columns["message"][1] == "ValueError: thirteen" and table.columns["square"][1] is None
 
 
+def test_cases_that_failed_are_done_again_where_that_is_asked_for(tmp_path):
+    """One that lacked a file, and one that killed its process; those that are done stay."""
+    wanted, marks = tmp_path / "wanted", tmp_path / "marks"
+    marks.mkdir()
+    study = {"grid": {"x": [1, 2, 3], "folder": [str(marks)], "wanted": [str(wanted)]}, "out": tmp_path / "study"}
+    assert ff.sweep(sweep_work.wanting, **study, workers=2).failed == 2
+    wanted.touch()
+    assert ff.sweep(sweep_work.wanting, **study, workers=1).failed == 2  # finished, as it is
+    table = ff.sweep(sweep_work.wanting, **study, workers=1, retry=True)
+    assert table.failed == 0 and list(table.columns["value"]) == [2.0, 4.0, 6.0]
+    assert (marks / "1").read_text() == "x"
+    again = ff.sweep(sweep_work.wanting, **study, workers=1, retry=True)
+    assert again.columns == table.columns
+
+
 def _study(folder, marks):
     code = (
         "import footfall as ff, sweep_work\n"

@@ -44,6 +44,8 @@ class Command:
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
     worlds: Literal["auto", "on", "off"] = "auto"
     """cases that differ in numbers alone as worlds side by side, where that gives the same; auto: from 100 cases on"""
+    retry: bool = False
+    """do cases again that failed when the study ran before"""
     plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
     """draw the first measure over the first input: .png, .svg or .pdf"""
     json: bool = False
@@ -72,6 +74,7 @@ class Command:
                 workers=self.workers,
                 scheduler=self.scheduler,
                 worlds={"auto": None, "on": True, "off": False}[self.worlds],
+                retry=self.retry,
                 progress=None if bar is None else lambda done, total: bar(done),
             )
         took = perf_counter() - started

@@ -24,7 +24,7 @@ from footfall.study.sweep import executors
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
 from footfall.study.sweep.in_worlds import compile_ahead
-from footfall.study.sweep.journal import finished_rows
+from footfall.study.sweep.journal import finished_rows, forget_failed
 from footfall.study.sweep.measures import DEFAULT, check_measures
 from footfall.study.sweep.plan import TABLE, make_plan, open_folder, write_columns
 from footfall.study.sweep.table import SweepTable, from_rows, load_table
@@ -44,6 +44,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     worlds: bool | None = None,
+    retry: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
     """Run every case and give the table, one row per case: inputs, outputs, status, message, seed, versions.
@@ -57,8 +58,8 @@ def sweep(
     over it is refused. Left out, nothing is kept but the table that is given back. Cases run in ``workers`` processes
     (one per core), a function that other processes cannot import and a law of one's own in as many threads, and with
     ``scheduler``, the address of a Dask scheduler, on its cluster. A case that fails is a row with status "failed" and
-    its sentence. The table is the same for any number of workers. ``progress`` is called with the cases finished and
-    their number.
+    its sentence, and finished; ``retry`` does those again that failed before. The table is the same for any number of
+    workers. ``progress`` is called with the cases finished and their number.
 
     Cases of settings that differ in pushes, friction or numbers of ground, law or controller alone are computed as
     worlds side by side (see ``Worlds``), as long as only feet touch, the controller is compiled and the law is one that
@@ -75,6 +76,8 @@ def sweep(
     with tempfile.TemporaryDirectory(prefix="footfall-sweep-") as aside:
         folder = Path(aside) / "study" if out is None else Path(out).expanduser().absolute()
         plan = open_folder(folder, plan)
+        if retry:
+            forget_failed(folder)
         missing = number - len(finished_rows(folder))
         if missing and plan.worlds and scheduler is None:
             compile_ahead(plan.work["settings"], plan.case_inputs(0))

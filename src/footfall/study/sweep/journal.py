@@ -1,7 +1,8 @@
 """What is finished of a study, on disk at once: one file per batch of cases, one line per event.
 
-A line says that a case begins, or what came out of it. Whoever works on a batch holds a lock on its file, so that two
-workers never do the same case; whoever dies leaves at most a torn last line, which is cut off by the next.
+A line says that a case begins, what came out of it, or that this shall be forgotten. Whoever works on a batch holds a
+lock on its file, so that two workers never do the same case; whoever dies leaves at most a torn last line, which is cut
+off by the next.
 """
 
 from __future__ import annotations
@@ -32,13 +33,7 @@ class Batch:
         if whole < file.tell():  # torn by a process that died
             file.truncate(whole)
         file.seek(whole)
-        self.begun: dict[int, int] = {}
-        self.rows: dict[int, dict[str, Any]] = {}
-        for line in lines:
-            if "begins" in line:
-                self.begun[line["begins"]] = self.begun.get(line["begins"], 0) + 1
-            else:
-                self.rows[line["case"]] = line
+        self.begun, self.rows = _told(lines)
 
     def begin(self, case: int) -> None:
         self._write({"begins": case})
@@ -46,6 +41,10 @@ class Batch:
     def finish(self, row: dict[str, Any]) -> None:
         self.rows[row["case"]] = row
         self._write(row)
+
+    def forget_failed(self) -> None:
+        for case in [case for case, row in self.rows.items() if row["status"] == "failed"]:
+            self._write({"forget": case})
 
     def _write(self, line: dict[str, Any]) -> None:
         # One call of write: what reached the operating system survives the end of this process.
@@ -71,13 +70,35 @@ def open_batch(folder: Path, number: int, *, wait: bool = True) -> Iterator[Batc
         os.fsync(file.fileno())
 
 
+def forget_failed(folder: Path) -> None:
+    """Let cases that failed be done again, as if they had never begun."""
+    for path in sorted((folder / "cases").glob("*.jsonl")):
+        with open_batch(folder, int(path.stem)) as batch:
+            if batch is not None:
+                batch.forget_failed()
+
+
 def finished_rows(folder: Path) -> dict[int, dict[str, Any]]:
     """All rows that are on disk, by the number of their case."""
     found: dict[int, dict[str, Any]] = {}
     for path in sorted((folder / "cases").glob("*.jsonl")):
-        lines, _ = _whole_lines(path.read_bytes())
-        found |= {line["case"]: line for line in lines if "case" in line}
+        found |= _told(_whole_lines(path.read_bytes())[0])[1]
     return found
+
+
+def _told(lines: list[dict[str, Any]]) -> tuple[dict[int, int], dict[int, dict[str, Any]]]:
+    """How often each case was begun, and the rows of those that are finished, by their numbers."""
+    begun: dict[int, int] = {}
+    rows: dict[int, dict[str, Any]] = {}
+    for line in lines:
+        if "begins" in line:
+            begun[line["begins"]] = begun.get(line["begins"], 0) + 1
+        elif "forget" in line:
+            begun.pop(line["forget"], None)
+            rows.pop(line["forget"], None)
+        else:
+            rows[line["case"]] = line
+    return begun, rows
 
 
 def count_finished(folder: Path, known: dict[Path, tuple[int, int]]) -> int:
@@ -87,7 +108,8 @@ def count_finished(folder: Path, known: dict[Path, tuple[int, int]]) -> int:
             size = entry.stat().st_size
             path = Path(entry.path)
             if known.get(path, (-1, 0))[0] != size:
-                known[path] = (size, path.read_bytes().count(b'"case": '))
+                content = path.read_bytes()
+                known[path] = (size, content.count(b'"case": ') - content.count(b'"forget": '))
     return sum(count for _, count in known.values())
 
 
