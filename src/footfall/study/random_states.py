@@ -205,7 +205,7 @@ def _gain(rec: Record, start: Start) -> float:
     itself would show the integrator's error in flight, and what MuJoCo's soft joint limits and contacts give back.
     """
     model = rec.robot.model
-    data = mujoco.MjData(model)
+    data = own_data(model)
     data.qpos[:], data.qvel[:] = start.qpos, start.qvel
     mujoco.mj_fwdPosition(model, data)
     mujoco.mj_energyVel(model, data)
