@@ -40,6 +40,21 @@ def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
 
 
+@pytest.fixture
+def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures half as fine, a quarter as large, not laid out, and without ticks: the tests of plots ask about those,
+    and all else that is on pictures is the same.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    from footfall.show.style import RC
+
+    monkeypatch.setitem(RC, "savefig.dpi", 100)
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, figure: None)
+    monkeypatch.setattr(Axis, "draw", lambda self, renderer: None)
+
+
 @pytest.fixture(scope="session")
 def _chromium():
     """A headless Chromium; what needs it is skipped, and says so, where there is none."""

@@ -26,6 +26,7 @@ def snippets(page: Path) -> list[str]:
     return SNIPPET.findall(page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize("page", [p for p in PAGES if snippets(p)], ids=lambda p: p.relative_to(DOCS).as_posix())
 def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

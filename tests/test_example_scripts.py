@@ -108,6 +108,7 @@ def test_scripts_are_short_and_say_what_they_show():
         assert text.startswith('"""') and len(text.splitlines()) <= 40, name
 
 
+@pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in OUTCOMES]
 )

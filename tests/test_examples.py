@@ -13,21 +13,15 @@ from inspect import getdoc
 
 import pytest
 from example_outcomes import OUTCOMES, PAGES, ROOT, snippets, stood_or_walked
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import footfall as ff
 from footfall.cli import COMMANDS
-from footfall.show.style import RC
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    """In a folder of its own, with pictures half as fine, a quarter as large, and not laid out: the tests of plots ask
-    about that, and what is on them is the same.
-    """
+def elsewhere(tmp_path, monkeypatch, plain_pictures):
+    """In a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(RC, "savefig.dpi", 100)
-    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, figure: None)
 
 
 # ---- programs ------------------------------------------------------------------------------------------------------

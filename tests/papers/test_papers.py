@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.axis import Axis
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import footfall as ff
 from footfall.control.body.size import size_of
@@ -38,7 +36,6 @@ from footfall.papers.ott2011 import limits, pendulum
 from footfall.papers.page import cell, named
 from footfall.papers.rengifo2009 import biped, ramp, restitution
 from footfall.papers.rengifo2009 import walking as steps_of_a_biped
-from footfall.show.style import RC
 from footfall.study.largest_push import largest_push
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
@@ -129,15 +126,11 @@ def under_fewer_laws(robot, push, *, laws, **options):
     return largest_push(robot, push, laws=laws[-2:] if push.force[0] > 0.0 else laws[-1:], **options)
 
 
+@pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
 def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypatch):
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
-    # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests, and panels of
-    # all are laid out, and have their ticks and labels drawn, by Matplotlib, which the tests of plots ask about. Half
-    # as fine, pictures are a quarter as large.
-    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, figure: None)
-    monkeypatch.setattr(Axis, "draw", lambda self, renderer: None)
-    monkeypatch.setitem(RC, "savefig.dpi", 100)
+    # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
     monkeypatch.setattr(limits, "WITHIN", 0.95)
     monkeypatch.setattr(limits, "largest_push", under_fewer_laws)
     monkeypatch.setattr(jump, "ROUNDS", 1)

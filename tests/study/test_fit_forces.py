@@ -66,7 +66,7 @@ def test_friction_is_not_identifiable_from_a_drop_and_is_from_a_slide():
     assert not one.note and one.low <= 0.4 <= one.high and one.high - one.low < 0.05
 
 
-def pulls(static, kinetic, seed=1, lasts=1.1):
+def pulls(static, kinetic, seed=1, lasts=0.7):
     """Loads of 20 to 60 N drawn for so many seconds, up to 0.88 of the load, with noise of 1 %."""
     random = np.random.default_rng(seed)
     found = []
@@ -85,7 +85,7 @@ def test_both_coefficients_are_found_from_pulls(law):
     static = found.ground.static_friction
     values = {one.name: one for one in found.parameters}
     assert found.ground.dynamic_friction == pytest.approx(0.45, rel=0.02)
-    # The sled breaks away within a step of 5 ms of where the load did: 0.004 of the ratio.
+    # The sled breaks away within a step of 5 ms of where the load did: 0.006 of the ratio.
     assert static == pytest.approx(0.6, abs=0.012)
     assert not values["ground.friction"].note
     if law == "time-stepping":  # the load has no springs under it: with springs it is not quite the same

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -138,12 +137,10 @@ def _study(folder, marks):
     code = (
         "import footfall as ff, sweep_work\n"
         f"cases = {{'x': range(400), 'folder': [{str(marks)!r}]}}\n"
-        f"ff.sweep(sweep_work.counted, grid=cases, out={str(folder)!r}, workers=2)"
+        f"ff.sweep(sweep_work.counted, grid=cases, out={str(folder)!r}, workers=1)"
     )
     path = os.pathsep.join([str(Path(sweep_work.__file__).parent), *[p for p in sys.path if p]])
-    return subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, start_new_session=True
-    )
+    return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path})
 
 
 def _finished(folder):
@@ -156,15 +153,15 @@ def test_a_study_that_is_killed_goes_on_where_it_ended(tmp_path):
     process = _study(folder, marks)
     while process.poll() is None and (not (folder / "cases").exists() or _finished(folder) < 60):
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)  # the study and its workers at once
+    process.kill()  # as it works; processes that die while they work for a study are asked about above
     process.wait()
     before = _finished(folder)
     assert 60 <= before < 400 and not (folder / "table.parquet").exists()
     table = ff.sweep(sweep_work.counted, grid={"x": range(400), "folder": [str(marks)]}, out=folder, workers=1)
     assert list(table.columns["value"]) == [2.0 * x for x in range(400)] and table.failed == 0
     done = [len((marks / str(x)).read_text()) for x in range(400)]
-    # Only what a killed worker was in the middle of is done again: at most one case of each of the two.
-    assert sum(done) <= 402 and min(done) == 1
+    # Only what was killed in its middle is done again: one case at most.
+    assert sum(done) <= 401 and min(done) == 1
 
 
 def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_path):
