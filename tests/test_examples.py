@@ -16,10 +16,11 @@ from example_outcomes import OUTCOMES, PAGES, ROOT, snippets, stood_or_walked
 
 import footfall as ff
 from footfall.cli import COMMANDS
+from footfall.cli.identify import KINDS
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch, plain_pictures):
+def elsewhere(tmp_path, monkeypatch):
     """In a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
@@ -27,6 +28,7 @@ def elsewhere(tmp_path, monkeypatch, plain_pictures):
 # ---- programs ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize("text", snippets(ROOT / "README.md"), ids=lambda text: text.split("\n")[0][:40])
 def test_programs_do_what_they_say(text, monkeypatch, capsys):
     """Those of the README; the programs of the other pages assert their own outcomes (``test_docs``)."""
@@ -73,8 +75,9 @@ def commands():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         found += re.findall(r"^footfall (.*)$", text, flags=re.M) + re.findall(r"`footfall ([^`]+)`", text)
-    # One word is the name of a command, which has a test of its own; all laws are what a comparison runs anyway.
-    return [one for one in dict.fromkeys(one.replace(" --laws all", "") for one in found) if " " in one.strip()]
+    # A name alone is that of a command, which has a test of its own; all laws are what a comparison runs anyway.
+    names = {*COMMANDS, *(f"identify {kind}" for kind in KINDS)}
+    return [one for one in dict.fromkeys(one.replace(" --laws all", "") for one in found) if one.strip() not in names]
 
 
 def test_pages_name_commands_that_exist():
@@ -94,7 +97,7 @@ def as_run(text):
         text = text.replace(placeholder, value)
     if text.startswith("paper ") and "--only" not in text:
         return "paper rengifo2009 --only fig7,stability"  # whole papers are run by their own tests
-    return "identify impacts impacts.csv --mass 0.04 --inertia 1e-5" if text == "identify impacts" else text
+    return text
 
 
 def marked():
@@ -103,6 +106,7 @@ def marked():
         yield pytest.param(one, id=one, marks=[pytest.mark.slow] if slow else [])
 
 
+@pytest.mark.usefixtures("plain_pictures")
 @pytest.mark.parametrize("text", list(marked()))
 def test_commands_do_what_they_say(text, monkeypatch, capsys):
     outcome = next((check for begin, check in OUTCOMES.items() if text.startswith(begin)), None)
