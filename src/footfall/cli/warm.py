@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import platform
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 
 from footfall.cli.shared.output import print_json, say
+
+#: What compiles, and what compiled code calls or is laid out for.
+PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
 
 
 @dataclass(frozen=True)
@@ -15,7 +25,7 @@ class Command:
     footfall warm
 
     Compiled code is kept in the folder that FOOTFALL_CACHE names, or the system's place for caches, until Footfall
-    changes. What is there already takes seconds.
+    changes. Where nothing has changed and everything is there, that is all it finds out.
     """
 
     processes: int | None = None
@@ -27,7 +37,6 @@ class Command:
         from footfall.cache_folder import cache_folder
         from footfall.cli.shared.usage import UsageError
         from footfall.errors import FootfallError
-        from footfall.simulation.warm import warm
 
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"--processes {self.processes}: there must be at least one")
@@ -36,11 +45,53 @@ class Command:
             raise FootfallError(
                 "no folder can be written to keep compiled code: set FOOTFALL_CACHE to one that only you may write"
             )
-        begin = time.perf_counter()
-        warm(lambda far: say(f"warm: {far}"), self.processes)
+        begin, note, given = time.perf_counter(), folder / f"warm-{_here()}.json", _given()
+        known = _is_there(note, given)
+        if not known:
+            from footfall.simulation.warm import warm
+
+            warm(lambda far: say(f"warm: {far}"), self.processes)
+            with suppress(OSError):  # then everything is looked at again the next time
+                note.write_text(json.dumps({"given": given, "kernels": _kernels(folder)}), encoding="utf-8")
         seconds = time.perf_counter() - begin
         if self.json:
             print_json({"folder": str(folder), "seconds": seconds})
         else:
-            print(f"compiled in {seconds:.1f} s, kept in {folder}")
+            print(f"all is compiled, in {folder}" if known else f"compiled in {seconds:.1f} s, kept in {folder}")
         return 0
+
+
+def _package() -> Path:
+    return Path(__file__).parents[1]
+
+
+def _here() -> str:
+    """A name for this checkout or installation, which others that share the folder do not have."""
+    return hashlib.sha256(str(_package()).encode()).hexdigest()[:16]
+
+
+def _given() -> str:
+    """A hash of whatever may decide what is compiled: sources, versions, processor and settings of the compiler."""
+    from llvmlite import binding
+
+    digest = hashlib.sha256()
+    for file in sorted(_package().rglob("*.py")):
+        digest.update(str(file).encode())
+        digest.update(file.read_bytes())
+    settings = sorted(one for one in os.environ.items() if one[0].startswith("NUMBA_"))
+    machine = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    digest.update(repr((platform.python_version(), [version(one) for one in PACKAGES], machine, settings)).encode())
+    return digest.hexdigest()
+
+
+def _kernels(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.glob("*.kernel"))
+
+
+def _is_there(note: Path, given: str) -> bool:
+    """Whether all was compiled from what is given now, and nothing has been removed since."""
+    try:
+        found = json.loads(note.read_text(encoding="utf-8"))
+        return found["given"] == given and set(found["kernels"]) <= set(_kernels(note.parent))
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
