@@ -172,6 +172,13 @@ def test_a_function_that_cannot_be_compiled_says_why(forget):
     with pytest.raises(LawError, match=r"law 'texts' cannot be compiled: .*k_that_is_not_there"):
         ff.Simulation("ball", law="texts").run(0.01)
 
+    @ff.point_law("lists")
+    def lists(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return [1e4 * depth, 0.0, 0.0]
+
+    with pytest.raises(LawError, match=r"law 'lists' cannot be compiled: it makes a list, .* return a tuple"):
+        ff.Simulation("ball", law="lists").run(0.01)
+
 
 def test_a_function_that_returns_something_else_is_told_what_to_return(forget):
     @ff.point_law("pair")

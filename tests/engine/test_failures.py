@@ -54,6 +54,13 @@ def test_something_that_is_no_controller_is_refused():
     with pytest.raises(ControllerError, match=r"no controller is called 'postur'.*did you mean 'posture'"):
         ff.Simulation(BIPED).run(0.1, controller="postur")
 
+    class Hasty:
+        def start(self, robot):
+            return lambda t, state: np.zeros(14)
+
+    with pytest.raises(ControllerError, match=r"controller Hasty cannot start: TypeError: .*start\(\) takes 2"):
+        ff.Simulation(BIPED).run(0.1, controller=Hasty())
+
 
 # ---- the ground --------------------------------------------------------------------------------------------
 

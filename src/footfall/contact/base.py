@@ -292,9 +292,7 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     try:
         compiled.compile((*point_signature().args[:5], values))
     except NumbaError as error:
-        reason = str(error).strip().splitlines()
-        cause = next((line for line in reason if line and not line.startswith(("Failed", "No "))), reason[0])
-        raise LawError(f"law '{name}' cannot be compiled: {cause}") from error
+        raise LawError(f"law '{name}' cannot be compiled: {_cause(str(error))}") from error
     result = compiled.nopython_signatures[-1].return_type
     count = len(result) if isinstance(result, types.BaseTuple) else 1 if result in (float64, types.int64) else 0
     if count not in _COMPLETED:
@@ -307,6 +305,14 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
     attempted = _ATTEMPTED_POINT if foreign else ""
     adapter = _adapter(compiled, parameters, arguments, _COMPLETED[count], FRICTION, attempted)
     return function_pointer(point_signature(), adapter)
+
+
+def _cause(said: str) -> str:
+    """What a compiler said, in a line."""
+    if "NRT" in said:  # Numba's memory of objects, which kernels do not have
+        return "it makes a list, a dict or an array: return a tuple, and keep numbers in memory"
+    reason = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in reason if not line.startswith(("Failed", "No "))), (reason or ["it says nothing"])[0])
 
 
 @cache

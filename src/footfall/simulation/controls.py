@@ -19,7 +19,7 @@ from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
 from footfall.engine import step
 from footfall.engine.kinematics import Points
-from footfall.errors import ControllerError
+from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
@@ -139,6 +139,17 @@ def own_rate(controller: Controller | None, dt: float) -> int:
     return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
+def _started(controller: StatefulController, name: str, robot: Robot, ground: Ground, dt: float) -> Any:
+    """What a controller makes for a run; whatever its own code raises is told as an error of the controller."""
+    try:
+        return controller.start(robot, ground, dt)
+    except FootfallError:
+        raise
+    except Exception as error:
+        message = f"controller {name} cannot start: {type(error).__name__}: {error}"
+        raise ControllerError(message) from error
+
+
 def _centre(data: mujoco.MjData) -> Callable[[], np.ndarray]:
     """What gives the centre of mass of all that moves: MuJoCo's, where nothing that is fixed has a mass."""
     model, whole = data.model, _read_only(data.subtree_com[0])
@@ -171,7 +182,7 @@ def make_controls(
         control = none.control._replace(compiled=controller.pointer(), gains=gains)
         return none._replace(name=name, kind=COMPILED, control=control)
     if isinstance(controller, StatefulController):
-        controller = controller.start(robot, ground, dt)
+        controller = _started(controller, name, robot, ground, dt)
     if isinstance(controller, Inside):
         pointer, gains = controller.join(senses_of(*seen))
         control = none.control._replace(compiled=pointer, gains=gains)
