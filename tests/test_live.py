@@ -181,6 +181,35 @@ def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
         assert live.run(0.1, controller="posture").duration == pytest.approx(0.1)
 
 
+def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run_ended(sim):
+    """Also to a browser that comes when it was said already."""
+
+    def listen(live, count):
+        connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+        connection.request("GET", "/events")
+        stream, found = connection.getresponse(), []
+        while len(found) < count:
+            line = stream.readline()
+            if line.startswith(b"data: "):
+                found.append(json.loads(line[6:]))
+        connection.close()
+        return found
+
+    with LiveView(sim, port=0, speed=None) as live:
+        live.server.send({"note": "kept"}, keep=True)
+        seen = []
+        thread = threading.Thread(target=lambda: seen.extend(listen(live, 3)), daemon=True)
+        thread.start()
+        while live.server.kept is not None and not live.server.listeners:
+            time.sleep(0.01)
+        live.run(0.05, controller="posture")
+        thread.join(10.0)
+        ready = f"making {sim.law.name} ready; its first start compiles"
+        assert [one.get("note") for one in seen] == ["kept", ready, None]
+        assert "arrays" in seen[2]
+        assert listen(live, 1) == [{"ended": "the run ended at 0.05 s"}]
+
+
 def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():
     sim = ff.Simulation("quadruped", law="spring-damper")
     run = Run(sim, 1.2)

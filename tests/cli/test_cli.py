@@ -71,12 +71,28 @@ def test_version(capsys):
         ("points brick --roughness 0.01", "--roughness takes two numbers (amplitude and wavelength"),
         ("identify impacts a.csv", "identify impacts needs --mass (of the body, kg) and --inertia (about"),
         ("identify guesses", "did you mean"),
+        ("export runs/walk --out walk.csv", "export needs FILE: its ending chooses the format"),
     ],
 )
 def test_what_is_typed_wrongly_is_one_sentence(typed, told, capsys):
     assert main(typed.split()) == 2
     sentence = one_line(capsys.readouterr().err)
     assert sentence.startswith("footfall: ") and told in sentence
+
+
+def test_other_versions_of_what_reads_the_command_line_do_no_harm(capsys, monkeypatch):
+    """Sentences come by way of a part of tyro that is not among its stable ones: it may be another, or be gone."""
+    import tyro
+
+    with monkeypatch.context() as other:
+        other.setattr("footfall.cli.shared.mistakes._sentence", lambda event, *_: event.of_another_name)
+        assert main(["laws", "--jsn"]) == 2
+        assert one_line(capsys.readouterr().err).startswith("footfall: laws was typed wrongly; footfall laws --help")
+    with monkeypatch.context() as gone:
+        gone.delattr(tyro, "_errors")
+        gone.setitem(sys.modules, "tyro._errors", None)
+        assert main(["laws", "--jsn"]) == 2
+        assert "--jsn" in capsys.readouterr().err
 
 
 def test_an_error_shows_its_traceback_with_debug_only(capsys, monkeypatch):

@@ -82,6 +82,8 @@ class LiveView:
         task = task._replace(pushes=push_list(task.pushes))
         self.desk.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
         while True:
+            ready = f"making {self.simulation.law.name} ready; its first start compiles"
+            self.server.send({"note": ready}, keep=True)
             run = _Pushable(self.simulation, duration - self._offset, task)
             self._run = run.run
             ended = self._show(run, progress)
@@ -92,7 +94,7 @@ class LiveView:
         self.recordings.append(run.run.finish(progress))
         self._run = None
         failure = self.recordings[-1].failure
-        self.server.send({"ended": failure.message if failure else f"the run ended at {duration:g} s"})
+        self.server.send({"ended": failure.message if failure else f"the run ended at {duration:g} s"}, keep=True)
         return self.recordings[-1]
 
     def recording(self) -> Recording | None:
@@ -110,6 +112,8 @@ class LiveView:
         """Run until the end, which is True, or until another law is asked for."""
         desk, dt = self.desk, self.simulation.dt
         last = clock.perf_counter()
+        if desk.paused:
+            self.server.send({"ready": True})
         while desk.law is None:
             if desk.paused and not desk.steps:
                 desk.changed.wait(GLANCE)
@@ -145,7 +149,6 @@ class LiveView:
         law, self.desk.law = self.desk.law, None
         passed = run.step * old.dt
         assert law is not None
-        self.server.send({"note": f"making {law.name} ready; its first start compiles"})
         try:
             self.simulation = Simulation(
                 old.robot, ground=old.ground, law=law, dt=old.dt, body_contacts=old.body_contacts

@@ -31,6 +31,7 @@ class PageServer:
     def __init__(self, page: str, host: str, port: int, command: Command | None = None) -> None:
         self.page, self.command = page.encode("utf-8"), command
         self.listeners: list[queue.Queue[bytes | None]] = []
+        self.kept: bytes | None = None  # the last event, for a browser that comes later
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"owner": self})
         family = type("Server", (_Server,), {"address_family": _family(host)})
@@ -46,14 +47,16 @@ class PageServer:
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.1,), name="footfall-view", daemon=True)
         self.thread.start()
 
-    def send(self, event: Mapping[str, Any]) -> None:
-        """Send an event to every browser that listens."""
+    def send(self, event: Mapping[str, Any], *, keep: bool = False) -> None:
+        """Send an event to every browser that listens, and with ``keep`` to those that come before the next one."""
         text = json.dumps(event, separators=(",", ":"), allow_nan=False)
+        part = f"data: {text}\n\n".encode()
         with self.lock:
+            self.kept = part if keep else None
             for listener in self.listeners:
                 if listener.full():
                     listener.get_nowait()
-                listener.put_nowait(f"data: {text}\n\n".encode())
+                listener.put_nowait(part)
 
     def stop(self) -> None:
         """End the server, and the streams of its browsers."""
@@ -111,6 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
         listener: queue.Queue[bytes | None] = queue.Queue(WAITING)
         with self.owner.lock:
             self.owner.listeners.append(listener)
+            if self.owner.kept is not None:
+                listener.put_nowait(self.owner.kept)
         try:
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")

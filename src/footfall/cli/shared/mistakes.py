@@ -19,12 +19,19 @@ QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
 def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[None]:
     """Raise a ``UsageError`` in the place of the page that tyro prints; ``options`` are those that the command has.
 
-    By what tyro has for it, which is none of its stable parts: where a version lacks it, it prints its page.
+    By what tyro has for it, which is none of its stable parts: where a version lacks it, it prints its page, and where
+    its errors are others, the sentence says no more than that something is wrong.
     """
-    from tyro import _errors
+    try:
+        from tyro import _errors
+    except ImportError:
+        _errors = None  # type: ignore[assignment]
 
     def refuse(event: Any) -> NoReturn:
-        sentence = _sentence(event, command, options)
+        try:
+            sentence = _sentence(event, command, options)
+        except (AttributeError, TypeError, IndexError):
+            sentence = f"{command} was typed wrongly"
         raise UsageError(f"{sentence}{' ' if sentence.endswith('?') else '; '}footfall {command} --help says more")
 
     hook = getattr(_errors, "on_parse_error", None)
@@ -48,6 +55,8 @@ def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str
     argument = getattr(event, "argument", None)
     if argument is None:
         return str(getattr(event, "message", kind)).split("\n")[0]
+    if getattr(event, "reason", "") == "too_few_values" and argument.is_positional():
+        return f"{command} needs {_name(argument)}: {_about(argument)}"
     wanted = WANTED.get(str(argument.lowered.metavar), str(argument.lowered.metavar))
     given = QUOTED.search(getattr(event, "message", "").split("\n")[0])
     instead = "" if given is None else f", and not '{given[1] or given[2]}'"

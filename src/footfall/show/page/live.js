@@ -53,6 +53,7 @@ class Live {
     }
     if (this.noted) this.say("");
     this.noted = false;
+    if (event.ready) return;
     const { run, data, page } = this;
     for (const [name, track] of Object.entries(this.tracks)) run[name] = track.push(event.arrays[name]);
     run.time = this.time.push([event.time]);
