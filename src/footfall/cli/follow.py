@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.options import with_options
-from footfall.cli.shared.output import print_facts, print_json, say
-from footfall.cli.shared.result import figures
-from footfall.cli.shared.under_control import UnderControl
+from footfall.cli.shared.under_control import Told, UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,30 +49,21 @@ class Command(UnderControl):
         controller = Follow(motion, speed=self.speed)
         rec, saved = self.simulated(robot, controller)
         found = follow_outcome(rec)
-        if self.json:
-            outcome = asdict(found) | {"help": found.help._asdict()}
-            print_json(figures(rec) | outcome | {"recording": None if saved is None else str(saved)})
-        else:
-            print_facts(
-                {
-                    "law": str(rec.law),
-                    "ground": str(rec.ground),
-                    "motion": f"{motion.source}, {len(motion)} samples in {motion.duration:.4g} s",
-                    "outcome": found.fall or (rec.failure.message if rec.failure else "did not fall"),
-                    "joints": f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad "
-                    f"at {found.worst_joint}",
-                    "root": f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm and "
-                    f"{found.tilt_worst:.3g} rad",
-                    "help from outside": str(found.help) if self.assist else "none",
-                    "audit": found.audit_summary,
-                    "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
-                },
-                title=f"{robot.name} follows {motion.source} under {rec.law.name}",
-            )
-            for one in rec.info.get("warnings", ()):
-                say(f"{one['kind']}: {one['message']}")
-        rec.check()
-        return 1 if found.fall else 0
+        told = Told(
+            title=f"{robot.name} follows {motion.source} under {rec.law.name}",
+            fall=found.fall,
+            asked={"motion": f"{motion.source}, {len(motion)} samples in {motion.duration:.4g} s"},
+            facts={
+                "joints": f"{found.joint_rms:.3g} rad off (rms), at most {found.joint_worst:.3g} rad "
+                f"at {found.worst_joint}",
+                "root": f"{1e3 * found.root_rms:.3g} mm off (rms), at most {1e3 * found.root_worst:.3g} mm and "
+                f"{found.tilt_worst:.3g} rad",
+                "help from outside": str(found.help) if self.assist else "none",
+                "audit": found.audit_summary,
+            },
+            outcome=asdict(found) | {"help": found.help._asdict()},
+        )
+        return self.tell(rec, saved, told)
 
 
 def shape(args: Sequence[str]) -> type[Command]:

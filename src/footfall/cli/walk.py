@@ -9,9 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.options import with_options
-from footfall.cli.shared.output import print_facts, print_json, say
-from footfall.cli.shared.result import figures
-from footfall.cli.shared.under_control import UnderControl
+from footfall.cli.shared.under_control import Told, UnderControl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,27 +44,19 @@ class Command(UnderControl):
         )
         rec, saved = self.simulated(robot, controller)
         found = walk_outcome(rec)
-        if self.json:
-            print_json(figures(rec) | asdict(found) | {"recording": None if saved is None else str(saved)})
-        else:
-            print_facts(
-                {
-                    "law": str(rec.law),
-                    "ground": str(rec.ground),
-                    "walk": str(controller),
-                    "outcome": found.fall or (rec.failure.message if rec.failure else "did not fall"),
-                    "speed": f"{found.speed:.3g} m/s",
-                    "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
-                    "cost of transport": f"{found.cost_of_transport:.3g}",
-                    "audit": found.audit_summary,
-                    "recording": "not saved (--out DIR saves it)" if saved is None else str(saved),
-                },
-                title=f"{robot.name} walks under {rec.law.name}",
-            )
-            for one in rec.info.get("warnings", ()):
-                say(f"{one['kind']}: {one['message']}")
-        rec.check()
-        return 1 if found.fall else 0
+        told = Told(
+            title=f"{robot.name} walks under {rec.law.name}",
+            fall=found.fall,
+            asked={"walk": str(controller)},
+            facts={
+                "speed": f"{found.speed:.3g} m/s",
+                "way": f"{found.way:.3g} m forward, {found.drift:+.3g} m to the left",
+                "cost of transport": f"{found.cost_of_transport:.3g}",
+                "audit": found.audit_summary,
+            },
+            outcome=asdict(found),
+        )
+        return self.tell(rec, saved, told)
 
 
 def shape(args: Sequence[str]) -> type[Command]:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
+from footfall.cli.shared.output import print_facts, print_json, say
 from footfall.cli.shared.push import parse_push
-from footfall.cli.shared.result import save, simulate
+from footfall.cli.shared.result import figures, save, simulate
 from footfall.cli.shared.robot_choice import RobotChoice
 
 if TYPE_CHECKING:
     from footfall.recording import Recording
     from footfall.robot import Robot
+
+
+class Told(NamedTuple):
+    """What a command says of a run beside what is said of all."""
+
+    title: str
+    fall: str  # when and why, nothing if it did not
+    asked: dict[str, str]  # what the robot was to do
+    facts: dict[str, str]  # what it did
+    outcome: dict[str, Any]  # the same in numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,3 +56,19 @@ class UnderControl(RobotChoice):
         pushes = [parse_push(text, robot) for text in self.push]
         rec = simulate(sim, controller.duration, folder=self.out, controller=controller, pushes=pushes)
         return rec, None if self.out is None else save(rec, self.out)
+
+    def tell(self, rec: Recording, saved: Path | None, told: Told) -> int:
+        """Print what came of a run, as facts or as JSON, and its warnings; gives the exit code, 1 after a fall."""
+        if self.json:
+            print_json(figures(rec) | told.outcome | {"recording": None if saved is None else str(saved)})
+        else:
+            ended = told.fall or (rec.failure.message if rec.failure else "did not fall")
+            print_facts(
+                {"law": str(rec.law), "ground": str(rec.ground), **told.asked, "outcome": ended, **told.facts}
+                | {"recording": "not saved (--out DIR saves it)" if saved is None else str(saved)},
+                title=told.title,
+            )
+            for one in rec.info.get("warnings", ()):
+                say(f"{one['kind']}: {one['message']}")
+        rec.check()
+        return 1 if told.fall else 0
