@@ -79,16 +79,7 @@ def enough_points(
     """
     check_seed(seed)
     found = load_robot(robot) if isinstance(robot, str) else robot
-    feet = [foot for foot in (found.feet if isinstance(found, Robot) else (found,)) if len(foot.polygon) > 2]
-    if not feet:
-        name = found.name
-        raise RobotError(f"the feet of {name} are points or lines; only a sole can have too few testing points")
-    if load is None:
-        if isinstance(found, Foot):
-            raise RobotError(f"give the load on foot '{found.name}', N")
-        load = found.weight / len(found.feet)
-    if not (math.isfinite(load) and load > 0):
-        raise RobotError(f"load = {load} but it must be a positive number of N")
+    feet, load = _soles(found), _load(found, load)
     if not 0 < tolerance < 1:
         raise FootfallError(f"tolerance = {tolerance} but it must be between 0 and 1")
     if samples < 1 or limit < 4:
@@ -121,6 +112,25 @@ def enough_points(
         table=tuple(rows),
         title=f"{found.name} under {law.name}, {where}, to {100 * tolerance:g} %",
     )
+
+
+def _soles(found: Robot | Foot) -> list[Foot]:
+    """The feet that have a sole."""
+    feet = [foot for foot in (found.feet if isinstance(found, Robot) else (found,)) if len(foot.polygon) > 2]
+    if not feet:
+        raise RobotError(f"the feet of {found.name} are points or lines; only a sole can have too few testing points")
+    return feet
+
+
+def _load(found: Robot | Foot, load: float | None) -> float:
+    """The load on a foot, N, given or the robot's weight shared by its feet."""
+    if load is None:
+        if isinstance(found, Foot):
+            raise RobotError(f"give the load on foot '{found.name}', N")
+        load = found.weight / len(found.feet)
+    if not (math.isfinite(load) and load > 0):
+        raise RobotError(f"load = {load} but it must be a positive number of N")
+    return load
 
 
 def _sides(foot: Foot) -> np.ndarray:

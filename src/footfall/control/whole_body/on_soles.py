@@ -33,6 +33,10 @@ EDGE = 0.02
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
 #: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
+#: The vertical force of a wrench weighs this part of a horizontal one: it has to carry the robot.
+LOADING = 0.1
+#: Largest load of a foot, in weights of the robot, until the walk says less.
+MOST_LOAD = 3.0
 #: Part that is left of the weight of the centre of mass over feet on points: their forces hold the trunk upright first.
 PASSIVE = 0.01
 
@@ -109,29 +113,10 @@ def whole_body(
     """
     model, robot = biped.robot.model, biped.robot
     nv, nu, loops = model.nv, model.nu, biped.linkage.loops
-    turning = weights.size**2
-    swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-    stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
-    trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
-    com = float(weights.com)
-    if biped.point:
-        swing[3:], stance[3:] = 0.0, 0.0
-        com *= PASSIVE
-    elif biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
-        swing[3], stance[3] = 0.0, TIPPING * turning
-        trunk[0] *= SWAYING
-        com *= YIELDING
-    elif biped.line:  # nothing holds the roll of a foot that stands on a line
-        stance[3] = TIPPING * turning
-        if not biped.rolls:  # it follows the leg
-            swing[3] = stance[3] = 0.0
+    weigh = _accelerations(biped, weights)
+    limits = _limits(biped, friction, margin=margin, least_load=least_load, edges=edges)
     force = weights.wrench / robot.weight**2
     arm = min(sole.half_width for sole in biped.soles)  # m, makes a moment of a force
-    on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
-    none, one, rows = (
-        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6)
-        for mu in (0.0, 1.0, friction)
-    )
     return WholeBody(
         mass=float(robot.mass),
         gravity=np.array(model.opt.gravity),
@@ -150,32 +135,72 @@ def whole_body(
             com=np.zeros(3),
             joints=np.zeros(nu),
             feet_weight=np.zeros((2, 6)),
-            trunk_weight=trunk,
-            com_weight=np.array([com, com, weights.height]),
+            trunk_weight=weigh.trunk,
+            com_weight=np.array([weigh.com, weigh.com, weights.height]),
             joint_weight=np.zeros(nu),
-            wrench_weight=np.array([force, force, 0.1 * force, *[force / arm**2] * 3]),
+            wrench_weight=np.array([force, force, LOADING * force, *[force / arm**2] * 3]),
         ),
-        swing_weight=swing,
-        stance_weight=stance,
-        posture_weight=float(weights.posture * turning),
-        com_weight=com,
-        heading_weight=float(trunk[2]),
-        limits=Limits(
-            torque=np.array(biped.torque),
-            wrench=rows[:, 1].copy(),
-            frictionless=none,
-            by_friction=one - none,
-            friction=np.full(2, float(friction)),
-            edge=np.zeros(2, dtype=np.int64),
-            least_load=float(least_load),
-            load=np.full(2, 3.0 * robot.weight),
-        ),
+        swing_weight=weigh.swing,
+        stance_weight=weigh.stance,
+        posture_weight=float(weights.posture * weights.size**2),
+        com_weight=weigh.com,
+        heading_weight=float(weigh.trunk[2]),
+        limits=limits,
         standing=np.array([0, 1]),
-        alone=empty_problem(nu, 1, rows.shape[2]),
-        both=empty_problem(nu, 2, rows.shape[2]),
+        alone=empty_problem(nu, 1, limits.wrench.shape[1]),
+        both=empty_problem(nu, 2, limits.wrench.shape[1]),
         torque=np.zeros(nu),
         acceleration=np.zeros(nu),
         wrench=np.zeros((2, 6)),
+    )
+
+
+class _Accelerations(NamedTuple):
+    """What accelerations weigh."""
+
+    swing: np.ndarray  # (6,) of a foot that swings
+    stance: np.ndarray  # (6,) of one that stands
+    trunk: np.ndarray  # (3,) of the trunk's rotation
+    com: float  # of the centre of mass, horizontally
+
+
+def _accelerations(biped: Biped, weights: Weights) -> _Accelerations:
+    """The weights for a robot: feet on points and lines, and those that tip, cannot keep every rotation."""
+    turning = weights.size**2
+    swing = weights.swing * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    stance = weights.stance * np.array([1.0, 1.0, 1.0, turning, turning, turning])
+    trunk = turning * np.array([weights.trunk, weights.trunk, weights.heading])
+    com = float(weights.com)
+    if biped.point:
+        swing[3:], stance[3:] = 0.0, 0.0
+        com *= PASSIVE
+    elif biped.tips:  # about the way it walks: a foot that stands rolls as the hips sway, one that swings as it may
+        swing[3], stance[3] = 0.0, TIPPING * turning
+        trunk[0] *= SWAYING
+        com *= YIELDING
+    elif biped.line:  # nothing holds the roll of a foot that stands on a line
+        stance[3] = TIPPING * turning
+        if not biped.rolls:  # it follows the leg
+            swing[3] = stance[3] = 0.0
+    return _Accelerations(swing, stance, trunk, com)
+
+
+def _limits(biped: Biped, friction: float, *, margin: float, least_load: float, edges: bool) -> Limits:
+    """What torques and wrenches must obey, on the heel's edge, the whole sole and the toes' edge."""
+    on = [one for sole in biped.soles for one in ((_edge(sole, -1), sole, _edge(sole, 1)) if edges else (sole,) * 3)]
+    none, one, rows = (
+        _equally_long([wrench_rows(sole, mu, margin) for sole in on]).reshape(2, 3, -1, 6)
+        for mu in (0.0, 1.0, friction)
+    )
+    return Limits(
+        torque=np.array(biped.torque),
+        wrench=rows[:, 1].copy(),
+        frictionless=none,
+        by_friction=one - none,
+        friction=np.full(2, float(friction)),
+        edge=np.zeros(2, dtype=np.int64),
+        least_load=float(least_load),
+        load=np.full(2, MOST_LOAD * biped.robot.weight),
     )
 
 

@@ -170,22 +170,27 @@ def assemble(motion, mass, standing, targets, limits, problem):
     """
     if not base_motion(motion, standing, problem):
         return False
-    M, driven, free = motion.inertia, motion.driven, motion.free
-    program = problem.program
-    nu, n = driven.size, program.shape[0]
-    feet = (n - nu) // 6
-    H, f, A, answer = program.H, program.f, problem.rows, problem.answer
-    for i in range(n):
+    H, f = problem.program.H, problem.program.f
+    for i in range(problem.program.shape[0]):
         f[i] = 0.0
         for j in range(i + 1):
             H[i, j] = 0.0
+    add_motion_targets(motion, targets, problem)
+    add_force_targets(motion, mass, standing, targets, problem)
+    write_torque_rows(motion, standing, limits, problem)
+    write_wrench_rows(motion, standing, limits, problem)
+    return True
 
-    # feet and trunk: A x + a0 is what they do, the target less a0 what x shall give
-    for k in range(5):
+
+@inlined
+def add_motion_targets(motion, targets, problem):
+    """What feet and trunk shall do: A x + a0 is what they do, the target less a0 what x shall give."""
+    A, answer, n = problem.rows, problem.answer, problem.program.shape[0]
+    for k in range(5):  # motion and rotation of each foot, then the trunk
         for r in range(3):
             if k < 4:
                 foot, at = k // 2, 3 * (k % 2) + r
-                rest = joint_row(motion.jacobian[foot, at], driven, free, answer, A[r], n)
+                rest = joint_row(motion.jacobian[foot, at], motion.driven, motion.free, answer, A[r], n)
                 problem.wanted[r] = targets.feet[foot, at] - motion.drift[foot, at] - rest
                 problem.weight[r] = targets.feet_weight[foot, at]
             else:
@@ -195,8 +200,13 @@ def assemble(motion, mass, standing, targets, limits, problem):
                 problem.weight[r] = targets.trunk_weight[r]
         add_three_rows(problem)
 
-    # centre of mass: the sum of forces
-    for s in range(feet):
+
+@inlined
+def add_force_targets(motion, mass, standing, targets, problem):
+    """What the centre of mass shall do, by the sum of forces, and the weights of joints and of small wrenches."""
+    H, f = problem.program.H, problem.program.f
+    nu, n = motion.driven.size, problem.program.shape[0]
+    for s in range((n - nu) // 6):
         Rs = motion.rotation[standing[s]]
         for c in range(3):
             i = nu + 6 * s + c
@@ -214,14 +224,19 @@ def assemble(motion, mass, standing, targets, limits, problem):
         if i < nu:
             f[i] -= weight * targets.joints[i]
 
-    # torques
-    C, lower, upper = program.C, program.lower, program.upper
+
+@inlined
+def write_torque_rows(motion, standing, limits, problem):
+    """The torques by the unknowns, within the limits of the motors; unknowns themselves have no bounds yet."""
+    M, driven, free = motion.inertia, motion.driven, motion.free
+    C, lower, upper = problem.program.C, problem.program.lower, problem.program.upper
+    nu, n = driven.size, problem.program.shape[0]
     for i in range(n):
         lower[i], upper[i] = -UNBOUNDED, UNBOUNDED
     for k in range(nu):
         d = driven[k]
-        bias = motion.bias[d] + joint_row(M[d], driven, free, answer, C[k], n)
-        for s in range(feet):
+        bias = motion.bias[d] + joint_row(M[d], driven, free, problem.answer, C[k], n)
+        for s in range((n - nu) // 6):
             J, R = motion.jacobian[standing[s]], motion.rotation[standing[s]]
             for half in range(2):
                 x, y, z = J[3 * half, d], J[3 * half + 1, d], J[3 * half + 2, d]
@@ -230,9 +245,14 @@ def assemble(motion, mass, standing, targets, limits, problem):
         problem.torque_bias[k] = bias
         lower[n + k], upper[n + k] = -limits.torque[k] - bias, limits.torque[k] - bias
 
-    # wrenches
+
+@inlined
+def write_wrench_rows(motion, standing, limits, problem):
+    """The limits of the wrenches: friction and pressure as rows, the load of each foot as bounds."""
+    C, lower, upper = problem.program.C, problem.program.lower, problem.program.upper
+    nu, n = motion.driven.size, problem.program.shape[0]
     row = nu
-    for s in range(feet):
+    for s in range((n - nu) // 6):
         own = limits.wrench[standing[s]]
         for r in range(own.shape[0]):
             for c in range(6):
@@ -241,7 +261,6 @@ def assemble(motion, mass, standing, targets, limits, problem):
             row += 1
         lower[nu + 6 * s + 2] = limits.least_load
         upper[nu + 6 * s + 2] = max(limits.load[standing[s]], 2.0 * limits.least_load)
-    return True
 
 
 @inlined
