@@ -102,7 +102,7 @@ class Command:
 
     def run(self) -> int:
         from footfall.errors import FootfallError
-        from footfall.files.aside import written_aside
+        from footfall.files.atomic_write import atomic_write
 
         if not NAME.fullmatch(self.name) or iskeyword(self.name):
             raise UsageError(f"'{self.name}' is no name: begin with a letter, go on with letters, digits, - and _")
@@ -112,7 +112,7 @@ class Command:
         if path.exists():
             raise FootfallError(f"'{path}' is there already; give another name")
         try:
-            with written_aside(path) as part:
+            with atomic_write(path) as part:
                 part.write_text(template.format(name=self.name, function=function, file=path), encoding="utf-8")
         except OSError as error:
             raise FootfallError(f"cannot write '{path}': {error.strerror or error}") from error

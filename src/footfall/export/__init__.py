@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -56,7 +56,7 @@ def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
     module = import_module(f"footfall.export.{FORMATS[ending][0]}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(target) as part:
+        with atomic_write(target) as part:
             module.write(rec, part, **options)
     except OSError as error:
         raise FootfallError(f"cannot write '{target}': {error.strerror or error}") from error

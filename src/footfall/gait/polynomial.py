@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import GaitError
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.frozen_values import made_again
 from footfall.gait.reference import Target, actuated_coordinates
 from footfall.robot import Robot
@@ -137,7 +137,7 @@ class PolynomialGait:
         """Write it as a JSON file."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(path) as part:
+        with atomic_write(path) as part:
             part.write_text(json.dumps(self.to_dict(), indent=1) + "\n")
         return path
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import RecordingError
-from footfall.files.aside import PART, synced, written_aside
+from footfall.files.atomic_write import PART, atomic_write, synced
 from footfall.record import Record
 from footfall.recording_file.manifest import FORMAT, described, parsed, restored, saved_digest, text_of
 from footfall.recording_file.samples import file_digest, read_samples, write_samples
@@ -80,9 +80,9 @@ def place_for(path: str | os.PathLike[str]) -> Path:
 def _put_in_place(rec: Record, content: dict[str, Any], target: Path) -> None:
     (target / NEXT).unlink(missing_ok=True)
     try:
-        with written_aside(target / SAMPLES) as samples:
+        with atomic_write(target / SAMPLES) as samples:
             write_samples(rec, samples)
-            with written_aside(target / NEXT) as manifest:
+            with atomic_write(target / NEXT) as manifest:
                 manifest.write_text(text_of(content, file_digest(samples)), encoding="utf-8")
         os.replace(target / NEXT, target / MANIFEST)
         synced(target)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from footfall.errors import FootfallError
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import make_scene
 from footfall.show.video import pictures
@@ -34,6 +34,6 @@ def write_picture(
         raise FootfallError(f"there is no sample at {time:g} s, the recording lasts {recording.duration:g} s")
     image = next(pictures(make_scene(moment, rate=1e3), size))
     target.parent.mkdir(parents=True, exist_ok=True)
-    with written_aside(target) as part:
+    with atomic_write(target) as part:
         Image.fromarray(image).quantize(COLOURS, dither=Image.Dither.NONE).save(part, format="PNG", optimize=True)
     return target

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import FootfallError, RecordingError
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.files.measured import Measured
 from footfall.measure import Audit
 from footfall.record import Record
@@ -58,7 +58,7 @@ def write_report(
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(target) as part:
+        with atomic_write(target) as part:
             part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FootfallError(f"cannot write the report to '{target}': {error.strerror or error}") from error

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import FootfallError
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
 from footfall.solve.contacts import OPEN
@@ -50,7 +50,7 @@ def write_video(
     scene = make_scene(recording, rate=fps / speed)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(target) as part:
+        with atomic_write(target) as part:
             write(part, pictures(scene, size, forces), size, fps)
     except OSError as error:
         raise FootfallError(f"cannot write the video to '{target}': {error.strerror or error}") from error

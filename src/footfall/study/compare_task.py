@@ -24,7 +24,7 @@ from footfall.ground import Ground
 from footfall.recording import Recording, load_recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.own_program import own_program
+from footfall.study.worker_program import own_program
 
 ANSWER, RECORDING = "answer.json", "recording"
 

@@ -24,7 +24,7 @@ from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.checks import is_number
-from footfall.study.together import Variant, apart_until, refusal, run_together
+from footfall.study.as_worlds import Variant, apart_until, refusal, run_together
 
 if TYPE_CHECKING:
     from footfall.simulation.controls import Controller

@@ -33,7 +33,7 @@ from footfall.gait.human.events import (
     measure_subject,
     segment_angles,
 )
-from footfall.gait.human.raw import MARKERS, raw_files, read_walk
+from footfall.gait.human.lab_files import MARKERS, raw_files, read_walk
 from footfall.gait.human.series import evaluate, fit
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
@@ -135,7 +135,7 @@ def derive(
     ``source`` is a .c3d file with markers and force plates; a .trc file, with a file of ``forces`` (.mot, .forces or
     .csv, see ``footfall.load_forces``) of the same name beside it or given; or a folder that holds one of these.
     ``markers`` names those that are not known by their names, ``{"R_knee": "NAME"}``; ``up`` the axis that is up, where
-    markers and forces do not show it. See ``footfall.gait.human.raw`` for what is done.
+    markers and forces do not show it. See ``footfall.gait.human.lab_files`` for what is done.
 
     Or a folder with ``joints.csv`` and ``grf.csv``. ``joints.csv`` has time_s and, for the sides R and L, the places in
     the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m``; ``grf.csv``

@@ -14,9 +14,9 @@ from footfall.contact.springs.material import spring_law
 from footfall.gait.human.body import Body, Curve, body_of
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
-from footfall.gait.human.kept import kept
+from footfall.gait.human.fit_cache import kept
 from footfall.gait.human.sideways import Sideways, sideways
-from footfall.gait.human.soft import Soft, SoftWalkFit, fit_soft_walk
+from footfall.gait.human.soft_ground import Soft, SoftWalkFit, fit_soft_walk
 from footfall.gait.periodic import PeriodicMotion
 from footfall.ground import Ground
 from footfall.robot import Robot

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from footfall.errors import FootfallError, RecordingError, did_you_mean
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.style import RC
 
@@ -129,7 +129,7 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _matplotlib().rc_context(RC), written_aside(target) as part, _laid_out(figure, target.suffix.lower()):
+        with _matplotlib().rc_context(RC), atomic_write(target) as part, _laid_out(figure, target.suffix.lower()):
             figure.savefig(part)
     except OSError as error:
         raise FootfallError(f"cannot write the plot to '{target}': {error.strerror or error}") from error

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError
-from footfall.study.own_program import own_program
 from footfall.study.sweep.journal import count_finished, open_batch
 from footfall.study.sweep.plan import STUDY, Plan
 from footfall.study.sweep.worker import do_batch
+from footfall.study.worker_program import own_program
 
 Progress = Callable[[int, int], None]
 #: s between two looks at what is finished.

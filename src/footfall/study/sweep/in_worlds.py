@@ -20,8 +20,8 @@ from footfall.control.base import StatefulController
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
+from footfall.study.as_worlds import Variant, apart_until, controller_refusal, refusal, run_together
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
-from footfall.study.together import Variant, apart_until, controller_refusal, refusal, run_together
 
 #: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
 MANY = 100

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from footfall.cache_folder import cache_folder
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 from footfall.gait.human.fit import WalkSeries
 
 #: The modules that decide what comes of a fit; one that changes makes earlier fits others.
-METHOD = ("body", "fit", "series", "soft")
+METHOD = ("body", "fit", "series", "soft_ground")
 
 
 def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
@@ -37,7 +37,7 @@ def kept(given: Any, fit: Callable[[], WalkSeries]) -> WalkSeries:
             return WalkSeries(series, **found)
     walk = fit()
     if place is not None:
-        with suppress(OSError), written_aside(place) as part:
+        with suppress(OSError), atomic_write(place) as part:
             part.write_text(json.dumps(asdict(walk), default=np.ndarray.tolist) + "\n", encoding="utf-8")
     return walk
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import footfall
-from footfall.files.aside import written_aside
+from footfall.files.atomic_write import atomic_write
 
 HOME = Path(footfall.__file__).parents[1]
 KILLED = """
 import os, sys
 from pathlib import Path
-from footfall.files.aside import written_aside
-with written_aside(Path(sys.argv[1])) as part:
+from footfall.files.atomic_write import atomic_write
+with atomic_write(Path(sys.argv[1])) as part:
     part.write_text("half")
     os._exit(9)
 """
@@ -26,7 +26,7 @@ with written_aside(Path(sys.argv[1])) as part:
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
     target = tmp_path / "a.txt"
     target.write_text("old")
-    with written_aside(target) as part:
+    with atomic_write(target) as part:
         part.write_text("new")
         assert part.suffix == ".txt"
         assert target.read_text() == "old"
@@ -36,7 +36,7 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path):
 
 def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     target = tmp_path / "nowhere" / "a.txt"
-    with pytest.raises(FileNotFoundError) as raised, written_aside(target) as part:
+    with pytest.raises(FileNotFoundError) as raised, atomic_write(target) as part:
         part.write_text("new")
     assert raised.value.filename == str(target)
 
@@ -48,7 +48,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
     assert subprocess.run([sys.executable, "-c", KILLED, str(target)], env=env, check=False).returncode == 9
     assert target.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
-    with written_aside(target) as part, written_aside(target) as other:  # what this process writes is no litter
+    with atomic_write(target) as part, atomic_write(target) as other:  # what this process writes is no litter
         part.write_text("one")
         other.write_text("two")
     assert target.read_text() == "one"
@@ -58,9 +58,9 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
 def test_a_link_stays_a_link_and_a_device_is_written_to(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
-    with written_aside(tmp_path / "link") as part:
+    with atomic_write(tmp_path / "link") as part:
         part.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
-    with written_aside(Path("/dev/null")) as part:
+    with atomic_write(Path("/dev/null")) as part:
         assert part == Path("/dev/null")

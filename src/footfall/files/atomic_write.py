@@ -20,7 +20,7 @@ STALE = 86400.0  # s after which what another machine left is taken for litter
 
 
 @contextmanager
-def written_aside(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, with the ending of ``path``; when the block ends well, what is there is renamed to ``path``.
 
     A device or a pipe is written to directly. Litter of earlier attempts is removed.
