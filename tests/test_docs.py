@@ -8,12 +8,14 @@ import re
 import runpy
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import footfall as ff
 from footfall.cli import COMMANDS
 from footfall.contact.registry import BUILT_IN
+from footfall.control import BUILT_IN as CONTROLLERS
 from footfall.show.plots import PLOTS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -94,6 +96,20 @@ def test_the_site_builds_without_a_warning(tmp_path):
         p.relative_to(tmp_path / "site").with_suffix(".md").as_posix() for p in (tmp_path / "site").rglob("*.html")
     }
     assert {p.relative_to(DOCS).as_posix() for p in PAGES} <= pages
+
+
+def test_the_reference_has_every_public_name():
+    pages = [DOCS / "reference.md", *sorted((DOCS / "reference").glob("*.md"))]
+    named = set(re.findall(r"^::: footfall\.(?:\w+\.)*(\w+)$", "\n".join(p.read_text() for p in pages), re.M))
+    public = {name for name in ff.__all__ if not isinstance(getattr(ff, name), ModuleType)} - {"__version__"}
+    errors = {
+        name
+        for name in public
+        if isinstance(getattr(ff, name), type) and issubclass(getattr(ff, name), BaseException | Warning)
+    }
+    assert public - errors <= named  # errors are one entry, their module
+    assert set(ff.solve.__all__) <= named and {"errors", "measure"} <= named
+    assert {name.rpartition(":")[2] for name in CONTROLLERS.values()} <= named
 
 
 #: An equation, or the first and the last of several, what it is, and the file and the function it is in.
