@@ -81,6 +81,9 @@ from footfall.solve.effort import EFFORT, for_bodies, period_cost
 PASSED = 0.01
 #: s, so little of a period is none.
 ROUNDING = 1e-15
+#: How an evaluation ends: with forces; with none that can be, so that the period is to be taken otherwise; with
+#: accelerations without bounds, which a shorter step may keep; or with the run.
+FOUND, LOST, DIVERGES, STOPS = 0, 1, 2, 3
 #: Period over which an impulse without a collision acts, s.
 FLASH = 1e-9
 
@@ -146,29 +149,76 @@ def begin_period(loop, flow, step):
 
 
 @inlined
-def begin_sample(loop, step, time, end):
-    """Keep the forces that a period begins with, and record them where a sample is due."""
-    hold_forces(loop.points, loop.contacts, loop.scratch.held)
-    if (end == DONE and step % loop.conditions.plan.record_every == 0) or end == DIVERGED:
-        begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, loop.outcome)
+def jump(loop, flow, hit, flash, straighten, stayed, left):
+    """Impacts and impulses without a collision, and points led back to the ground: what is ``left``, and whether
+    instead a point has come over an edge.
+    """
+    if hit or flash > 0.0:
+        left = collide(loop, flow, flash, left)
+    over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(loop.contacts, flow) > KINK
+    if hit or flash > 0.0 or stayed or (straighten and not over_edge):
+        put_back(loop.world, loop.points, loop.contacts, loop.scratch, loop.conditions.constraints, flow)
+        left -= jump_cost(loop)
+    return left, over_edge
 
 
 @inlined
-def sort_points(points, contacts, flow):
-    """After a time step, find out which points are in contact: whether some stay so, and whether others arrive."""
-    if flow.tally[SORTED] == 1:
-        return False, False
-    flow.tally[SORTED] = 1
-    stayed = stay_grounded(points, contacts, flow)
-    flow.tally[EVENTS] += 1 if stayed else 0
-    return stayed, find_grounded(points, contacts, flow)
+def evaluate(loop, flow, step, stage, h, fresh, act, left):
+    """Forces and accelerations of a stage, for what is ``left``: how that ends, what is left then, and what it cost.
+
+    A ``fresh`` period's forces are kept, and recorded where a sample is due.
+    """
+    plan, outcome = loop.conditions.plan, loop.outcome
+    loop.points.others.counters[MAY_GROW] = 1 if fresh else 0
+    end, soft = forces_now(loop, flow, step, stage, act, left), flow.tally[SOFT] == 1
+    left, cost = pay(loop, flow, left)
+    unsolved = end == DONE and outcome[STATUS] == 1
+    if not soft and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
+        return LOST, left, cost
+    if fresh:
+        hold_forces(loop.points, loop.contacts, loop.scratch.held)
+        if (end == DONE and step % plan.record_every == 0) or end == DIVERGED:
+            time = step * plan.dt
+            begin_sample_of_all(loop.world, loop.points, loop.contacts, loop.scratch, loop.tape, time, outcome)
+    if end == DIVERGED and not soft:
+        return DIVERGES, left, cost
+    if end != DONE:
+        outcome[END] = end
+        return STOPS, left, cost
+    if fresh and step == plan.total:
+        outcome[NEXT] = step + 1
+        return STOPS, left, cost
+    return FOUND, left, cost
+
+
+@inlined
+def sort_points(points, contacts, flow, status, time):
+    """What points do after an event or a change of controls: whether some stay in contact that a time step left there,
+    whether others arrive, and how long an impulse without a collision acts, s; 0 if none is needed.
+    """
+    stayed, hit, flash = False, False, 0.0
+    if flow.tally[SORTED] == 0:
+        flow.tally[SORTED] = 1
+        stayed = stay_grounded(points, contacts, flow)
+        flow.tally[EVENTS] += 1 if stayed else 0
+        hit = find_grounded(points, contacts, flow)
+    if status == INCONSISTENT:
+        flash = FLASH
+        note_inconsistent(flow, time)
+    if not (hit or flash > 0.0 or stayed):
+        adopt_modes(points, contacts, flow)
+    return stayed, hit, flash
 
 
 @inlined
 def take_period(loop, flow, step):
-    """One period. Gives whether the run goes on."""
-    world, points, contacts, scratch = loop.world, loop.points, loop.contacts, loop.scratch
-    plan, outcome, dt = loop.conditions.plan, loop.outcome, loop.conditions.plan.dt
+    """One period. Gives whether the run goes on.
+
+    Every turn of the loop is an evaluation: of stage 0, as the period begins or after an event; of stages 1 to
+    STAGES - 1 of a step, the last at its end; of stage STAGES, at an event within it; or of the FORETOLD end.
+    """
+    world, points, contacts, outcome, plan = loop.world, loop.points, loop.contacts, loop.outcome, loop.conditions.plan
+    dt = plan.dt
     time = step * dt
     act = plan.control > 0 and step % plan.control_every == 0
     fresh = True  # the period begins
@@ -182,12 +232,7 @@ def take_period(loop, flow, step):
     anew = False  # differences are those of the last step
     stage, flashes, left = 0, 0, begin_period(loop, flow, step)
     while True:
-        if hit or flash > 0.0:
-            left = collide(loop, flow, flash, left)
-        over_edge = straighten and not hit and flash == 0.0 and flow.flat == 0 and rising(contacts, flow) > KINK
-        if hit or flash > 0.0 or stayed or (straighten and not over_edge):
-            put_back(world, points, contacts, scratch, loop.conditions.constraints, flow)
-            left -= jump_cost(loop)
+        left, over_edge = jump(loop, flow, hit, flash, straighten, stayed, left)
         hit, flash, straighten, stayed = False, 0.0, False, False
         over = gone >= dt - ROUNDING
         if over and not over_edge and is_sound(points, contacts, flow):
@@ -196,27 +241,17 @@ def take_period(loop, flow, step):
             lost, gone, stage = False, 0.0, 0
             begin_again(loop, flow)
         world.time[0] = time + gone
-        points.others.counters[MAY_GROW] = 1 if fresh else 0
-        end = forces_now(loop, flow, step, stage, act, left)
-        act = False
-        status = outcome[STATUS]
-        left, cost = pay(loop, flow, left)
-        unsolved = end == DONE and status == 1
-        if flow.tally[SOFT] == 0 and (unsolved or (end == DIVERGED and (stage == 0 or h <= SHORTEST))):
-            lost = True  # forces that are not found, or without bounds, as of points that slide and jam
+        how, left, cost = evaluate(loop, flow, step, stage, h, fresh, act, left)
+        act, status = False, outcome[STATUS]
+        if how == LOST:
+            lost = True
             continue
-        if fresh:
-            begin_sample(loop, step, time, end)
-        if end == DIVERGED and flow.tally[SOFT] == 0:
+        if how == DIVERGES:
             h, stage = 0.25 * h, 1
             bracket = Bracket(0.0, 0.0, bracket.sides, bracket.turns, -1.0)
             set_stage(world, flow, stage, h)
             continue
-        if end != DONE:
-            outcome[END] = end
-            return False
-        if fresh and step == plan.total:
-            outcome[NEXT] = step + 1
+        if how == STOPS:
             return False
         fresh = False
         if flow.tally[SOFT] == 1:
@@ -225,15 +260,11 @@ def take_period(loop, flow, step):
             take_time_step(world, points, contacts, flow, dt)
             break
         if stage == 0:  # after an event or a change of controls
-            stayed, hit = sort_points(points, contacts, flow)
-            if status == INCONSISTENT:
-                flash = FLASH
-                note_inconsistent(flow, time + gone)
-                flashes += 1
-                lost = flashes > TIRED
+            stayed, hit, flash = sort_points(points, contacts, flow, status, time + gone)
             if hit or flash > 0.0 or stayed:
+                flashes += 1 if flash > 0.0 else 0
+                lost = flashes > TIRED
                 continue
-            adopt_modes(points, contacts, flow)
             if gone == 0.0 and turn == 0 and status == 0 and flow.tally[EVENTS] == 0:
                 how = foresee(loop, flow, dt)
                 if how == OVER:
