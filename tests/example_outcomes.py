@@ -349,6 +349,8 @@ def a_survey(args, monkeypatch):
     for law in args[args.index("--laws") + 1 : args.index("--steps")]:
         (row,) = [line for line in lines if line.startswith(f"| quadruped | {law} | ")]
         assert row.count("| yes |") == 2
+    if "--grounds" in args:
+        assert lines[-1].startswith("| quadruped | 1 of 1 |")  # on flat ground, under one law
 
 
 #: What the examples must come to, by how they begin.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,7 +23,7 @@ HEADER = """# Robots
 What robots do with the defaults of `Balance`, `Walk` and `QuadrupedWalk`, by law: whether they stand; the largest
 sideways push of 0.1 s on the root that they survive without a step, as impulse over weight (any, of a robot in a
 plane); whether they walk {steps} steps; the speed that is asked for and reached; mechanical cost of transport; the
-audit of the walk's contact forces. Servos are driven as motors. Made by
+audit of the walk's contact forces. Servos are driven as motors. Made on {date} by
 
 ```text
 $ {command}
@@ -42,6 +44,13 @@ of the speed is held up.
 
 | robot | ground | law | outcome | asked | reached | drift |
 |---|---|---|---|---|---|---|
+"""
+
+GLANCE_HEADER = """
+## Other grounds at a glance
+
+Under how many laws each robot walks there, of those of the table above:
+
 """
 
 
@@ -88,7 +97,8 @@ class Command:
         shown = " ".join(Path(one).name for one in names)
         more = " --grounds" * self.grounds + " --pictures" * self.pictures
         command = f"footfall survey {shown} --laws {' '.join(laws)} --steps {self.steps}{more} --out robots.md"
-        self._write(HEADER.format(steps=self.steps, command=command, pictures=self._pictures(robots)), "w")
+        head = {"steps": self.steps, "command": command, "date": date.today().isoformat()}
+        self._write(HEADER.format(**head, pictures=self._pictures(robots)), "w")
         found: list[RobotOutcome] = []
         for robot in robots:
             for law in laws:
@@ -104,6 +114,7 @@ class Command:
                     for one in ground_outcomes(robot, law, steps=self.steps):
                         elsewhere.append(one)
                         self._write(_row(ground_cells(one)))
+            self._write(GLANCE_HEADER + glance(elsewhere))
         if self.json:
             print_json([*map(asdict, found), *map(asdict, elsewhere)])
             return 0
@@ -172,3 +183,13 @@ def ground_cells(one: GroundOutcome) -> tuple[str, ...]:
     if not math.isnan(one.asked):
         numbers = (f"{one.asked:.2f} m/s", f"{one.speed:.2f} m/s", f"{one.drift:+.2f} m")
     return (one.robot, one.ground, one.law, one.outcome, *numbers)
+
+
+def glance(found: Sequence[GroundOutcome]) -> str:
+    """A table of robots and grounds: under how many laws a robot walks on each."""
+    grounds = list(dict.fromkeys(one.ground for one in found if not math.isnan(one.asked)))
+    lines = [_row(("robot", *grounds)), "|" + "---|" * (len(grounds) + 1) + "\n"]
+    for robot in dict.fromkeys(one.robot for one in found):
+        own = [[one.outcome == "walks" for one in found if (one.robot, one.ground) == (robot, g)] for g in grounds]
+        lines.append(_row((robot, *(f"{sum(walks)} of {len(walks)}" if walks else "" for walks in own))))
+    return "".join(lines)
