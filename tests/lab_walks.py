@@ -82,3 +82,25 @@ def write_mot(path, fine, joints, way):
     head = f"grf\nversion=1\nnRows={len(fine)}\nnColumns={table.shape[1]}\ninDegrees=yes\nendheader\n"
     rows = "\n".join("\t".join(f"{v:.5f}" for v in row) for row in table)
     path.write_text(head + "\t".join(["time", *names]) + "\n" + rows + "\n")
+
+
+def write_tables(folder, time, fine, joints, *, unit="m", turn=1.0, press=1.0, gap=()):
+    """The walk as joints.csv and grf.csv: in a unit of places, towards ``turn`` x, forces upwards or pressing down."""
+    scale = {"m": 1.0, "mm": 1e3}[unit]
+    names = [(side, name) for side in "RL" for name in PLUG_IN]
+    places = [scale * joints[f"{side}_{name}"] * [turn, 1.0, 1.0] for side, name in names]
+    lines = [",".join(["time_s", *(f"{side}_{name}_{axis}_{unit}" for side, name in names for axis in "xz")])]
+    for k, t in enumerate(time):
+        cells = [f"{place[k, axis]:.5f}" for place in places for axis in (0, 2)]
+        if k in gap:
+            cells[2:4] = ["", ""]
+        lines.append(",".join([f"{t:.4f}", *cells]))
+    (folder / "joints.csv").write_text("\n".join(lines) + "\n")
+    lines = ["time_s,foot,plate,fx_N,fy_N,fz_N,copx_m,copy_m"]
+    for plate, side in enumerate("RL"):
+        force, centre = joints[f"{side}_force"], joints[f"{side}_cop"]
+        for k in np.flatnonzero(force[:, 2] > 20.0):
+            x, y, z = press * force[k] * [turn, turn, 1.0]
+            u, v, _ = turn * centre[k]
+            lines.append(f"{fine[k]:.4f},{side},{plate},{x:.3f},{y:.3f},{z:.3f},{u:.5f},{v:.5f}")
+    (folder / "grf.csv").write_text("\n".join(lines) + "\n")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_walks import walker, write_tables
 
 from footfall.cli import main
 from footfall.errors import FootfallError
@@ -121,4 +123,48 @@ def test_the_series_follow_the_mean_cycle_of_the_recording():
 
 def test_a_folder_without_the_recording_says_so(tmp_path):
     with pytest.raises(FootfallError, match=r"is no recording of a walk: .* or with joints\.csv and grf\.csv"):
+        derive(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ({"unit": "mm"}, None),
+        ({"gap": range(60, 66)}, None),
+        ({"turn": -1.0}, "leads towards -x, and is turned about"),
+        ({"press": -1.0}, "reversed, as it has the forces of the feet on the ground"),
+    ],
+)
+def test_tables_in_other_ways_give_the_same_walk(way, said, tmp_path):
+    """In another unit, with a marker that was hidden for 60 ms, towards -x, and with forces that press down."""
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    for folder, how in ((plain, {}), (other, way)):
+        folder.mkdir()
+        write_tables(folder, *walker(), **how)
+    known = derive(plain)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        own = derive(other)
+    assert [said in str(one.message) for one in told] == ([] if said is None else [True])
+    assert (own.mass, own.speed, own.leg) == pytest.approx((known.mass, known.speed, known.leg), rel=1e-4)
+    phase = np.arange(100) / 100
+    for name in ("thigh", "shank", "foot"):
+        # A spline over 60 ms of a knee that moves at 2 m/s leaves some tenths of a mm.
+        assert np.degrees(np.abs(own.angle(name, phase) - known.angle(name, phase))).max() < 0.2, name
+    assert np.abs(own.ground_force("x", phase) - known.ground_force("x", phase)).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("way", "change", "sentence"),
+    [
+        ({"gap": range(60, 90)}, ("", ""), "R_knee_x_m is not known from 0.590 to 0.900 s, too long to fill"),
+        ({"unit": "mm"}, ("_mm", "_m"), "the thigh of side R is .* m long: names of columns end in the unit"),
+        ({}, ("R_hip_x_m", "R_hip_u_m"), "no column 'R_hip_x_m'"),
+    ],
+)
+def test_tables_that_cannot_be_are_refused_in_a_sentence(way, change, sentence, tmp_path):
+    write_tables(tmp_path, *walker(), **way)
+    path = tmp_path / "joints.csv"
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(FootfallError, match=sentence):
         derive(tmp_path)

@@ -36,6 +36,17 @@ def test_a_urdf_with_meshes_floats_and_gets_motors_and_finds_its_feet(tmp_path):
     assert robot.mass == pytest.approx(7.0)
 
 
+def test_a_urdf_is_one_by_what_is_in_it_and_a_template_is_none(tmp_path):
+    """Some are called .xml: MuJoCo alone would hold them in the world, without motors."""
+    path = Path(write_urdf(tmp_path))
+    called = path.with_name("called.xml")
+    called.write_text(path.read_text())
+    assert load_robot(called).model.nv == load_robot(path).model.nv == 8 and load_robot(called).model.nu == 2
+    called.write_text(path.read_text().replace('mass value="5"', 'mass value="${weight / 2}"'))
+    with pytest.raises(RobotError, match=r"is a template: expand it first, as in xacro called.xml > robot.urdf"):
+        load_robot(called)
+
+
 def test_a_urdf_with_meshes_survives_to_dict_when_its_files_are_gone(tmp_path):
     path = write_urdf(tmp_path)
     robot = load_robot(path)

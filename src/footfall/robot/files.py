@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,6 +29,16 @@ def is_path(source: str) -> bool:
     return Path(source).suffix.lower() in ENDINGS or "/" in source or os.sep in source
 
 
+def is_urdf(path: Path) -> bool:
+    """Whether a file is a URDF: by its name, or, as some are called .xml, by its root element."""
+    if path.suffix.lower() == ".urdf":
+        return True
+    try:
+        return next(ElementTree.iterparse(path, events=("start",)))[1].tag == "robot"
+    except (ElementTree.ParseError, OSError, StopIteration):
+        return False
+
+
 def read_model(path: Path) -> mujoco.MjSpec:
     """The spec of an MJCF or URDF file."""
     if not path.is_file():
@@ -35,7 +46,7 @@ def read_model(path: Path) -> mujoco.MjSpec:
     if path.suffix.lower() not in ENDINGS:
         raise RobotError(f"'{path}' is no model of a robot: its name ends in .xml or .mjcf (MJCF), or in .urdf")
     try:
-        if path.suffix.lower() == ".urdf":
+        if is_urdf(path):
             return read_urdf(path)
         return mujoco.MjSpec.from_file(str(path))
     except ValueError as error:
@@ -63,7 +74,7 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
     """
     assets: dict[str, bytes] = {}
     # Models attached to the model have folders of their own, which only MuJoCo knows.
-    needed = mujoco.mju_getXMLDependencies(str(path)) if path and path.suffix != ".urdf" else []
+    needed = mujoco.mju_getXMLDependencies(str(path)) if path and not is_urdf(path) else []
     folders = {Path(file).parent for file in needed if Path(file).suffix.lower() in (".xml", ".mjcf")}
     missing = []
     for element, file, directory in list(_asset_files(spec)):

@@ -16,7 +16,7 @@ from footfall.errors import RobotError
 from footfall.robot.actuators import check_choice, servos_of_model_to_motors, servos_to_motors
 from footfall.robot.built_in import build, parameters_of
 from footfall.robot.feet import find_feet, named_feet
-from footfall.robot.files import gather_assets, is_path, name_of, read_model
+from footfall.robot.files import gather_assets, is_path, is_urdf, name_of, read_model
 from footfall.robot.model import compiled, model_name, prepare, silence_scene, written
 from footfall.robot.overlap import overlapping, part
 from footfall.robot.points import points_on_feet
@@ -137,7 +137,7 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
     check_choice(actuators)
     name, model, mjcf, assets = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
-    if given.path is not None and given.path.suffix.lower() == ".urdf" and (overlaps := overlapping(model, home)):
+    if given.path is not None and is_urdf(given.path) and (overlaps := overlapping(model, home)):
         part(given.model, name, overlaps)
         mjcf = written(given.model, name)
         model = compiled(mjcf, assets, name)

@@ -133,7 +133,7 @@ def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str)
         body = model.body(root).name
         warn(
             f"body '{body}', which robot '{name}' hangs on, is held in the world: it can neither fall nor be set down; "
-            f"a <freejoint/> in '{body}' lets it stand"
+            f"a <freejoint/> in '{body}', or in a URDF no link called world above it, lets it stand"
         )
 
 

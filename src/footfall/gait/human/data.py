@@ -11,7 +11,6 @@ foot over its stance, in body weights: x forward, y to the other leg, z up.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ from footfall.errors import FootfallError
 from footfall.gait.human.events import (
     DIGITS,
     Stance,
-    check_columns,
+    Table,
     find_stances,
     find_strides,
     measure_subject,
@@ -35,6 +34,7 @@ from footfall.gait.human.events import (
 )
 from footfall.gait.human.lab_files import MARKERS, raw_files, read_walk
 from footfall.gait.human.series import evaluate, fit
+from footfall.gait.human.tables import read_tables
 
 HARMONICS = 10  # of the stride; 9 Hz, beyond the 6 Hz at which the markers were filtered
 SAMPLES = 101  # over stride and stance
@@ -138,7 +138,8 @@ def derive(
     markers and forces do not show it. See ``footfall.gait.human.lab_files`` for what is done.
 
     Or a folder with ``joints.csv`` and ``grf.csv``. ``joints.csv`` has time_s and, for the sides R and L, the places in
-    the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m``; ``grf.csv``
+    the sagittal plane of hip, knee, ankle, heel and mt (metatarsals), as ``R_hip_x_m``, ``R_hip_z_m`` (or in another
+    unit, as ``R_hip_x_mm``); ``grf.csv``
     time_s, foot (R or L), plate, the force of the ground fx_N, fy_N, fz_N and the pressure centre copx_m, one row per
     sample of each stance, and clean (0 or 1) if there is.
 
@@ -158,22 +159,19 @@ def derive(
         known = folder / "subject.json"
         subject = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else {}
         if raw is not None:
-            joints, loads, stances = read_walk(*raw, markers, up)
-            return _walk_of(joints, loads, stances, None, subject, attribution)
-        joints, loads = (_read(folder / f"{name}.csv") for name in ("joints", "grf"))
-        motion = _read(folder / "motion.csv") if (folder / "motion.csv").is_file() else None
+            return _walk_of(*read_walk(*raw, markers, up), None, subject, attribution)
+        joints, loads, motion = read_tables(folder)
     except (OSError, ValueError) as error:
         raise FootfallError(f"cannot derive the walk: {error}") from error
-    check_columns(folder, joints, loads)
     stances = find_stances(loads, float(joints["time_s"][-1]))
     return _walk_of(joints, loads, stances, motion, subject, attribution)
 
 
 def _walk_of(
-    joints: dict[str, np.ndarray],
-    forces: dict[str, np.ndarray],
+    joints: Table,
+    forces: Table,
     stances: list[Stance],
-    motion: dict[str, np.ndarray] | None,
+    motion: Table | None,
     subject: dict[str, Any],
     attribution: str | None,
 ) -> MeasuredWalk:
@@ -226,7 +224,7 @@ def _attribution(subject: dict[str, Any]) -> str:
 
 
 def _stances(
-    weight: float, stances: Sequence[Stance], forces: dict[str, np.ndarray], joints: dict[str, np.ndarray]
+    weight: float, stances: Sequence[Stance], forces: Table, joints: Table
 ) -> tuple[dict[str, list[np.ndarray]], list[np.ndarray]]:
     """The clean stances: forces in body weights and pressure centres ahead of the ankle, over stance."""
     curves: dict[str, list[np.ndarray]] = {"x": [], "y": [], "z": []}
@@ -245,7 +243,7 @@ def _stances(
     return curves, pressure
 
 
-def _at(table: dict[str, np.ndarray], name: str, time: np.ndarray) -> np.ndarray:
+def _at(table: Table, name: str, time: np.ndarray) -> np.ndarray:
     from scipy.interpolate import CubicSpline
 
     return CubicSpline(table["time_s"], table[name])(time)
@@ -255,17 +253,6 @@ def _periodic(values: np.ndarray) -> np.ndarray:
     """The same with its end drawn to its beginning, by equal amounts at every instant."""
     ramp = np.linspace(-0.5, 0.5, len(values))
     return values - ramp * (values[-1] - values[0])
-
-
-def _read(path: Path) -> dict[str, np.ndarray]:
-    """Columns by name, numbers where they are such, NaN where blank."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    columns = {}
-    for name in rows[0]:
-        texts = [row[name] or "nan" for row in rows]
-        columns[name] = np.array(texts) if name == "foot" else np.array(texts, dtype=float)
-    return columns
 
 
 def as_text(walk: MeasuredWalk) -> str:
