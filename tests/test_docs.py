@@ -7,15 +7,19 @@ import json
 import re
 import runpy
 import warnings
+from inspect import getdoc
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import footfall as ff
 from footfall.cli import COMMANDS
 from footfall.contact.registry import BUILT_IN
 from footfall.control import BUILT_IN as CONTROLLERS
+from footfall.control import Balance, Walk
 from footfall.show.plots import PLOTS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -37,6 +41,15 @@ def test_the_snippets_of_a_page_run_and_hold_what_they_assert(page, tmp_path, mo
         warnings.simplefilter("ignore", ff.FootfallWarning)
         for i, code in enumerate(snippets(page)):
             exec(compile(code, f"{page.name}, snippet {i + 1}", "exec"), names)
+
+
+@pytest.mark.parametrize("of", [ff.Simulation, ff.Worlds, Balance, Walk], ids=lambda one: one.__name__)
+def test_the_example_of_a_docstring_runs(of):
+    (code,) = re.findall(r"(?:^    \S.*\n)+", getdoc(of).partition("Args:")[0].partition("Attributes:")[0], re.M)
+    names = {"ff": ff, "np": np, "Balance": Balance, "Walk": Walk}
+    exec(compile(dedent(code), of.__name__, "exec"), names)
+    runs = [one for one in names.values() if isinstance(one, ff.Recording)]
+    assert not any(rec.summary()["fell"] for rec in runs) and (runs or (names["worlds"].status == 0).all())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())

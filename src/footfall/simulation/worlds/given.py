@@ -34,11 +34,6 @@ def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
 
 def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
     """Static and dynamic friction: a number, (static, dynamic), one number for each world, or (count, 2)."""
-    if value is None and ground.friction_field is not None:
-        raise SimulationError(
-            "in many worlds friction does not vary with the place: give friction=..., a number for each world, or run "
-            "the worlds one by one"
-        )
     if value is None:
         return np.array([[ground.static_friction, ground.dynamic_friction]])
     array = np.asarray(value, dtype=float)
@@ -143,7 +138,7 @@ def offered(setup: Setup, device: str, precision: str) -> None:
         "law mujoco is MuJoCo's own contacts, in one world: use mujoco.rollout for many": law.native,
         f"{law.name} goes from event to event, which many worlds at once do not": law.event_driven,
         f"many worlds are integrated by 'euler', not by '{setup.integrator}'": setup.integrator != "euler",
-        "many worlds have one friction each: friction that varies from place to place is not offered": (
+        "many worlds have one friction each: where it varies from place to place, run them one by one": (
             ground.friction_field is not None
         ),
         "on a GPU feet have points and balls: those of ellipsoids are not offered, use device='cpu'": gpu
