@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import footfall as ff
 from footfall.contact import TimeStepping, law_class
 from footfall.control import Balance, Follow, QuadrupedWalk, Walk
 from footfall.engine.worlds.arrays import FALLEN
+from footfall.errors import FootfallWarning
 
 OFFERED = tuple(name for name in ff.laws() if not law_class(name).native and not law_class(name).event_driven)
 #: m, rad or their rates: rounding of two different orders of summation, grown over a second of stable motion.
@@ -317,3 +320,17 @@ def test_a_balance_that_calls_python_is_refused():
     worlds = ff.Worlds(ff.Simulation("spatial-biped", law="spring-damper"), 2)
     with pytest.raises(ff.FootfallError, match="calls Python here"):
         worlds.run(0.01, controller=Balance(com=lambda time: (0.0, 0.0, 0.0)))
+
+
+def test_worlds_say_that_a_load_would_fall_through_the_robot():
+    load = """<mujoco><worldbody><body name="table" pos="0 0 .1"><freejoint/><geom type="box" size=".2 .2 .1"/></body>
+    <body name="load" pos="0 0 {}"><freejoint/><geom size=".05" {}/></body></worldbody></mujoco>"""
+    meets, passes = (
+        ff.Simulation(ff.load_robot(mujoco.MjSpec.from_string(load.format(0.25, how))), law="spring-damper")
+        for how in ("", "contype='0' conaffinity='0'")
+    )
+    with pytest.warns(FootfallWarning, match="no contacts between bodies: 'table' and 'load' pass through each other"):
+        ff.Worlds(meets, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FootfallWarning)
+        ff.Worlds(passes, 1)

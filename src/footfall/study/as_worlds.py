@@ -6,7 +6,9 @@ touched: up to there it is the single run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import mujoco
@@ -17,7 +19,7 @@ from footfall.control.base import CompiledController, StatefulController
 from footfall.control.inside import Inside
 from footfall.engine.clearance import may_touch
 from footfall.engine.tape import sample_bytes
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, FootfallWarning
 from footfall.ground import Ground
 from footfall.measure.body_heights import EVERY
 from footfall.record import Push
@@ -43,10 +45,19 @@ class Variant(NamedTuple):
 def refusal(sim: Simulation, controller: Any) -> str:
     """Why runs of this simulation cannot be worlds, in a sentence; "" if they can."""
     try:
-        Worlds(sim, 1, threads=1)
+        with touching_is_noticed():
+            Worlds(sim, 1, threads=1)
     except FootfallError as error:
         return str(error)
     return controller_refusal(sim, controller)
+
+
+@contextmanager
+def touching_is_noticed() -> Iterator[None]:
+    """Without the warning that bodies pass through each other: runs in which they would touch are none of worlds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        yield
 
 
 def controller_refusal(sim: Simulation, controller: Any) -> str:
@@ -102,18 +113,19 @@ def _portion(
     controller = variants[0].controller
     grounds = [one.ground for one in variants]
     states = [_start(sim, one) for one in variants]
-    worlds = Worlds(
-        sim,
-        len(variants),
-        qpos=np.array([qpos for qpos, _ in states]),
-        qvel=np.array([qvel for _, qvel in states]),
-        friction=np.array([[ground.static_friction, ground.dynamic_friction] for ground in grounds]),
-        law_options=law_options,
-        ground=grounds[0] if all(ground is grounds[0] for ground in grounds) else grounds,
-        pushes=[list(one.pushes) for one in variants] if any(one.pushes for one in variants) else (),
-        fall=0.0,
-        threads=threads,
-    )
+    with touching_is_noticed():
+        worlds = Worlds(
+            sim,
+            len(variants),
+            qpos=np.array([qpos for qpos, _ in states]),
+            qvel=np.array([qvel for _, qvel in states]),
+            friction=np.array([[ground.static_friction, ground.dynamic_friction] for ground in grounds]),
+            law_options=law_options,
+            ground=grounds[0] if all(ground is grounds[0] for ground in grounds) else grounds,
+            pushes=[list(one.pushes) for one in variants] if any(one.pushes for one in variants) else (),
+            fall=0.0,
+            threads=threads,
+        )
     gains = None
     if isinstance(controller, CompiledController):
         step = sim.dt * own_rate(controller, sim.dt)

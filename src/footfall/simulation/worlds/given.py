@@ -11,9 +11,10 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting
-from footfall.errors import SimulationError
+from footfall.errors import SimulationError, warn
 from footfall.ground import Ground
 from footfall.record import Push
+from footfall.robot.model import moving_bodies
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 
@@ -128,6 +129,17 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
         made, n = known[id(one)][0], len(one)
         body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench
     return [known[id(one)][1] for one in lists], body, time, wrench
+
+
+def warn_of_company(setup: Setup) -> None:
+    """Warn of bodies beside the robot that would meet it in a single run, as a load on its back or a ball."""
+    model = setup.robot.model
+    collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    bodies = np.unique(model.geom_bodyid[collide])
+    roots = dict.fromkeys(int(root) for root in model.body_rootid[bodies[moving_bodies(model)[bodies]]])
+    if setup.body_contacts and len(roots) > 1:
+        names = " and ".join(f"'{model.body(root).name}'" for root in roots)
+        warn(f"many worlds have no contacts between bodies: {names} pass through each other")
 
 
 def offered(setup: Setup, device: str, precision: str) -> None:

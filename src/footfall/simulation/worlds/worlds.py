@@ -36,6 +36,7 @@ from footfall.simulation.worlds.given import (
     offered,
     push_rows,
     rows,
+    warn_of_company,
 )
 from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import recording_of
@@ -102,6 +103,7 @@ class Worlds(Views, UnderWay):
             if value not in known:
                 raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
         offered(simulation, device, precision)
+        warn_of_company(simulation)
         self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
         self._turn = Lock()
         sim, law, model = simulation, simulation.law, simulation.scene.model

@@ -20,7 +20,14 @@ from footfall.control.base import StatefulController
 from footfall.errors import FootfallError, FootfallWarning
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
-from footfall.study.as_worlds import Variant, apart_until, controller_refusal, refusal, run_together
+from footfall.study.as_worlds import (
+    Variant,
+    apart_until,
+    controller_refusal,
+    refusal,
+    run_together,
+    touching_is_noticed,
+)
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
 
 #: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
@@ -63,7 +70,8 @@ def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Non
     full = put_in(settings, inputs)
     sim = simulation_of(full)
     if not refusal(sim, run_options(full)["controller"]):
-        Worlds(sim, 1, threads=1).step()
+        with touching_is_noticed():
+            Worlds(sim, 1, threads=1).step()
 
 
 def _company(full: Mapping[str, Any]) -> str:
