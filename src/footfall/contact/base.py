@@ -241,6 +241,7 @@ def _check_names(law: type[Law], options: dict[str, Any]) -> None:
 
 @cache
 def point_signature() -> Any:
+    """Numba's signature of a point kernel."""
     from numba import float64, int64, types
 
     vector = types.Array(float64, 1, "C")

@@ -193,6 +193,7 @@ def write_found(problem, desk, signals, rules, rank, tried, agreed):
 
 
 def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    """The states of all feet, searched or predicted, and their forces: a coupled kernel."""
     feet, desk = int(parameters.feet), scratch.desk
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     beside = beside_soles(contacts, int(parameters.points))

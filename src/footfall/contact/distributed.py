@@ -157,6 +157,7 @@ def macroscopic_onset(contacts, memory, force, b):
 
 
 def distributed(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    """Normal and tangential force of every testing point, foot by foot: a coupled kernel."""
     for b in range(contacts.near.size - 1):
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]

@@ -42,6 +42,7 @@ class Parameters(NamedTuple):
 
 
 def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    """Damping that grows with depth along the normal, friction as chosen: a point kernel."""
     p = parameters
     shape = power(depth, p.alpha)
     normal = max(0.0, p.k * shape + min(p.c * shape, p.c_most) * depth_rate)  # Bruneau 1999, eq. 15

@@ -96,6 +96,7 @@ def saturated(problem):
 
 
 def linearizing_penalty(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    """The forces that give touching points the accelerations of (17): a coupled kernel."""
     problem = begin_problem(contacts, 1.0, STILL, memory, force, mode, scratch)
     excess_accelerations(problem, dt, parameters)
     for i in range(contacts.number[0]):

@@ -44,6 +44,7 @@ class Parameters(NamedTuple):
 
 
 def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
+    """Spring and damper along the normal, friction as chosen: a point kernel."""
     normal = parameters.k * depth + parameters.c * depth_rate  # Rengifo 2009, eq. 2; Bruneau 1999, eq. 5
     if normal < 0.0 and parameters.adhesive == 0.0:
         normal = 0.0

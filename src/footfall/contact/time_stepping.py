@@ -83,6 +83,7 @@ def restore_friction(contacts, kept):
 
 
 def time_stepping(contacts, dt, memory, force, mode, scratch, signals, parameters):
+    """The impulses of a step over ``dt``, (23)-(26): a coupled kernel."""
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
     free_velocities(problem, parameters.restitution)
     lead_out(problem, parameters.rise)

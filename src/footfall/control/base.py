@@ -53,6 +53,7 @@ class StatefulController(Protocol):
 
 @cache
 def control_signature() -> Any:
+    """Numba's signature of a compiled controller."""
     from numba import float64, int64, types
 
     vector = types.Array(float64, 1, "C")

@@ -246,5 +246,6 @@ def _own_view(values: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
+    """The array itself, which can no longer be written to."""
     array.setflags(write=False)
     return array

@@ -55,6 +55,7 @@ def check_weight(robot: Robot, purpose: str) -> None:
 
 
 def carriers_of(robot: Robot) -> Carriers:
+    """What carries a robot at rest: motors at joints, and springs of joints without."""
     return Carriers(actuated_dofs(robot), robot.model.jnt_dofadr[giving_springs(robot)])
 
 

@@ -117,6 +117,7 @@ def ready_to_walk(robot: Robot) -> Robot:
 
 
 def check_shape(robot: Robot) -> None:
+    """Refuse a robot without four point feet or a free base, in a sentence."""
     if len(robot.feet) != 4 or any(len(foot.points) != 1 for foot in robot.feet):
         points = ", ".join(str(len(foot.points)) for foot in robot.feet)
         instead = "; points=(1, 1), or --points 1x1, sets each foot on its middle" if len(robot.feet) == 4 else ""

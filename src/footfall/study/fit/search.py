@@ -129,6 +129,7 @@ def settled(tried: Evaluations, errors: Errors) -> tuple[Evaluations, int]:
 
 
 def joined(a: Evaluations, b: Evaluations) -> Evaluations:
+    """What two searches tried, one after the other."""
     return Evaluations(np.vstack([a.points, b.points]), np.vstack([a.errors, b.errors]), a.scale)
 
 

@@ -21,6 +21,7 @@ except ImportError:  # not on this system: one worker per batch is then up to th
 
 
 def batch_file(folder: Path, number: int) -> Path:
+    """Where the finished cases of a batch are kept."""
     return folder / "cases" / f"{number:07d}.jsonl"
 
 

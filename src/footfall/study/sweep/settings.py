@@ -93,10 +93,12 @@ def laws_of(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> set[str]:
 
 
 def law_of(full: Mapping[str, Any]) -> Law:
+    """The contact law of full settings."""
     return make_law(full["law"]["name"], **_without(full["law"], "name"))
 
 
 def controller_of(full: Mapping[str, Any]) -> Any:
+    """The controller of full settings; an option that it has not is refused."""
     name, options = full["controller"]["name"], _without(full["controller"], "name")
     kind = controller_class(name)
     known = inspect.signature(kind).parameters
@@ -107,6 +109,7 @@ def controller_of(full: Mapping[str, Any]) -> Any:
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:
+    """The ground of full settings; an option that its kind has not is refused."""
     ground = full["ground"]
     if ground["kind"] not in KINDS:
         raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
