@@ -13,6 +13,7 @@ from footfall.ground import Ground
 from footfall.measure import momentum
 from footfall.papers.base import Claim, Experiment, seen, unlike
 from footfall.papers.bravo2021.gait import FRICTION
+from footfall.papers.drawing import legend_below
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -169,18 +170,17 @@ def draw_landings(figure: Any, data: Landings) -> None:
     for (name, one), color in zip(data.by_name.items(), COLORS, strict=False):
         rec, coarse = one.events[0], one.steps[STEPS[0]][0]
         heel = rec.foot("left").start
-        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel], color=color, label=f"{name}, heel")
-        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel + 1], color=color, linestyle="--", label="toe")
-        axes[1].plot(1e3 * rec.time, momentum(rec).momentum[:, 2], color=color, label=name)
+        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel], color=color)
+        axes[0].plot(1e3 * rec.time, 1e3 * rec.gap[:, heel + 1], color=color, linestyle="--")
+        axes[1].plot(1e3 * rec.time, momentum(rec).momentum[:, 2], color=color)
         axes[1].plot(1e3 * coarse.time, momentum(coarse).momentum[:, 2], ".", color=color, markersize=3)
         axes[2].loglog([1e3 * dt for dt in one.steps], one.differences, "o-", color=color, label=name)
     steps = 1e3 * np.array(STEPS)
     axes[2].loglog(steps, 1e-3 * steps / steps[0], color="#000000", linestyle=":", label="order 1")
-    axes[0].set(xlabel="time (ms)", ylabel="height over the ground (mm)", title="heel and toe")
+    axes[0].set(xlabel="time (ms)", ylabel="height over the ground (mm)", title="heel, and toe dashed")
     axes[1].set(xlabel="time (ms)", ylabel="vertical momentum (kg m/s)", title=f"dots: steps of {1e3 * STEPS[0]:g} ms")
     axes[2].set(xlabel="time step (ms)", ylabel="difference of the last momentum", title="time steps against events")
-    for ax in axes:
-        ax.legend(fontsize=6)
+    legend_below(figure, axes[2], columns=4)
 
 
 EXPERIMENTS = (

@@ -10,6 +10,7 @@ import numpy as np
 from footfall.ground import Ground
 from footfall.papers.base import Claim, Experiment, near, seen
 from footfall.papers.bruneau1999.man import DYNAMIC, LAW, STATIC, sprung_man
+from footfall.papers.drawing import legend_below
 from footfall.recording import Recording
 from footfall.simulation import Simulation
 
@@ -127,12 +128,12 @@ def draw_stones(figure: Any, data: Stones) -> None:
         ylabel="y (m)",
         title="From above, at the end",
     )
-    left.legend(loc="upper right", fontsize=7)
     all_load = np.linalg.norm(rec.force, axis=2)
     kept = data.over < 0.01
     right.plot(1e3 * data.over[kept], all_load[kept], ".", markersize=1, color=VERMILION, rasterized=True)
     right.axvline(0.0, color="#555555", linewidth=0.8)
     right.set(xlabel="height over the stone below (mm)", ylabel="force of a point (N)", title="All points, all times")
+    legend_below(figure, left, columns=2)
 
 
 EXPERIMENTS = (

@@ -83,9 +83,9 @@ def draw_times(figure: Any, data: Times) -> None:
     axis.hist(np.clip(data.us, 5.0, 400.0), bins=bins, color=BLUE)
     axis.axvline(200.0, color="#444444", linestyle=":", linewidth=0.8)
     axis.text(195.0, 0.9 * axis.get_ylim()[1], "the paper's 200 µs", ha="right", fontsize=7)
-    for part, name in ((50.0, "median"), (99.0, "99 %"), (100.0, "worst")):
-        axis.axvline(float(np.percentile(data.us, part)), color="#D55E00", linewidth=0.8)
-        axis.annotate(name, (float(np.percentile(data.us, part)), 0.6 * axis.get_ylim()[1]), fontsize=6, rotation=90)
+    for part, name, look in ((50.0, "median", "-"), (99.0, "99 %", "--"), (100.0, "worst", ":")):
+        axis.axvline(float(np.percentile(data.us, part)), color="#D55E00", linewidth=1.0, linestyle=look, label=name)
+    axis.legend(loc="upper center")
     axis.set(xscale="log", xlabel="time of one force distribution (µs)", ylabel=f"of {data.us.size} problems")
     axis.set_xticks([5, 10, 20, 50, 100, 200, 400], labels=["5", "10", "20", "50", "100", "200", "400"])
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Columns = Mapping[str, np.ndarray]
 #: Pairs of goals that are drawn at most.
 PAIRS = 3
+#: Panels side by side, so that their text is read at the width of a page.
+ABREAST = 2
 
 
 def draw(
@@ -29,19 +31,23 @@ def draw(
     import matplotlib.pyplot as plt
 
     pairs = list(combinations(measures, 2))[:PAIRS] or [(next(iter(inputs)), next(iter(measures)))]
-    panels = len(pairs) + 1
-    figure, axes = plt.subplots(1, panels, figsize=(4.2 * panels, 4.0), layout="constrained", squeeze=False)
+    rows = -(-(len(pairs) + 1) // ABREAST)
+    figure, grid = plt.subplots(rows, ABREAST, figsize=(4.2 * ABREAST, 3.7 * rows), layout="constrained", squeeze=False)
+    axes = list(grid.ravel())
+    for ax in axes[len(pairs) + 1 :]:
+        ax.remove()
     columns = {**inputs, **measures}
-    for ax, (x, y) in zip(axes[0], pairs, strict=False):
+    for ax, (x, y) in zip(axes, pairs, strict=False):
         ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
         ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
         ax.scatter(
             columns[x][front[:1]], columns[y][front[:1]], s=110, marker="*", color=COLORS[1], label="best by weights"
         )
+        ax.locator_params(nbins=6)
         ax.set_xlabel(_with_aim(goals, x))
         ax.set_ylabel(_with_aim(goals, y))
-    _draw_inputs(axes[0, -1], inputs, front)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    _draw_inputs(axes[len(pairs)], inputs, front)
+    handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
     return figure
