@@ -180,3 +180,19 @@ def test_a_tower_does_not_tip_on_the_springs_of_its_narrow_foot(law):
 def test_a_tower_tips_where_it_is_said_to():
     assert tilt_of(ff.law("spring-damper", rest_penetration=0.6e-3)) < 1e-2
     assert tilt_of(ff.law("spring-damper", rest_penetration=1e-3)) > 0.1  # asked for, it is what it would be left out
+
+
+TURNTABLE = """<mujoco><worldbody><body name="plate" pos="0 0 .1"><joint axis="0 0 1"/><geom size=".1" mass="2"/>
+  <body name="arm" pos=".3 0 .3"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="1"/>
+</body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.filterwarnings("ignore:body 'plate'")
+@pytest.mark.parametrize("law", [*SPRINGS, "mujoco"])
+def test_a_foot_on_the_axis_of_its_hinge_is_as_heavy_as_the_robot(law):
+    """No force at its point moves it: there was nothing to divide by."""
+    robot = ff.load_robot(mujoco.MjSpec.from_string(TURNTABLE))
+    assert [foot.body for foot in robot.feet] == ["plate"]
+    sim = ff.Simulation(robot, law=law)
+    assert sim.setting.mobility == pytest.approx(1.0 / 3.0)
+    assert np.isfinite(sim.run(0.05).force).all()

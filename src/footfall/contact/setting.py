@@ -164,13 +164,14 @@ def _mobility(robot: Robot, dt: float) -> float:
 
     Springs K and dampers D that act on what is known at the beginning of a step are stable while 4 M - dt^2 K - 2 dt D
     is positive definite. Of the sum of those at joints and at contact points, joints take their part off the inertia.
+    Points that nothing moves at home, as on the axis of a hinge, are taken to be as heavy as the robot.
     """
     home = _at_home(robot)
     taken = 0.25 * np.diag(_servo_rates(robot.model, dt))
     most = float(np.abs(np.linalg.eigvals(np.linalg.solve(home.inertia, taken))).max())
     left = home.inertia - taken * min(1.0, OF_SERVOS / max(most, 1e-300))
     # All eigenvalues of J M^-1 J^T but zeros are those of M^-1 (J^T J), which stays small for many points.
-    return float(np.abs(np.linalg.eigvals(np.linalg.solve(left, home.together))).max())
+    return max(float(np.abs(np.linalg.eigvals(np.linalg.solve(left, home.together))).max()), 1.0 / robot.mass)
 
 
 def _servo_rates(model: mujoco.MjModel, dt: float) -> np.ndarray:
