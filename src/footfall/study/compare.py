@@ -177,11 +177,29 @@ def compare(
 ) -> Comparison:
     """Run the same task under several contact laws, in several processes, each of which takes one law after the other.
 
-    ``laws`` are names or laws with options; "all" are those of ``footfall.laws()``. As many processes work as there
-    are cores: this one, and others if there is more than a second's work, or a law that is not Footfall's own. With
-    ``workers`` all laws run in that many other processes, with 1 in this one. What a controller, a ground or a law
-    needs may not be fit to be sent to another process (a function of a script or a notebook): it runs in this one, and
-    a warning says so. All else is as in ``Simulation`` and ``Simulation.run``. A law that fails is a row that says why.
+        found = ff.compare("spatial-biped", laws=["spring-damper", "time-stepping"], controller="posture")
+        print(found)
+        found.report("laws.html")
+
+    A law that fails is a row that says why. What a controller, a ground or a law needs may not be fit to be sent to
+    another process (a function of a script or a notebook): it runs in this one, and a warning says so.
+
+    Args:
+        robot: a robot, or the name of a built-in one.
+        laws: names or laws with options; "all" are those of ``footfall.laws()``.
+        ground: of all runs; a level plane if left out.
+        controller: as in :meth:`footfall.Simulation.run`.
+        pushes: as in :meth:`footfall.Simulation.run`.
+        duration: s.
+        dt: step of all runs, s.
+        qpos: (nq,) where they start; home on the ground if left out.
+        qvel: (nv,) velocities there; at rest if left out.
+        control_dt: s between two calls of the controller.
+        record_dt: s between two samples.
+        workers: left out, as many processes work as there are cores: this one, and others if there is more than a
+            second's work, or a law that is not Footfall's own. Given, all laws run in that many other processes, with
+            1 in this one.
+        progress: called after each run with the runs done, their number and the law's label.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     ground = Ground.plane() if ground is None else ground

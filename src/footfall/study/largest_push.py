@@ -76,11 +76,22 @@ def largest_push(
 ) -> tuple[PushLimit, ...]:
     """Scale ``push`` up and down until it is known to ``within`` (relative) how much the robot survives.
 
-    To survive is not to have fallen (``measure.fall``) ``wait`` seconds after the push and to be able to come to rest
-    without a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
-    The size of ``push`` is the first try; each law begins where the one before ended.
+    To survive is not to have fallen (``measure.fall``) some time after the push and to be able to come to rest without
+    a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
 
     Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
+
+    Args:
+        robot: a robot, or the name of a built-in one.
+        push: its body, direction, start and duration; its size is the first try, and each law begins where the one
+            before ended.
+        laws: names or laws with options; "all" are those of ``footfall.laws()``.
+        controller: as in :meth:`footfall.Simulation.run`.
+        ground: a level plane if left out.
+        dt: step, s; left out, that of each law.
+        wait: s after the push, until it is judged.
+        within: how exactly the limit is found, relative.
+        progress: called after each run with the law's name, the size that was tried and whether it was survived.
     """
     (found,) = largest_pushes(
         robot,

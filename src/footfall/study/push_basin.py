@@ -86,11 +86,22 @@ def push_basin(
 ) -> PushBasin:
     """Bisect the size of horizontal pushes of ``duration`` (s) on ``body``, the root if left out, in all directions.
 
-    To survive is not to be down ``wait`` (s) after the push: the centre of mass at more than half its height. It is
-    known to ``within`` (relative). ``controller`` is a compiled one. ``progress`` is called after each run with its
-    number and the largest relative uncertainty.
+    To survive is not to be down some time after the push: the centre of mass at more than half its height.
 
     Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
+
+    Args:
+        robot: a robot, or the name of a built-in one.
+        law: one that many worlds have.
+        controller: a compiled one.
+        ground: a level plane if left out.
+        directions: how many, evenly around the vertical.
+        body: that is pushed; the root if left out.
+        duration: of the push, s.
+        wait: s after the push, until it is judged.
+        within: how exactly the limits are found, relative.
+        dt: step, s; left out, that of the law.
+        progress: called after each run with its number and the largest relative uncertainty.
     """
     if not (isinstance(directions, int) and directions > 0):
         raise SimulationError(f"directions = {directions!r}, but it must be a whole number > 0")

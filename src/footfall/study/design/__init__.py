@@ -120,14 +120,21 @@ def design(
 ) -> Design:
     """Vary inputs between bounds and find the front of best compromises among the goals.
 
-    ``settings`` describe the simulation as for ``sweep`` (or are a function that returns numbers by name), ``vary``
-    gives lower and upper bound of each input by its path ("robot.foot_length", "controller.speed"), ``goals`` a weight
-    for each measure (negative: larger is better). The first of ``rounds`` fills the box evenly with ``cases`` designs,
-    each later one tries as many around the front. A design whose run fails or whose robot falls is not admissible.
+    A design whose run fails or whose robot falls is not admissible. The score that orders the front is the sum of
+    weight times measure over the median of that measure; the front itself does not depend on the weights. Same seed,
+    same designs, on any number of workers.
 
-    The score that orders the front is the sum of weight times measure over the median of that measure; the front
-    itself does not depend on the weights. ``out``, ``workers``, ``scheduler`` and ``progress`` are those of ``sweep``:
-    a design that is killed and started again goes on. Same seed, same designs, on any number of workers.
+    Args:
+        settings: of the simulation, as for :func:`footfall.sweep`, or a function that returns numbers by name.
+        vary: lower and upper bound of each input by its path ("robot.foot_length", "controller.speed").
+        goals: a weight for each measure; negative, larger is better.
+        cases: designs of a round.
+        rounds: the first fills the box evenly, each later one tries as many designs around the front.
+        seed: of the designs.
+        out: as in ``sweep``: a design that is killed and started again goes on.
+        workers: as in ``sweep``.
+        scheduler: as in ``sweep``.
+        progress: as in ``sweep``.
     """
     weights = _weights(goals)
     Samples(cases, vary).columns(seed)  # refuses bounds that are none

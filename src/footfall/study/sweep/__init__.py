@@ -49,22 +49,30 @@ def sweep(
 ) -> SweepTable:
     """Run every case and give the table, one row per case: inputs, outputs, status, message, seed, versions.
 
-    ``work`` is a function of the inputs that returns a mapping of numbers and texts, one number, or a ``Recording``;
-    or the settings of a simulation (see ``footfall.study.sweep.settings``). Of recordings the ``measures`` are taken.
-    A function that has an argument ``seed`` is given the case's own. Inputs come from a ``grid`` (every combination),
-    ``samples`` between bounds, or a ``table`` (columns, rows, or a CSV or Parquet file); a grid is crossed with either.
+    A case that fails is a row with status "failed" and its sentence, and finished. The table is the same for any number
+    of workers.
 
-    ``out`` is the folder that keeps the study: the same call again goes on with what is not finished, another study
-    over it is refused. Left out, nothing is kept but the table that is given back. Cases run in ``workers`` processes
-    (one per core), a function that other processes cannot import and a law of one's own in as many threads, and with
-    ``scheduler``, the address of a Dask scheduler, on its cluster. A case that fails is a row with status "failed" and
-    its sentence, and finished; ``retry`` does those again that failed before. The table is the same for any number of
-    workers. ``progress`` is called with the cases finished and their number.
-
-    Cases of settings that differ in pushes, friction or numbers of ground, law or controller alone are computed as
-    worlds side by side (see ``Worlds``), as long as only feet touch, the controller is compiled and the law is one that
-    worlds have; the others run one by one. Both give the same to a billionth over a second of stable motion. ``worlds``
-    decides it; left out, studies of a hundred cases and more do so. The table's ``in_worlds`` says how many were.
+    Args:
+        work: the settings of a simulation (see :mod:`footfall.study.sweep.settings`), or a function of the inputs that
+            returns a mapping of numbers and texts, one number, or a ``Recording``. A function that has an argument
+            ``seed`` is given the case's own.
+        grid: values of each input by its path ("law.k", "push.size"); every combination is a case.
+        samples: inputs between bounds, crossed with the grid.
+        table: inputs as columns, as rows, or in a CSV or Parquet file, crossed with the grid.
+        measures: what is taken of recordings, by name.
+        out: the folder that keeps the study: the same call again goes on with what is not finished, another study over
+            it is refused. Left out, nothing is kept but the table that is given back.
+        seed: of samples and cases.
+        workers: processes, one per core if left out; a function that other processes cannot import, and a law of one's
+            own, run in as many threads.
+        scheduler: address of a Dask scheduler, on whose cluster cases run.
+        worlds: whether cases of settings that differ in pushes, friction or numbers of ground, law or controller alone
+            are computed as worlds side by side (see :class:`footfall.Worlds`), as long as only feet touch, the
+            controller is compiled and the law is one that worlds have; the others run one by one. Both give the same
+            to a billionth over a second of stable motion. Left out, from a hundred cases on. The table's ``in_worlds``
+            says how many were.
+        retry: do those cases again that failed before.
+        progress: called with the cases finished and their number.
     """
     wanted = check_measures(measures)
     inputs = make_cases(grid, samples, Path(table) if isinstance(table, os.PathLike) else table, seed)
