@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 from engine import reference
+from pairs import paired
 from real_robots import FILES, real_robot
 
 import footfall as ff
@@ -269,9 +270,13 @@ def test_under_law_mujoco_real_robots_land_as_by_mujocos_own_functions(name):
     assert max(loads) > 0.25 * robot.weight
 
 
+#: Each law with two robots, each robot with two laws or more.
+SOLVED = [name for name in ff.laws() if name != "mujoco"]
+SOLVED_ON = [pair for shift in (0, 3) for pair in paired(list(FILES), SOLVED, shift)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("law", [name for name in ff.laws() if name != "mujoco"])
-@on_real_robots
+@pytest.mark.parametrize(("name", "law"), SOLVED_ON)
 def test_real_robots_stand_are_pushed_and_land_with_every_sample_solved(name, law):
     robot = real(name)
     sim = ff.Simulation(robot, law=law)

@@ -153,7 +153,7 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
         name=name,
         model=model,
         feet=found,
-        home=set_down(model, home, found),
+        home=set_down(model, home, found, data),
         home_ctrl=ctrl,
         mjcf=mjcf,
         assets=assets,

@@ -94,11 +94,13 @@ def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]
     return {int(j) for j in limited[off > BEYOND]}
 
 
-def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) -> np.ndarray:
+def set_down(
+    model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...], space: mujoco.MjData | None = None
+) -> np.ndarray:
     """The pose moved vertically, where its root can, so that the lowest contact point is at z = 0: of each robot that
-    the model has.
+    the model has. ``space`` is data of the model to work in, made if left out.
     """
-    pose = np.array(pose)
+    pose, data = np.array(pose), mujoco.MjData(model) if space is None else space
     roots = [int(model.body_rootid[model.body(foot.body).id]) for foot in feet]
     for root in dict.fromkeys(roots):
         own = [foot for foot, its in zip(feet, roots, strict=True) if its == root]
@@ -108,21 +110,20 @@ def set_down(model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...]) ->
             vertical = abs(model.jnt_axis[joint, 2]) > 1 - 1e-9 and abs(model.body_quat[root, 0]) > 1 - 1e-9
             if kind == FREE or (kind == SLIDE and vertical):
                 index, sign = (address + 2, 1.0) if kind == FREE else (address, np.sign(model.jnt_axis[joint, 2]))
-                _lower(model, pose, own, int(index), float(sign))
+                _lower(data, pose, own, int(index), float(sign))
                 break
     return pose
 
 
-def _lower(model: mujoco.MjModel, pose: np.ndarray, feet: list[Foot], index: int, sign: float) -> None:
+def _lower(data: mujoco.MjData, pose: np.ndarray, feet: list[Foot], index: int, sign: float) -> None:
     """Move coordinate ``index`` of a pose, upwards by ``sign``, so that the lowest point of these feet is at z = 0."""
-    data = posed(model, pose)
     bodies = [(foot, data.body(foot.body)) for foot in feet]
     for _ in range(2):  # twice, to the last digit
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(data.model, data)
         pose[index] -= sign * min(
             float(np.min(foot.lowest(body.xmat.reshape(3, 3)))) + body.xpos[2] for foot, body in bodies
         )
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
 
 
 def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
