@@ -32,6 +32,13 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests share a browser or a simulated GPU come first: then one worker has them all, and starts one."""
+    sharing = {item.path for item in items if {"browser", "simulated"} & set(getattr(item, "fixturenames", ()))}
+    items.sort(key=lambda item: item.path not in sharing)
+
+
 @pytest.fixture(autouse=True)
 def _laws_of_this_test(monkeypatch: pytest.MonkeyPatch):
     """A law that one test registers is unknown to the next, whatever the order."""

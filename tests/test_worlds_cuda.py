@@ -74,7 +74,7 @@ OFFERED = ("spring-damper", "hunt-crossley", "distributed", *SOLVING)
 
 @pytest.mark.parametrize("law", OFFERED)
 def test_a_brick_that_lands_on_its_back_on_a_gpu_is_that_on_the_cpu(law, simulated):
-    """On springs for 30 ms, as it bounces; where it is stopped at once, for twelve."""
+    """On springs for 30 ms, as it bounces; where it is stopped at once, for six."""
     found = simulated(LYING, law, "lands" if law in SOLVING else "bounces")
     assert found["lying"] == 2 and found["unsolved"] == 0
     assert max(found["qpos"], found["again"]) < 1e-9

@@ -55,8 +55,12 @@ def base_height(rec: Record) -> np.ndarray:
 
 def standing_base_height(rec: Record) -> float:
     """m, of the base over the ground in the home pose, or at the start if that is lower."""
-    home = float(_at_home(rec.robot).xpos[rec.robot.base, 2])
-    return min(home, float(base_height(rec)[0]))
+    return min(_home_height(rec.robot), float(base_height(rec)[0]))
+
+
+@once
+def _home_height(robot: Robot) -> float:
+    return float(_at_home(robot).xpos[robot.base, 2])
 
 
 @once
@@ -81,9 +85,8 @@ def first_body_down(rec: Record) -> BodyDown | None:
 
 @once
 def _track(rec: Record) -> _Track:
-    robot = rec.robot
+    robot, geoms = rec.robot, _watched_ids(rec.robot)
     model, data, base = robot.model, own_data(robot.model), robot.base
-    geoms = _watched_ids(robot)
     apart = float(np.diff(rec.time[:2]).sum()) if len(rec) > 1 else EVERY
     stride = max(1, round(EVERY / max(apart, 1e-9)))
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
@@ -100,7 +103,8 @@ def _track(rec: Record) -> _Track:
 
 
 def _at_home(robot: Robot) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
+    """The robot in its home pose, until this thread asks for data of a model again."""
+    data = own_data(robot.model)
     data.qpos[:] = robot.home
     mujoco.mj_kinematics(robot.model, data)
     return data
