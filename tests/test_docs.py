@@ -7,7 +7,7 @@ import json
 import re
 import runpy
 import warnings
-from inspect import getdoc
+from inspect import getdoc, signature
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -50,6 +50,20 @@ def test_the_example_of_a_docstring_runs(of):
     exec(compile(dedent(code), of.__name__, "exec"), names)
     runs = [one for one in names.values() if isinstance(one, ff.Recording)]
     assert not any(rec.summary()["fell"] for rec in runs) and (runs or (names["worlds"].status == 0).all())
+
+
+def public() -> list[object]:
+    """What users call: the names of the package and of its studies, and the run of a simulation."""
+    named = [getattr(room, name) for room in (ff, ff.study) for name in room.__all__]
+    return [*{id(one): one for one in [*named, ff.Simulation.run]}.values()]
+
+
+@pytest.mark.parametrize(
+    "of", [one for one in public() if "\nArgs:\n" in (getdoc(one) or "")], ids=lambda one: one.__qualname__
+)
+def test_a_docstring_that_lists_arguments_lists_them_all(of):
+    listed = re.findall(r"^    (\w+): ", getdoc(of).partition("\nArgs:\n")[2], re.M)
+    assert listed == [name for name in signature(of).parameters if name != "self"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(DOCS).as_posix())

@@ -76,6 +76,7 @@ def enough_points(
             ``2 / (n - 1)`` for n points along a side.
         limit: points per foot beyond which nothing is tried.
         samples: placements of the sole.
+        seed: of the waves and of the placements.
     """
     check_seed(seed)
     found = load_robot(robot) if isinstance(robot, str) else robot

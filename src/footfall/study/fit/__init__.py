@@ -99,6 +99,8 @@ def fit(
         simulate: gives errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name.
         evaluations: how often a search simulates all trials, about; a fit takes twice as many in all.
+        seed: of the search, the halves of the trials and the bootstrap.
+        workers: threads that simulate, one per core if left out.
         progress: called with the simulations done and about how many there will be.
 
     Whether fitting helps the law is decided by cross-validation: it is searched for without a half of the trials and
