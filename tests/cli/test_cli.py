@@ -221,6 +221,13 @@ def test_exit_codes_of_the_process():
     assert footfall_process("nonsense").returncode == 2
 
 
+def test_a_terminal_that_knows_ascii_alone_shows_what_it_can():
+    env = os.environ | {"PYTHONPATH": str(HOME), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "footfall", "laws", "hunt-crosslé"]
+    done = subprocess.run(command, capture_output=True, env=env, check=False)
+    assert done.returncode == 1 and b"no contact law is called 'hunt-crossl?'" in done.stderr
+
+
 def test_output_cut_short_is_no_error_message():
     code = f"{sys.executable} -m footfall --help | true"  # the reader has gone before anything is said
     env = os.environ | {"PYTHONPATH": str(HOME)}

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 from footfall.cli.shared.usage import UsageError
@@ -77,6 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     if argv is None:  # a process of its own
         search_garbage_seldom()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal without µ and lines shows a question mark
     debug = os.environ.get("FOOTFALL_DEBUG", "0") not in ("", "0")
     if "--debug" in args:
         debug = True
