@@ -72,6 +72,22 @@ def test_a_simulation_and_its_recording_travel_between_processes(travel, ground)
         back.qpos[0, 0] = 1.0
 
 
+def test_a_law_of_ones_own_travels_by_its_name(monkeypatch):
+    """To a process in which it is registered, too."""
+    monkeypatch.setattr("footfall.contact.registry._registered", {})
+
+    @ff.point_law("soft", k=1e4, c=50.0)
+    def soft(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return max(0.0, parameters.k * depth + parameters.c * depth_rate)
+
+    sim = ff.Simulation("brick", law=ff.law("soft", k=2e4))
+    written = pickle.dumps(sim)
+    assert pickle.loads(written).law == sim.law
+    monkeypatch.setattr("footfall.contact.registry._registered", {})
+    with pytest.raises(ff.FootfallError, match="no contact law is called 'soft'"):
+        pickle.loads(written)
+
+
 def test_measured_data_and_gaits_travel_too():
     data = Measured([0.0, 0.1], {"x": np.array([1.0, 2.0])}, {"x": "m"}, "z", "a table")
     assert np.array_equal(pickle.loads(pickle.dumps(data))["x"], data["x"])

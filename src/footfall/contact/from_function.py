@@ -11,6 +11,7 @@ from typing import Any
 
 from footfall.compiled import inlined
 from footfall.contact.base import FRICTION, PointLaw, check_positive
+from footfall.contact.registry import law as known_law
 from footfall.contact.registry import register
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign
@@ -99,6 +100,7 @@ def point_law(
                 "memory_size": memory,
                 "kernel": staticmethod(function),
                 "resolve": resolve,
+                "__reduce__": lambda self: (known_law, (self.to_dict(),)),  # by its name, as its class has no place
                 "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",
             },
