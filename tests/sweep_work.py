@@ -16,6 +16,10 @@ def squared(x, y=1.0, seed=0):
     """A cheap case that depends on its own seed; x = 13 fails."""
     if x == 13:
         raise ValueError("thirteen")
+    return _squared(x, y, seed)
+
+
+def _squared(x, y, seed):
     return {"square": x * x * y, "noise": float(np.random.default_rng(seed).standard_normal())}
 
 
@@ -32,17 +36,10 @@ def counted(x, folder):
     return 2.0 * x
 
 
-def wanting(x, folder, wanted):
-    """The same, but that x = 2 fails and x = 3 kills its process while there is no file ``wanted``."""
-    if x == 3 and not Path(wanted).exists():
-        os.kill(os.getpid(), signal.SIGKILL)
-    if x == 2:
-        Path(wanted).read_text()
-    return counted(x, folder)
-
-
 def deadly(x, y=1.0, seed=0):
-    """The same, but for a case that kills its process."""
+    """The same as ``squared``, but for a case that kills its process; where CALM is set no case fails."""
+    if "CALM" in os.environ:
+        return _squared(x, y, seed)
     if (x, y) == (13, 2.0):
         os.kill(os.getpid(), signal.SIGKILL)
     return squared(x, y, seed)

@@ -74,8 +74,11 @@ def test_what_makes_no_cases_is_refused_in_a_sentence(options, sentence):
         make_cases(**options)
 
 
-def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads_though_a_process_dies(tmp_path):
-    """The process that dies is replaced, and its case told: where x is 13, which also fails in this process."""
+def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads_though_a_process_dies(tmp_path, monkeypatch):
+    """The process that dies is replaced, and its case told: where x is 13, which also fails in this process.
+
+    Both are done again where that is asked for, once nothing is in their way; those that are done stay.
+    """
     cases = {"grid": {"x": [*range(300)], "y": [1.0, 2.0]}, "seed": 5}
     here = ff.sweep(sweep_work.squared, workers=1, **cases)
     table = ff.sweep(sweep_work.deadly, out=tmp_path / "study", workers=2, **cases)
@@ -90,6 +93,13 @@ def test_the_table_is_the_same_for_any_number_of_workers_and_for_threads_though_
     assert np.array_equal(square, x**2 * y)
     read = parquet.read_table(tmp_path / "study" / "table.parquet").to_pydict()
     assert read["square"] == list(table.columns["square"]) and same(load_table(tmp_path / "study"), table)
+    monkeypatch.setenv("CALM", "yes")
+    where = {"out": tmp_path / "study", "workers": 1, **cases}
+    assert same(ff.sweep(sweep_work.deadly, **where), table)  # finished, as it is
+    again, nothing = (ff.sweep(sweep_work.deadly, **where, retry=True) for _ in range(2))
+    assert again.failed == 0 and np.array_equal(again.seconds[done], table.seconds[done])
+    assert [again.columns["square"][case] for case in np.flatnonzero(~done)] == [169.0, 338.0]
+    assert same(nothing, again) and np.array_equal(nothing.seconds, again.seconds)
 
 
 def test_pandas_gets_the_whole_table():
@@ -116,21 +126,6 @@ def test_a_case_that_fails_is_a_row_with_its_sentence():
     table = ff.sweep(sweep_work.squared, grid={"x": [12, 13, 14]}, workers=1)
     assert list(table.columns["status"]) == ["done", "failed", "done"] and table.failed == 1
     assert table.columns["message"][1] == "ValueError: thirteen" and table.columns["square"][1] is None
-
-
-def test_cases_that_failed_are_done_again_where_that_is_asked_for(tmp_path):
-    """One that lacked a file, and one that killed its process; those that are done stay."""
-    wanted, marks = tmp_path / "wanted", tmp_path / "marks"
-    marks.mkdir()
-    study = {"grid": {"x": [1, 2, 3], "folder": [str(marks)], "wanted": [str(wanted)]}, "out": tmp_path / "study"}
-    assert ff.sweep(sweep_work.wanting, **study, workers=2).failed == 2
-    wanted.touch()
-    assert ff.sweep(sweep_work.wanting, **study, workers=1).failed == 2  # finished, as it is
-    table = ff.sweep(sweep_work.wanting, **study, workers=1, retry=True)
-    assert table.failed == 0 and list(table.columns["value"]) == [2.0, 4.0, 6.0]
-    assert (marks / "1").read_text() == "x"
-    again = ff.sweep(sweep_work.wanting, **study, workers=1, retry=True)
-    assert again.columns == table.columns
 
 
 def _study(folder, marks):
