@@ -131,6 +131,7 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     # The largest pushes are shown, not judged, and so are times per step: a coarse search and one round are enough.
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
     monkeypatch.setattr(limits, "WITHIN", 0.95)
+    monkeypatch.setattr(limits, "WAIT", 1.0)  # who has recovered by then has so half a second later
     monkeypatch.setattr(limits, "largest_push", under_one_law)
     monkeypatch.setattr(jump, "ROUNDS", 1)
     # The same walk under other laws goes four steps; all of them are walked under the paper's own. Every second
@@ -142,6 +143,7 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
         monkeypatch.setattr(module, "SETTLE", 1.0)
     for module, step in COARSER.items():
         monkeypatch.setattr(module, "DT", step)
+    monkeypatch.setattr(impact_time, "RIGID_DT", 4e-6)
     monkeypatch.setattr(steps_of_a_biped, "SHORTER", 4e-4)  # which is told beside the claims
     walked = walking.walk
 
