@@ -1,8 +1,9 @@
-"""Make the screenshots of the documentation anew: report, comparison and live view, in a headless Chromium.
+"""Make the pictures of the documentation anew: plots, and report, comparison and live view in a headless Chromium.
 
     python tools/make_screenshots.py
 
-Writes docs/images/report.png, report-comparison.png and live.png; needs Chromium and the packages of the tests.
+Writes docs/images/plot-NAME.png, report.png, report-comparison.png and live.png; needs Chromium and the packages of the
+tests.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 import footfall as ff
 from footfall.control import Walk
 from footfall.live import LiveView
+from footfall.papers.page import shrink
+from footfall.show.plots import save_plot
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -22,7 +25,15 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import Browser, find_chromium  # noqa: E402
 
+#: Plots that the guide shows.
+SHOWN = ("grf", "pressure", "modes", "cop")
 LAWS = ("spring-damper", "linearizing-penalty", "time-stepping", "mujoco")
+
+
+def draw_plots(rec: ff.Recording) -> None:
+    """Plots of a recording, with few colours."""
+    for name in SHOWN:
+        shrink(save_plot(rec.plot(name), IMAGES / f"plot-{name}.png"))
 
 
 def shoot(browser: Browser, page: Path, time: float, picture: str) -> None:
@@ -59,6 +70,7 @@ def main() -> None:
     if executable is None:
         sys.exit("no chromium was found; install it or set CHROMIUM to its path")
     walk = ff.Simulation("spatial-biped").run(4.0, controller=Walk(speed=0.4, steps=5))
+    draw_plots(walk)
     push = ff.Push("trunk", force=(60.0, 30.0, 0.0), start=0.6, duration=0.1)
     # One law at a time, so that none pays for another in the cost of a step.
     compared = ff.compare("spatial-biped", laws=LAWS, controller="posture", pushes=[push], duration=2.0, workers=1)
