@@ -44,6 +44,11 @@ def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
         array = array[None]
     elif array.shape == (count,):
         array = np.repeat(array[:, None], 2, axis=1)
+    if array.shape not in ((2,), (1, 2), (count, 2)):
+        raise SimulationError(
+            f"friction has shape {array.shape}, but it must be a number, a pair (static, dynamic), ({count},) or "
+            f"({count}, 2)"
+        )
     array = rows("friction", array, count, 2)
     if (array < 0).any() or (array[:, 1] > array[:, 0]).any():
         raise SimulationError("friction: the dynamic coefficient lies between 0 and the static one")
