@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import footfall as ff
+from footfall.engine.tape import SAMPLES
 from footfall.files.measured import Measured
 from footfall.gait.polynomial import PolynomialGait
 
@@ -110,6 +111,22 @@ def test_what_is_under_way_is_not_copied_but_its_state_travels():
     assert np.array_equal(world.qpos, other.qpos)
     with pytest.raises(ff.FootfallError, match=r"a state is what world.state\(\) gives"):
         world.restore(world.qpos)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("law", [LAW, "acceleration-complementarity"])
+def test_a_world_may_go_back_to_its_first_state_ever_again(law, recorded):
+    """As a search over actions does: each return made a sample, for which an unrecorded world had no room."""
+    world = ff.Simulation("brick", law=law).start(qvel=[0.3, 0, 0, 0, 0, 0], recorded=recorded)
+    first = world.state()
+    world.step(n=2)
+    there = world.qpos.copy()
+    for _ in range(200):
+        world.restore(first)
+        world.step(n=2)
+        assert np.array_equal(world.qpos, there)
+        assert world._run.outcome[SAMPLES] <= len(world._run.tape.time)
+    assert not recorded or len(world.record()) == 2 * 201
 
 
 def test_whole_numbers_of_numpy_count():

@@ -100,6 +100,8 @@ class World(UnderWay):
                     return
                 if self._recorded:
                     self._make_room(int(run.outcome[SAMPLES]) + steps // run.record_every + 2)
+                elif run.outcome[SAMPLES] > 1:  # each start from the first state has one
+                    run.outcome[SAMPLES] = 1
                 run.advance(steps)
                 if run.outcome[END] != step.DONE:
                     self._failure = conclude(run).failure
