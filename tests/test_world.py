@@ -112,3 +112,21 @@ def test_a_controller_in_compiled_code_goes_on_bit_for_bit(robot, controller):
     assert sim.run(0.1, start=state, controller="posture").failure is None
     with pytest.raises(ff.FootfallError, match="set by its controller"):
         world.step(world.ctrl)
+
+
+def test_what_a_world_knows_of_how_far_bodies_are_apart_goes_with_its_state():
+    """From event to event it decides whether a period is taken in one piece: rounding would differ without it."""
+    sim = ff.Simulation("quadruped", law="acceleration-complementarity")
+    world = sim.start(qvel=np.random.default_rng(0).normal(scale=0.5, size=sim.robot.model.nv))
+    clearance = world._run.conditions.clearance
+    world.step(n=20)
+    state, known = world.state(), [np.array(one) for one in (clearance.place, clearance.room, clearance.looks)]
+    world.step(n=40)
+    there = world.qpos.copy()
+    assert not np.array_equal(clearance.place, known[0])
+    world.restore(state)
+    for own, was in zip((clearance.place, clearance.room, clearance.looks), known, strict=True):
+        assert np.array_equal(own, was)
+    world.step(n=40)
+    assert np.array_equal(world.qpos, there)
+    assert np.array_equal(sim.run(0.04, start=state).qpos[-1], there)

@@ -63,6 +63,9 @@ def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
         for name, value in values._asdict().items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 yield f"{room}.{name}", value
+    clearance = run.conditions.clearance
+    for name in ("place", "room", "looks"):  # by which a period from event to event may be taken in one piece
+        yield f"clearance.{name}", getattr(clearance, name)
     yield "signals", run.scratch.signals
     if run.controls.inside is not None:
         for name, array in run.controls.inside.arrays():
