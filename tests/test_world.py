@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -114,9 +115,17 @@ def test_a_controller_in_compiled_code_goes_on_bit_for_bit(robot, controller):
         world.step(world.ctrl)
 
 
+LEG = """<body name="leg{0}" pos="{0} 0 -.05"><joint axis="0 1 0" damping=".1"/>
+<geom type="capsule" fromto="0 0 0 0 0 -.3" size=".02" mass=".3"/></body>"""
+SCISSORS = f"""<mujoco><worldbody><body name="trunk" pos="0 0 .4"><freejoint/>
+<geom type="box" size=".1 .1 .05" mass="2"/>
+{LEG.format(0.04)}{LEG.format(-0.04)}</body></worldbody></mujoco>"""
+
+
 def test_what_a_world_knows_of_how_far_bodies_are_apart_goes_with_its_state():
     """From event to event it decides whether a period is taken in one piece: rounding would differ without it."""
-    sim = ff.Simulation("quadruped", law="acceleration-complementarity")
+    robot = ff.load_robot(mujoco.MjSpec.from_string(SCISSORS))
+    sim = ff.Simulation(robot, law="acceleration-complementarity")
     world = sim.start(qvel=np.random.default_rng(0).normal(scale=0.5, size=sim.robot.model.nv))
     clearance = world._run.conditions.clearance
     world.step(n=20)
