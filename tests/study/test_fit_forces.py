@@ -96,9 +96,10 @@ def test_what_is_no_trial_of_forces_is_refused_in_a_sentence():
     one = landings(1)[0]
     with pytest.raises(StudyError, match="whose forces"):
         fit("spring-damper", [one, one], RANGES)
-    late = Measured(one.measured.time - 1.0, one.measured.channels, one.measured.units, "z", "late")
-    with pytest.raises(StudyError, match="counts from the start"):
-        ForceTrial(late)
+    for by in (-1.0, 12.0):
+        late = Measured(one.measured.time + by, one.measured.channels, one.measured.units, "z", "late")
+        with pytest.raises(StudyError, match="counts from the start"):
+            ForceTrial(late)
     slid = Pull("slid", np.arange(50) * 0.01, np.full(50, 10.0), np.full(50, 4.0), np.ones(50, dtype=bool))
     with pytest.raises(FootfallError, match="slides from its first samples"):
         fit("time-stepping", [slid, slid])

@@ -44,9 +44,11 @@ class ForceTrial:
     pushes: Sequence[Push] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.measured.time[0] < 0.0 or self.measured.time[-1] <= 0.0:
+        first, last = (float(self.measured.time[i]) for i in (0, -1))
+        elsewhere = first > last - first > 0.0  # it begins later than it lasts: by the clock of a laboratory
+        if first < 0.0 or last <= 0.0 or elsewhere:
             raise StudyError(
-                f"{self.measured.source}: time runs from {self.measured.time[0]:g} to {self.measured.time[-1]:g} s, "
+                f"{self.measured.source}: time runs from {first:g} to {last:g} s, "
                 "and counts from the start of the run: shift it so that this is 0, with measured.shifted(SECONDS)"
             )
 
