@@ -179,37 +179,40 @@ def eliminate(a, n, tolerance, x):
     """Replace x by the solution of ``a x' = x`` for the leading n x n of ``a``, by Gauss' elimination with row pivots;
     destroys ``a``. False, with x destroyed, where a pivot is below ``tolerance`` times the largest element.
     """
-    largest = 0.0
-    for i in range(n):
-        for j in range(n):
-            largest = max(largest, abs(a[i, j]))
+    floor = 0.0
+    if tolerance > 0.0:
+        for i in range(n):
+            for j in range(n):
+                floor = max(floor, abs(a[i, j]))
+        floor *= tolerance
     for k in range(n):
         best, pivot = k, abs(a[k, k])
         for i in range(k + 1, n):
             if abs(a[i, k]) > pivot:
                 best, pivot = i, abs(a[i, k])
-        if not pivot > tolerance * largest:
+        if not pivot > floor:
             return False
         if best != k:
-            for j in range(k, n):
-                a[k, j], a[best, j] = a[best, j], a[k, j]
+            line, other = a[k, k:n], a[best, k:n]
+            for j in range(n - k):
+                line[j], other[j] = other[j], line[j]
             x[k], x[best] = x[best], x[k]
-        inverse = 1.0 / a[k, k]
-        i = k + 1
-        while i + 1 < n:  # two rows at once: the third is read once
-            share, other = a[i, k] * inverse, a[i + 1, k] * inverse
-            for j in range(k + 1, n):
-                value = a[k, j]
-                a[i, j] -= share * value
-                a[i + 1, j] -= other * value
+        inverse, rest = 1.0 / a[k, k], n - k - 1
+        top = a[k, k + 1 : n]  # rows as slices, from zero on: only so do loops over them run on vectors
+        for i in range(k + 1, n - 1, 2):  # two rows at once: the third is read once
+            share, further = a[i, k] * inverse, a[i + 1, k] * inverse
+            line, other = a[i, k + 1 : n], a[i + 1, k + 1 : n]
+            for j in range(rest):
+                value = top[j]
+                line[j] -= share * value
+                other[j] -= further * value
             x[i] -= share * x[k]
-            x[i + 1] -= other * x[k]
-            i += 2
-        if i < n:
-            share = a[i, k] * inverse
-            for j in range(k + 1, n):
-                a[i, j] -= share * a[k, j]
-            x[i] -= share * x[k]
+            x[i + 1] -= further * x[k]
+        if rest % 2 == 1:
+            share, line = a[n - 1, k] * inverse, a[n - 1, k + 1 : n]
+            for j in range(rest):
+                line[j] -= share * top[j]
+            x[n - 1] -= share * x[k]
     for i in range(n - 1, -1, -1):
         value = x[i]
         for j in range(i + 1, n):

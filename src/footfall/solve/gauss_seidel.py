@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from footfall.compiled import kernel
+from footfall.compiled import inlined, kernel
 
 #: Trials of the sliding speed of one point, and the miss of the cone, of the friction, that is rounding.
 TRIALS, ON_CONE = 60, 1e-15
@@ -100,6 +100,24 @@ def push_foot(contacts, b, row, size, moved):
                 moved[c] += size * value
 
 
+@inlined
+def write_local(contacts, b, dt, rows, local):
+    """Write what forces along the axes of a point's contact frame do to its motion, from their wrenches on foot b."""
+    for m in range(3):
+        row, p, q, r, s, t, u = rows[m], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for c in range(6):
+            line = contacts.mobility[6 * b + c, 6 * b : 6 * b + 6]  # symmetric
+            p += line[0] * row[c]
+            q += line[1] * row[c]
+            r += line[2] * row[c]
+            s += line[3] * row[c]
+            t += line[4] * row[c]
+            u += line[5] * row[c]
+        for k in range(3):
+            value = rows[k, 0] * p + rows[k, 1] * q + rows[k, 2] * r
+            local[k, m] = dt * (value + rows[k, 3] * s + rows[k, 4] * t + rows[k, 5] * u)
+
+
 @kernel
 def gauss_seidel(problem, chosen, sweeps, tolerance):
     """Solve for the forces of the ``chosen`` points, from those there are; ``end`` is scratch.
@@ -132,15 +150,7 @@ def gauss_seidel(problem, chosen, sweeps, tolerance):
             b = contacts.body[p]
             for k in range(3):
                 wrench_row(contacts, p, k, rows[k])
-            for k in range(3):
-                for m in range(3):
-                    value = 0.0
-                    for j in range(6):
-                        part = 0.0
-                        for c in range(6):
-                            part += contacts.mobility[6 * b + j, 6 * b + c] * rows[m, c]
-                        value += rows[k, j] * part
-                    local[k, m] = dt * value
+            write_local(contacts, b, dt, rows, local)
             old_x, old_y, old_z = force[p, 0], force[p, 1], force[p, 2]
             x, y, z = free[p, 0], free[p, 1], free[p, 2] - target[p]
             for j in range(6):
@@ -152,9 +162,10 @@ def gauss_seidel(problem, chosen, sweeps, tolerance):
             z -= local[2, 0] * old_x + local[2, 1] * old_y + local[2, 2] * old_z
             fx, fy, fz = solve_point(local, x, y, z, contacts.dynamic_friction[p])
             force[p, 0], force[p, 1], force[p, 2] = fx, fy, fz
-            push_foot(contacts, b, rows[0], fx - old_x, moved)
-            push_foot(contacts, b, rows[1], fy - old_y, moved)
-            push_foot(contacts, b, rows[2], fz - old_z, moved)
+            if fx != old_x or fy != old_y or fz != old_z:
+                for j in range(6):
+                    rows[0, j] = (fx - old_x) * rows[0, j] + (fy - old_y) * rows[1, j] + (fz - old_z) * rows[2, j]
+                push_foot(contacts, b, rows[0], 1.0, moved)
             change = max(change, abs(fx - old_x), abs(fy - old_y), abs(fz - old_z))
             largest = max(largest, abs(fx), abs(fy), abs(fz))
             back += (old_x - fx) * (fx - before[p, 0])

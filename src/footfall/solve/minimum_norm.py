@@ -99,7 +99,7 @@ def spread_over_rows(contacts, kind, friction, braked, force, scratch):
         columns += rank
     start[feet] = columns
     if not braked:
-        write_reduced(contacts, felt, felt, start, w, scratch.reduced)
+        write_reduced(contacts, felt, felt, start, True, scratch.reduced)
         minimum_norm_solve(scratch.reduced, columns, TOLERANCE, x, scratch.factor, felt, scratch.half)
     elif not solve_braked(contacts, scratch):
         return False
@@ -174,49 +174,54 @@ def add_braking(contacts, kind, b, friction, rank, t, w, acting):
 
 
 @kernel
-def write_reduced(contacts, left, right, start, w, out):
-    """Write ``left^T L right`` of all feet, whose columns begin at ``start``; ``w`` is scratch."""
-    feet = contacts.near.size - 1
+def write_reduced(contacts, left, right, start, lower, out):
+    """Write ``left^T L right`` of all feet, whose columns begin at ``start``; if ``lower`` only the lower triangle of
+    their blocks, which is enough where both are the same.
+    """
+    feet, mobility = contacts.near.size - 1, contacts.mobility
     for b in range(feet):
-        first, rank = start[b], start[b + 1] - start[b]
-        part, own = left[6 * b : 6 * b + 6], contacts.mobility[6 * b : 6 * b + 6]
-        for other in range(feet):
+        first, rank, part = start[b], start[b + 1] - start[b], left[6 * b : 6 * b + 6]
+        if rank == 0:
+            continue
+        for other in range(b + 1 if lower else feet):
             column, count = start[other], start[other + 1] - start[other]
             if count == 0:
                 continue
-            block, theirs = own[:, 6 * other : 6 * other + 6], right[6 * other : 6 * other + 6]
+            theirs = right[6 * other : 6 * other + 6]
             for k in range(rank):
-                for j in range(6):
-                    w[j] = 0.0
+                p, q, s, t, u, v = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
                 for m in range(6):
-                    share = part[m, k]
-                    for j in range(6):
-                        w[j] += share * block[m, j]
+                    share, line = part[m, k], mobility[6 * b + m, 6 * other : 6 * other + 6]
+                    p += share * line[0]
+                    q += share * line[1]
+                    s += share * line[2]
+                    t += share * line[3]
+                    u += share * line[4]
+                    v += share * line[5]
                 row = out[first + k, column : column + count]
                 for m in range(count):
-                    row[m] = 0.0
-                for j in range(6):
-                    for m in range(count):
-                        row[m] += w[j] * theirs[j, m]
+                    value = p * theirs[0, m] + q * theirs[1, m] + s * theirs[2, m]
+                    row[m] = value + t * theirs[3, m] + u * theirs[4, m] + v * theirs[5, m]
 
 
 @kernel
 def solve_braked(contacts, scratch):
     """Replace ``solution`` x by y of ``C^T L A y = x``; False if there is none."""
-    felt, acting, start, w = scratch.felt, scratch.acting, scratch.start, scratch.row
+    felt, acting, start = scratch.felt, scratch.acting, scratch.start
     reduced, factor, spare, x, half = scratch.reduced, scratch.factor, scratch.spare, scratch.solution, scratch.half
     columns = start[contacts.near.size - 1]
-    write_reduced(contacts, felt, acting, start, w, reduced)
+    write_reduced(contacts, felt, acting, start, False, reduced)
     for k in range(columns):
         half[k] = x[k]
-    if eliminate(reduced, columns, TOLERANCE, half):
+        for m in range(columns):
+            factor[k, m] = reduced[k, m]
+    if eliminate(factor, columns, TOLERANCE, half):
         for k in range(columns):
             x[k] = half[k]
         return True
     # Some motions no force produces: y is sought among the columns F of C^T L C = F F^T.
-    write_reduced(contacts, felt, felt, start, w, spare)
+    write_reduced(contacts, felt, felt, start, True, spare)
     rank = pivoted_cholesky(spare, columns, TOLERANCE, factor)
-    write_reduced(contacts, felt, acting, start, w, reduced)
     for i in range(columns):
         for k in range(rank):
             spare[i, k] = 0.0
