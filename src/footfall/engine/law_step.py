@@ -13,13 +13,11 @@ from footfall.engine.constraints.joint_rows import (
     joint_slope,
     set_joint_states,
 )
+from footfall.engine.constraints.row_elimination import answer_with, eliminate_rows, reduce_mobility
 from footfall.engine.constraints.shared_rows import (
     add_shared_row_forces,
-    answer_with,
     begin_shared_line,
     check_shared_rows,
-    eliminate_rows,
-    reduce_mobility,
     set_shared_states,
     shared_slope,
 )

@@ -12,7 +12,7 @@ from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engine_columns
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
-from footfall.engine.constraints.shared_rows import answer_change, hold_rows, reduce_mobility
+from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
 from footfall.engine.events.flow import EVENTS, IMPACTS
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask

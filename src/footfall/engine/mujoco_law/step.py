@@ -2,9 +2,9 @@
 
 Newton's method on MuJoCo's cost, as its own solver has it (its manual, Computation, "Newton"). Contacts and constraints
 of single joints are folded into the inertia (``soft_contacts``, ``constraints/joint_rows``), rows over several dofs are
-eliminated (``constraints/shared_rows``): with this inertia, H, the next acceleration is ``a + H^-1 g``, where the force
-``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as long as points press and slide as
-before, the first round is the last. MuJoCo's own solver is asked where rounds do not end, where bodies of the robot
+eliminated (``constraints/row_elimination``): with this inertia, H, the next acceleration is ``a + H^-1 g``, where the
+force ``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as long as points press and slide
+as before, the first round is the last. MuJoCo's own solver is asked where rounds do not end, where bodies of the robot
 touch each other with round cones, whose rows have no bounds of their own, and where there are more rows to eliminate
 than dofs to solve for.
 """
@@ -34,11 +34,10 @@ from footfall.engine.constraints.joint_rows import (
     set_joint_forces,
     set_joint_states,
 )
+from footfall.engine.constraints.row_elimination import answer_change, hold_rows
 from footfall.engine.constraints.shared_rows import (
     add_shared_row_forces,
-    answer_change,
     begin_shared_line,
-    hold_rows,
     set_shared_forces,
     set_shared_states,
     shared_slope,

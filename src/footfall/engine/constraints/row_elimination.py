@@ -1,0 +1,275 @@
+"""The forces of constraint rows over several dofs, eliminated, so that contact laws see the constrained robot.
+
+With the half-solved rows ``B = U^-T J^T`` (see :mod:`footfall.engine.mobility`) of those that hold, their forces obey
+``S f = a_ref - B^T D^-1 t`` with ``S = B^T D^-1 B + R``, t being all other forces, half-solved: contact wrenches on the
+feet are answered by ``-S^-1 G``, ``G = B^T D^-1 H``, and the mobility of the feet becomes the Schur complement
+``L - G^T S^-1 G``.
+
+Where more rows hold than there are dofs, as those of bodies that are tangled, ``N = D + B R^-1 B^T`` is smaller. With
+what rows lack of acceleration, r, and ``N y = B R^-1 r`` their forces are ``R^-1 (r - B^T y)``, and add ``D y`` to
+those that are half-solved; the mobility of the feet is ``H^T N^-1 H`` (Woodbury 1950).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.constraints.active_set import EQUALITY, HOLDS, OPEN, SLIPS_UP
+from footfall.solve.dense import cholesky, cholesky_solve
+
+
+@inlined
+def half_solve_rows(world, rows):
+    """B: every dof hands its part of a row on to its ancestors; three rows of one constraint are taken at once."""
+    n, nv, i = rows.number[0], rows.weighed.size, 0
+    while i < n:
+        x = rows.half[i]
+        for j in range(nv):
+            x[j] = rows.jacobian[i, j]
+        if i + 2 < n and rows.identity[i + 2] == rows.identity[i] and rows.kind[i + 2] == rows.kind[i]:
+            y, z = rows.half[i + 1], rows.half[i + 2]
+            for j in range(nv):
+                y[j], z[j] = rows.jacobian[i + 1, j], rows.jacobian[i + 2, j]
+            for j in range(nv - 1, -1, -1):
+                a, b, c, address = x[j], y[j], z[j], world.M_rowadr[j]
+                if a != 0.0 or b != 0.0 or c != 0.0:
+                    for e in range(address, address + world.M_rownnz[j] - 1):
+                        ancestor, share = np.uint64(world.M_colind[e]), world.qLD[e]
+                        x[ancestor] -= share * a
+                        y[ancestor] -= share * b
+                        z[ancestor] -= share * c
+            i += 3
+            continue
+        for j in range(nv - 1, -1, -1):
+            value, address = x[j], world.M_rowadr[j]
+            if value != 0.0:
+                for e in range(address, address + world.M_rownnz[j] - 1):
+                    x[np.uint64(world.M_colind[e])] -= world.qLD[e] * value
+        i += 1
+
+
+@inlined
+def along_row(world, rows, i, x):
+    """B^T D^-1 x of one row: what the half-solved force x gives it of acceleration."""
+    value = 0.0
+    half = rows.half[i]
+    for j in range(half.size):
+        value += half[j] * world.qLDiagInv[j] * x[j]
+    return value
+
+
+@inlined
+def by_dofs(rows):
+    """Whether so many rows hold that they are eliminated in as many unknowns as there are dofs."""
+    return rows.number[1] > rows.weighed.size
+
+
+@inlined
+def find_answer(world, rows, x):
+    """Replace ``residual``, what rows that hold lack of acceleration, by the forces that give it, and add them to the
+    half-solved force x.
+    """
+    n = rows.number[1]
+    if not by_dofs(rows):
+        cholesky_solve(rows.factor, n, rows.residual)
+        for a in range(n):
+            for j in range(x.size):
+                x[j] += rows.residual[a] * rows.half[rows.holding[a], j]
+        return
+    answer = rows.weighed
+    for j in range(answer.size):
+        answer[j] = 0.0
+    for a in range(n):
+        i = rows.holding[a]
+        share, half = rows.inertia[i] * rows.residual[a], rows.half[i]
+        for j in range(answer.size):
+            answer[j] += share * half[j]
+    cholesky_solve(rows.factor, answer.size, answer)
+    for a in range(n):
+        i = rows.holding[a]
+        value, half = rows.residual[a], rows.half[i]
+        for j in range(answer.size):
+            value -= half[j] * answer[j]
+        rows.residual[a] = rows.inertia[i] * value
+    for j in range(answer.size):
+        x[j] += answer[j] / world.qLDiagInv[j]
+
+
+@inlined
+def answer_with(world, rows, x):
+    """Add to the half-solved force x what rows that hold answer to it, beyond their ``force`` that is in x already."""
+    n = rows.number[1]
+    for a in range(n):
+        i = rows.holding[a]
+        residual = rows.reference[i] - along_row(world, rows, i, x) - rows.force[i] / rows.inertia[i]
+        rows.residual[a] = residual
+    find_answer(world, rows, x)
+    for a in range(n):
+        rows.force[rows.holding[a]] += rows.residual[a]
+
+
+@inlined
+def factor_dofs(world, rows):
+    """Factor N for the rows in ``holding``."""
+    nv, factor = rows.weighed.size, rows.factor
+    for j in range(nv):
+        line = factor[j]
+        for k in range(j):
+            line[k] = 0.0
+        line[j] = 1.0 / world.qLDiagInv[j]
+    for a in range(rows.number[1]):
+        i = rows.holding[a]
+        half, inertia = rows.half[i], rows.inertia[i]
+        for j in range(nv):
+            share, line = inertia * half[j], factor[j]
+            if share != 0.0:
+                for k in range(j + 1):
+                    line[k] += share * half[k]
+    cholesky(factor, nv, 0.0, factor)
+
+
+@inlined
+def factor_rows(world, rows):
+    """Factor S for the rows in ``holding``, or N."""
+    n, nv = rows.number[1], rows.weighed.size
+    if by_dofs(rows):
+        factor_dofs(world, rows)
+        return
+    for a in range(n):
+        i = rows.holding[a]
+        for j in range(nv):
+            rows.weighed[j] = rows.half[i, j] * world.qLDiagInv[j]
+        for b in range(a + 1):
+            other, value = rows.half[rows.holding[b]], 0.0
+            for j in range(nv):
+                value += rows.weighed[j] * other[j]
+            rows.factor[a, b] = value
+        rows.factor[a, a] += 1.0 / rows.inertia[i]
+    cholesky(rows.factor, n, 0.0, rows.factor)
+
+
+@cold(types.none)
+def eliminate_rows(world, rows, x):
+    """Factor S for the rows that hold, and add the forces of all rows to the half-solved force x of the robot."""
+    half_solve_rows(world, rows)
+    n = 0
+    for i in range(rows.number[0]):
+        rows.force[i] = 0.0
+        if rows.state[i] == HOLDS:
+            rows.holding[n] = i
+            n += 1
+        elif rows.state[i] != OPEN:
+            rows.force[i] = rows.loss[i] if rows.state[i] == SLIPS_UP else -rows.loss[i]
+            for j in range(x.size):
+                x[j] += rows.force[i] * rows.half[i, j]
+    rows.number[1] = n
+    factor_rows(world, rows)
+    answer_with(world, rows, x)
+
+
+@cold(types.none)
+def hold_rows(world, rows, impact):
+    """Factor S for the rows that hold; in an ``impact`` these are equalities alone."""
+    half_solve_rows(world, rows)
+    n = 0
+    for i in range(rows.number[0]):
+        if rows.kind[i] == EQUALITY or (rows.state[i] == HOLDS and not impact):
+            rows.holding[n] = i
+            n += 1
+    rows.number[1] = n
+    factor_rows(world, rows)
+
+
+@cold(types.none)
+def answer_change(world, rows, x):
+    """Add to x, a half-solved impulse or change of forces, what rows that hold answer to it."""
+    n = rows.number[1]
+    for a in range(n):
+        rows.residual[a] = -along_row(world, rows, rows.holding[a], x)
+    find_answer(world, rows, x)
+
+
+@inlined
+def write_mobility(points, contacts, half, rows):
+    """Write H^T N^-1 H."""
+    near, out, answer, factor, nv = contacts.near, contacts.mobility, rows.answer, rows.factor, rows.weighed.size
+    for j in range(nv):
+        own = answer[j]
+        for c in range(own.size):
+            own[c] = 0.0
+    for k in range(points.body.size):
+        if near[k + 1] > near[k]:
+            for i in range(points.chain_length[k]):
+                j = points.chain[k, i]
+                for c in range(6):
+                    answer[j, 6 * k + c] = half[k, j, c]
+    for j in range(nv):  # all feet at once: long loops run on vectors
+        own = answer[j]
+        for i in range(j):
+            share, other = factor[j, i], answer[i]
+            for c in range(own.size):
+                own[c] -= share * other[c]
+        for c in range(own.size):
+            own[c] *= factor[j, j]
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        for r in range(6 * k, 6 * k + 6):
+            row = out[r]
+            for c in range(6 * k + 6):
+                row[c] = 0.0
+            for j in range(nv):
+                share, other = answer[j, r], answer[j]
+                if share != 0.0:
+                    for c in range(6 * k + 6):
+                        row[c] += share * other[c]
+        for r in range(6 * k, 6 * k + 6):
+            for c in range(6 * k + 6):
+                out[c, r] = out[r, c]
+
+
+@cold(types.none)
+def reduce_mobility(world, points, contacts, half, rows):
+    """Take from the mobility of the feet what the rows that hold answer: L - G^T S^-1 G, or H^T N^-1 H."""
+    near, out, answer = contacts.near, contacts.mobility, rows.answer
+    n = rows.number[1]
+    if by_dofs(rows):
+        write_mobility(points, contacts, half, rows)
+        return
+    for k in range(points.body.size):
+        if near[k] == near[k + 1]:
+            continue
+        for a in range(n):
+            b, g = rows.half[rows.holding[a]], answer[a, 6 * k : 6 * k + 6]
+            g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for i in range(points.chain_length[k]):
+                j = np.uint64(points.chain[k, i])
+                if b[j] != 0.0:  # a loop in another leg has no part in this one
+                    weight, h = b[j] * world.qLDiagInv[j], half[k, j]
+                    g0 += weight * h[0]
+                    g1 += weight * h[1]
+                    g2 += weight * h[2]
+                    g3 += weight * h[3]
+                    g4 += weight * h[4]
+                    g5 += weight * h[5]
+            g[0], g[1], g[2], g[3], g[4], g[5] = g0, g1, g2, g3, g4, g5
+        # C^-1 G, by the rows of the factor C of S
+        for a in range(n):
+            for c in range(6 * k, 6 * k + 6):
+                value = answer[a, c]
+                for b in range(a):
+                    value -= rows.factor[a, b] * answer[b, c]
+                answer[a, c] = value * rows.factor[a, a]
+        for m in range(k + 1):
+            if near[m] == near[m + 1]:
+                continue
+            for r in range(6 * k, 6 * k + 6):
+                for c in range(6 * m, 6 * m + 6):
+                    value = 0.0
+                    for a in range(n):
+                        value += answer[a, r] * answer[a, c]
+                    out[r, c] -= value
+                    if m < k:
+                        out[c, r] = out[r, c]
