@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from plain_python import plainly
 
+from footfall.solve import exact_cone
 from footfall.solve import newton_on_cone as cone
 from footfall.solve.dense import low_rank
 from footfall.solve.effort import low_rank_cost, trial_cost
@@ -16,7 +17,10 @@ def problem(seed: int, points: int = 8, dofs: int = 7) -> Dense:
     rng = np.random.default_rng(seed)
     jacobian = rng.normal(size=(3 * points, dofs))
     free = (jacobian @ rng.normal(size=dofs)).reshape(points, 3)
-    scratch, integers = np.zeros(cone.cone_floats(points)), np.zeros(cone.cone_integers(points), dtype=np.int64)
+    scratch, integers = (
+        np.zeros(exact_cone.cone_floats(points)),
+        np.zeros(exact_cone.cone_integers(points), dtype=np.int64),
+    )
     friction = rng.uniform(0.2, 1.0, points)
     return Dense(jacobian @ jacobian.T, free, np.zeros(points), friction, np.zeros((points, 3)), scratch, integers)
 
@@ -75,7 +79,7 @@ def test_a_step_in_few_unknowns_solves_newtons_equations(seed, dofs, eager, soft
 def test_problems_of_more_points_than_motions_are_solved():
     for seed in range(20):
         dense = problem(seed, points=20, dofs=9)
-        found, _, _ = cone.solve_cone(dense, False, 0.0, np.inf)
+        found, *_ = exact_cone.solve_cone(dense, False, False, 0.0, np.inf)
         u = dense.free + (dense.matrix @ dense.impulse.ravel()).reshape(-1, 3)
         normal, size = dense.impulse[:, 2], np.abs(dense.impulse).max()
         assert found
@@ -98,7 +102,7 @@ def test_every_length_of_a_step_that_is_tried_is_counted(dofs, monkeypatch):
         dense = problem(seed, dofs=dofs)
         dense.impulse[:] = np.random.default_rng(seed).normal(size=dense.impulse.shape)
         calls.clear()
-        _, steps, cost = newton(dense, cone.EAGER, 1e-6, cone.SOFT_STEPS, np.inf)
+        _, steps, cost = newton(dense, cone.factor_matrix(dense), cone.EAGER, 1e-6, cone.SOFT_STEPS, np.inf)
         searched = len(calls) - 3  # at the start, at the end, and of the problem that is not softened
         n = dense.impulse.size
         assert searched >= steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
+from footfall.engine.clearance import SOUGHT
 from footfall.engine.constraints.active_set import ENOUGH, EXACT, FEW, HALVINGS, LAST_ROUND, ROUNDS, SOME, STALLED
 from footfall.engine.constraints.joint_rows import (
     add_joint_row_forces,
@@ -34,7 +35,7 @@ from footfall.engine.mujoco_law.step import native_step
 from footfall.engine.other_bodies.near import all_point_forces, release_all
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
-from footfall.solve.effort import EFFORT, bodies_near, for_bodies, round_cost
+from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost, time_step_cost
 
 
 @inlined
@@ -208,6 +209,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):
             return status if shared.number[2] == 0 else 1
         contacts.effort[0] -= round_cost(world.qvel.size, contacts.number[0], bodies)
+        contacts.effort[0] -= rows_cost(world.qvel.size, shared.number[0], bodies)
         if asked and status == 0:
             found = True
             keep_solved(points, contacts, scratch)
@@ -232,6 +234,13 @@ def foot_step(world, points, contacts, law, scratch, signals, values, dt):
 
 
 @inlined
+def cost_to_make(world, conditions):
+    """What it has cost to make the constraint rows there are."""
+    rows, sought = conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
+    return made_cost(world.qvel.size, rows, world.ncon[0] if rows > 0 else 0, sought)
+
+
+@inlined
 def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, constrained):
     """The law's forces and ``qacc``, from ``qfrc_smooth``. Gives the law's status."""
     plan = conditions.plan
@@ -248,5 +257,6 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
             velocities(world.cvel, world.subtree_com, points, contacts)
             all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
-    effort = EFFORT * for_bodies(contacts)
+    rows = conditions.constraints.shared.number[0]
+    effort = time_step_cost(world.qvel.size, cost_to_make(world, conditions), rows, bodies_near(contacts))
     return max(status, constrained_step(world, points, contacts, scratch, conditions, laws, effort))

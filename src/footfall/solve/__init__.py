@@ -8,12 +8,14 @@ problems, given by their Delassus matrix, are solved on Coulomb's exact cone by 
 Which file does what:
 
 - the contact problem of a law: ``contact_problem`` asks first ``contact_guess``, which guesses what each point does and
-  mends the guess, then ``contact_search``, which looks for the few points that carry a foot and solves theirs;
-  ``problem`` holds what they share, ``effort`` what they may cost; ``faceted`` is the same on a cone with facets
+  mends the guess, then ``contact_search``, which looks for the few points that carry a foot (``chosen_points``) and
+  solves theirs; ``problem`` holds what they share, ``effort`` what they may cost; ``faceted`` is the same on a cone
+  with facets
 - forces of least norm, which a guess takes: ``minimum_norm``, for feet that stand ``steady_feet`` and ``bound_feet``,
   with friction at its limit ``friction_limits``; ``rigid_motion`` makes what is asked of points possible for their feet
-- problems with their Delassus matrix written out (``delassus``): ``gauss_seidel``, ``newton_on_cone``, and
-  ``many_points`` for hundreds; ``pyramid`` makes them linear, ``lemke_pivoting`` and ``newton_on_lcp`` solve those
+- problems with their Delassus matrix written out (``delassus``): ``gauss_seidel``; ``exact_cone``, which asks
+  ``newton_on_cone`` and then ``interior_point``; and ``many_points`` for hundreds; ``pyramid`` makes them linear,
+  ``lemke_pivoting`` and ``newton_on_lcp`` solve those
 - for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which answer with what is in ``solution``
 - constraint selection: ``selection/``; worlds on a GPU: ``together/``, and ``contact_lean``, which leaves it to that
 - ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``,

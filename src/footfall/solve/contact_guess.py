@@ -12,12 +12,13 @@ from footfall.compiled import inlined, kernel, separate
 from footfall.solve.bound_feet import AS_TOLD, NOT_FOUND, spread_over_held_feet
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 from footfall.solve.delassus import ANY
+from footfall.solve.effort import guess_cost
 from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.problem import FORCE, MISSED, NO_MORE, TURNED, problem_type
 from footfall.solve.steady_feet import resultant
 
 #: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
-GUESSES, GUESSING = 8, 0.3
+GUESSES, GUESSING = 8, 0.15
 #: Share of the largest force that may still change.
 TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
@@ -102,10 +103,12 @@ def end_motions(problem, force):
         if contacts.near[b + 1] == contacts.near[b]:
             continue
         for k in range(6):
-            value = 0.0
-            for c in range(6 * feet):
-                if wrench[c] != 0.0:
-                    value += contacts.mobility[6 * b + k, c] * wrench[c]
+            value, row = 0.0, contacts.mobility[6 * b + k]
+            for other in range(feet):
+                if contacts.near[other + 1] > contacts.near[other]:
+                    theirs, pull = row[6 * other : 6 * other + 6], wrench[6 * other : 6 * other + 6]
+                    for c in range(6):
+                        value += theirs[c] * pull[c]
             moved[k] = value
         for i in range(contacts.near[b], contacts.near[b + 1]):
             p = contacts.points[i]
@@ -280,8 +283,12 @@ def guessing_signature() -> Any:
 
 @separate(guessing_signature)
 def solve_by_guessing(problem, most):
-    """Forces (world frame) for a guess that holds: whether one was found, and how many were tried."""
+    """Forces (world frame) for a guess that holds: whether one was found, and how many were tried.
+
+    Each takes its cost off the step's effort.
+    """
     for count in range(1, most + 1):
+        problem.contacts.effort[0] -= guess_cost(problem)
         if not spread_with_friction(problem):
             return False, count
         add_friction(problem)

@@ -88,15 +88,14 @@ def solve_from_guess(problem):
     keep_forces(problem)  # the last ones, for Newton to begin with
     missing_accelerations(problem)
     iterations, found = 0, False
-    if not guesses_missed(problem):
+    if guesses_missed(problem) == 0.0:
         iterations = 1
         found = all_held(problem) and hold_all(problem)
         if not found:
-            cost = guess_cost(problem)
             known = contacts.number[1] > 0 and problem.chosen[0] != NO_MORE  # Newton begins with points that do
-            most = affordable(GUESSING * contacts.effort[0], cost, FEW_GUESSES if known else GUESSES)
-            found, iterations = solve_by_guessing(problem, max(1, most))
-            contacts.effort[0] -= cost * iterations
+            most = FEW_GUESSES if known else GUESSES
+            most = affordable(GUESSING * contacts.effort[0], guess_cost(problem), most)
+            found, iterations = solve_by_guessing(problem, most if known else max(1, most))
         to_contact_frames(contacts, problem.force)
     if not found:
         found, more = solve_by_few(problem)

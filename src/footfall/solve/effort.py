@@ -1,28 +1,27 @@
 """What solving may cost in one step: a bound counted in operations, so that it is the same on every machine.
 
-The unit is about a nanosecond on a desktop core. A step begins with ``EFFORT``; every guess, Newton step, pivot, sweep
-and round takes its cost off ``contacts.effort[0]``, and what is not solved when that is used up is called unsolved.
+The unit is about a nanosecond on one core of a server (Neoverse N1), where each kind of work was timed over small and
+large problems: most take 0.8 to 1.2 of it. A step begins with ``EFFORT``; every guess, step, pivot, sweep and round
+takes its cost off ``contacts.effort[0]``, and what is not solved when that is used up is called unsolved.
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.solve.contacts import SLIDE
+from footfall.solve.contacts import SLIDE, STICK
 
 #: What solving may cost in one step.
-EFFORT = 1.6e6
-#: Bodies on the ground that this is for. Of more of them it is more by the square, so that a heap is solved at all.
-USUAL_BODIES = 8.0
+EFFORT = 1.3e6
 #: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
 #: millisecond, of which it has one at least; of large robots so many evaluations.
-PERIOD, EVALUATIONS = 1.7e6, 40.0
+PERIOD, EVALUATIONS = 1.6e6, 40.0
 #: What of this is kept for the time step that may follow instead: so much times the square of the bodies near the
-#: ground, up to a bound. In random states 49 of 50 such steps cost less.
-OF_BODIES, MOST_KEPT = 5e4, 1.2e6
+#: ground, up to a bound, and as much as one evaluation.
+OF_BODIES, MOST_KEPT = 5e4, 1.25e6
 #: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
 PLAIN = 30.0
 #: What it costs to find the distance of a place from a plane, from another ground, and from a function of a user's.
-FLAT, UNEVEN, OF_A_FUNCTION = 300.0, 500.0, 800.0
+FLAT, UNEVEN, OF_A_FUNCTION = 220.0, 500.0, 800.0
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
@@ -38,20 +37,20 @@ def bodies_near(contacts):
 
 
 @inlined
-def for_bodies(contacts):
-    """How many times the effort of a step may be had, by the bodies that are near the ground."""
-    return max(1.0, (bodies_near(contacts) / USUAL_BODIES) ** 2)
-
-
-@inlined
 def guess_cost(problem):
-    """What a guess costs of what every near point does, and more where some are braked by friction."""
-    contacts, braked = problem.contacts, False
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        braked = braked or (problem.kind[p] == SLIDE and contacts.dynamic_friction[p] > 0.0)
-    n = 6.0 * bodies_near(contacts)
-    return 120.0 * contacts.number[0] + 100.0 * n + 6.0 * n * n + (0.6 if braked else 0.2) * n * n * n
+    """What a guess costs of what every near point does, and more where some are braked by friction.
+
+    A foot costs by the motions that its points feel: of one that is held three, of one that slides one, six at most.
+    """
+    contacts, braked, n = problem.contacts, False, 0
+    for b in range(contacts.near.size - 1):
+        felt = 0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            felt += 3 if problem.kind[p] == STICK else 1 if problem.kind[p] == SLIDE else 0
+            braked = braked or (problem.kind[p] == SLIDE and contacts.dynamic_friction[p] > 0.0)
+        n += min(6, felt)
+    return 200.0 * contacts.number[0] + n * (100.0 + n * (8.0 + (0.45 if braked else 0.3) * n))
 
 
 @inlined
@@ -61,21 +60,39 @@ def newton_cost(n):
 
 
 @inlined
+def dense_cost(points, bodies):
+    """What it costs to write out the problem of some points."""
+    return points * (40.0 * points + 50.0 * bodies)
+
+
+@inlined
+def factor_cost(n, rank):
+    """What it costs to factor the matrix of n forces in as many columns as it has rank."""
+    return 200.0 + n * rank * (4.4 + 0.13 * rank)
+
+
+@inlined
 def low_rank_cost(n, rank):
     """What a step of Newton on n forces costs in as many unknowns as the matrix has rank, beside trials."""
-    return 200.0 + 12.0 * n + 0.12 * n * rank * rank + 0.15 * rank * rank * rank
+    return 400.0 + n * rank * (3.2 + 0.16 * rank) + rank * rank * (3.6 + 0.12 * rank)
+
+
+@inlined
+def interior_cost(n, rank):
+    """What a step inside the cone costs."""
+    return low_rank_cost(n, rank) + trial_cost(n) + n * (45.0 + 0.9 * rank)
 
 
 @inlined
 def trial_cost(n):
     """What it costs to try such a step."""
-    return 15.0 * n + 0.3 * n * n
+    return 180.0 + 6.5 * n + 0.25 * n * n
 
 
 @inlined
 def short_trial_cost(n):
     """What it costs to try a shorter one."""
-    return 15.0 * n
+    return 150.0 + 2.3 * n
 
 
 @inlined
@@ -93,14 +110,14 @@ def state_cost(slides, agreed):
 @inlined
 def sweep_cost(points, bodies):
     """What a sweep of Gauss-Seidel over so many points costs."""
-    return points * (300.0 + 20.0 * bodies)
+    return points * (160.0 + 10.0 * bodies)
 
 
 @inlined
 def round_cost(dofs, points, bodies):
     """What a round costs in which a law is asked and constraint rows are checked, beside what the law itself counts."""
     n = 6.0 * bodies
-    return 1000.0 + 50.0 * dofs + 30.0 * points + 0.1 * n * n * n
+    return 1000.0 + 110.0 * dofs + 30.0 * points + 0.1 * n * n * n
 
 
 @inlined
@@ -112,7 +129,17 @@ def look_cost(dofs, places, price):
 @inlined
 def rows_cost(dofs, rows, bodies):
     """What it costs to eliminate so many constraint rows, of which half hold, from the motion of bodies in contact."""
-    return rows * (100.0 + 18.0 * dofs + rows * (20.0 + 0.4 * dofs + bodies))
+    if rows > 2.0 * dofs:
+        return rows * (80.0 + 14.0 * dofs) + dofs * dofs * (0.2 * rows + 4.0 * bodies)
+    return rows * (80.0 + 14.0 * dofs + rows * (16.0 + 0.3 * dofs + bodies))
+
+
+@inlined
+def made_cost(dofs, rows, touching, sought):
+    """What it costs MuJoCo to make so many constraint rows of bodies that touch at so many places; ``sought``: 1 if it
+    was asked which bodies do.
+    """
+    return 300.0 * rows + 3000.0 * touching + 800.0 * dofs * sought
 
 
 @inlined
@@ -125,10 +152,9 @@ def impact_cost(dofs, rows, bodies):
 
 
 @inlined
-def evaluation_cost(dofs, rows, sought, bodies, places, price):
-    """What an evaluation costs, beside what the law counts; ``sought``: 1 if MuJoCo was asked which bodies touch."""
-    made = 300.0 * rows + 800.0 * dofs * sought
-    return 190.0 * dofs + look_cost(dofs, places, price) + impact_cost(dofs, rows, bodies) + made
+def evaluation_cost(dofs, made, rows, bodies, places, price):
+    """What an evaluation costs, beside what the law counts, whose constraint rows cost ``made`` to make."""
+    return made + 190.0 * dofs + look_cost(dofs, places, price) + impact_cost(dofs, rows, bodies)
 
 
 @inlined
@@ -137,7 +163,7 @@ def period_cost(dofs, dt, instead):
 
     Where the last one was a time step instead, this may be one, too, and has less by what that cost.
     """
-    evaluation = evaluation_cost(dofs, 0.0, 0, 0.0, 0.0, 0.0)
+    evaluation = evaluation_cost(dofs, 0.0, 0.0, 0.0, 0.0, 0.0)
     most = max(PERIOD, EVALUATIONS * evaluation) * max(1.0, 1e3 * dt)
     return max(most - instead, min(most, PLAIN * evaluation))
 
@@ -146,6 +172,12 @@ def period_cost(dofs, dt, instead):
 def kept_for_time_step(contacts):
     """What a period keeps of that for the time step that may follow instead; ``contacts`` are all that are near."""
     return min(MOST_KEPT, OF_BODIES * bodies_near(contacts) ** 2)
+
+
+@inlined
+def time_step_cost(dofs, made, rows, bodies):
+    """What solving may cost in a time step whose robot has so many constraint rows, which cost ``made`` to make."""
+    return max(0.5 * EFFORT, EFFORT - made - rows_cost(dofs, rows, bodies))
 
 
 @inlined

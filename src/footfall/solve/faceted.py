@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from footfall.compiled import inlined, kernel, separate
+from footfall.solve.chosen_points import choose_few, join, mark_end
 from footfall.solve.contact_guess import (
     MODE,
     all_held,
@@ -16,9 +17,6 @@ from footfall.solve.contact_guess import (
 from footfall.solve.contact_problem import conclude, solver_signature
 from footfall.solve.contact_search import (
     JOININGS,
-    choose_few,
-    join,
-    mark_end,
     move,
     slowest_motion,
     solve_by_few,
@@ -57,7 +55,7 @@ def solve_by_pivoting(problem, facets):
     The problem is that of a few points, to which join those that go in; see :mod:`footfall.solve.contact_search`.
     """
     contacts = problem.contacts
-    count, slack = choose_few(problem), problem.still + slowest_motion(problem)
+    count, slack = choose_few(problem, False), problem.still + slowest_motion(problem)
     left = PIVOTING * contacts.effort[0]
     kept, status, iterations = contacts.effort[0] - left, SOLVED, 0
     for _ in range(JOININGS):

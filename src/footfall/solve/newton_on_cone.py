@@ -1,4 +1,4 @@
-"""Semismooth Newton on the exact Coulomb cone, from near, from a softened problem, and from the solution on a pyramid.
+"""Semismooth Newton on the exact Coulomb cone, from near and from a softened problem.
 
 With ``a = z - r (u - target n)`` and a positive r for each point, impulses z solve the contact problem exactly where
 
@@ -11,8 +11,8 @@ rounding lets them not.
 
 What stalls is then softened: ``u`` is given an addition ``soft (z - c) / ease``, with the last impulses for c, which
 fades as they settle (Rockafellar's proximal point method 1976), and a large r. Softened problems lead to a solution,
-to rounding or to within a millionth, from nearly every state of a robot. Where they do not, the solution with a few
-facets, which Lemke finds, is a better start.
+to rounding or to within a millionth, from nearly every state of a robot; what is done where they do not is in
+:mod:`footfall.solve.exact_cone`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,9 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 from footfall.solve.contacts import coulomb
 from footfall.solve.dense import copy, eliminate, low_rank
-from footfall.solve.effort import affordable, low_rank_cost, pivot_cost, short_trial_cost, trial_cost
-from footfall.solve.lemke_pivoting import LIMIT, pivot_limit
-from footfall.solve.newton_on_lcp import SHARE, STEPS, largest
-from footfall.solve.problem import Dense
-from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyramid
+from footfall.solve.effort import affordable, low_rank_cost, short_trial_cost, trial_cost
+from footfall.solve.newton_on_lcp import SHARE, largest
 
-#: Directions of friction of the pyramids, each tried if the one before was too rough.
-FACETS = (5, 8, 12)
 #: Softness of one problem after the other, the factor of r that goes with it, and the steps each may take.
 SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
 #: Number of the softness that impulses which are nearly right begin with.
@@ -52,20 +47,10 @@ TOLERANCE, ACCEPTED = 1e-13, 1e-10
 NO_RANK, FLOOR = 1e-13, 1e-8
 
 
-def cone_floats(points: int) -> int:
-    """Floats of scratch space that :func:`solve_cone` needs: the best impulses stay while Lemke pivots."""
-    return 3 * points + max(newton_floats(points), pyramid_floats(points, FACETS[-1]))
-
-
 def newton_floats(points: int) -> int:
     """Floats of scratch space that :func:`cone_newton` and the best impulses need."""
     n = 3 * points
-    return n * (2 * n + 10)
-
-
-def cone_integers(points: int) -> int:
-    """Integers of scratch space that :func:`solve_cone` needs."""
-    return pyramid_integers(points, FACETS[-1])
+    return n * (2 * n + 12)
 
 
 @inlined
@@ -110,6 +95,8 @@ class ConeScratch(NamedTuple):
     ease: np.ndarray  # (3n,), first n
     centre: np.ndarray  # (3n,)
     right: np.ndarray  # (3n,)
+    x: np.ndarray  # (3n,) impulses inside the cone, which stay while Newton takes steps
+    y: np.ndarray  # (3n,) motions there
 
 
 @inlined
@@ -117,7 +104,7 @@ def cone_scratch(dense):
     """The scratch of a dense problem by name."""
     n, rest = 3 * dense.friction.size, dense.rest
     last = n + 2 * n * n
-    vectors = rest[last : last + 9 * n].reshape((9, n))
+    vectors = rest[last : last + 11 * n].reshape((11, n))
     return ConeScratch(
         rest[:n],
         rest[n : n + n * n].reshape((n, n)),
@@ -131,6 +118,8 @@ def cone_scratch(dense):
         vectors[6],
         vectors[7],
         vectors[8],
+        vectors[9],
+        vectors[10],
     )
 
 
@@ -232,10 +221,18 @@ def low_rank_step(dense, newton, z, rank, space, step):
 
 
 @kernel
-def cone_newton(dense, eager, soft, limit, budget):
+def factor_matrix(dense):
+    """Factor W for :func:`cone_newton`: its rank."""
+    scratch = cone_scratch(dense)
+    n = 3 * dense.friction.size
+    return low_rank(dense.matrix, n, NO_RANK, n, scratch.factor, scratch.about)
+
+
+@kernel
+def cone_newton(dense, rank, eager, soft, limit, budget):
     """Improve the impulses in place, in ``limit`` steps and within ``budget``, softened about what they are: by how
     much, of the largest impulse that would stop a point alone, they miss the equations of the problem itself, the steps
-    taken, and what they cost.
+    taken, and what they cost. W is factored already.
     """
     w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
     points, scratch = dense.friction.size, cone_scratch(dense)
@@ -254,9 +251,7 @@ def cone_newton(dense, eager, soft, limit, budget):
     newton = Newton(size, eager, soft, ease, centre, u, phi)
     merit = values(dense, newton, z)
     error, steps = largest(phi), 0
-    space, rank = LowRank(scratch.factor, scratch.gram, scratch.about, trial, scratch.right), n
-    if error > TOLERANCE and limit > 0:
-        rank = low_rank(w, n, NO_RANK, n, scratch.factor, scratch.about)
+    space = LowRank(scratch.factor, scratch.gram, scratch.about, trial, scratch.right)
     cost, trials = low_rank_cost(n, rank) + trial_cost(n), 0
     limit = affordable(budget, cost, limit)
     began, after, tolerance = scratch.about, scratch.right, max(TOLERANCE, ROUGH * soft)
@@ -292,23 +287,23 @@ def cone_newton(dense, eager, soft, limit, budget):
     if soft > 0.0 or eager != 1.0:
         values(dense, Newton(size, 1.0, 0.0, ease, centre, u, phi), trial)
         error = largest(phi)
-    return error, steps, cost * (steps + 1) + short_trial_cost(n) * trials
+    return error, steps, cost * steps + 3.0 * trial_cost(n) + short_trial_cost(n) * trials
 
 
 @kernel
-def soften(dense, enough, budget, first, missed):
+def soften(dense, rank, enough, budget, first, missed):
     """Newton on one softened problem after the other from number ``first`` on, in place: by how much the best of the
-    impulses miss the equations of the problem itself, the steps taken, and what is left of the budget. Impulses that
+    impulses miss the equations of the problem itself, the steps taken, and what they cost. Impulses that
     miss by less than ``enough`` are improved while that is easy. If those to begin with miss by ``missed``, and not by
     any, the first problem must lead nearer and none may stall, or they are no good.
     """
     impulse, n, best = dense.impulse, 3 * dense.friction.size, cone_scratch(dense).best
-    lowest, steps, left = math.inf, 0, budget
+    lowest, steps, spent = math.inf, 0, 0.0
     k, nearest, hardest, stalls, again = first, first, len(SOFT) - 1, 0, False
-    while left > 0.0:
-        error, more, cost = cone_newton(dense, EAGER, SOFT[k], SOFT_STEPS, left)
+    while spent < budget:
+        error, more, cost = cone_newton(dense, rank, EAGER, SOFT[k], SOFT_STEPS, budget - spent)
         steps += more
-        left -= cost
+        spent += cost
         easy, lower = error < 0.1 * lowest, error < (LOWER_AGAIN if again else LOWER) * lowest
         if error < lowest:
             lowest, nearest = error, k
@@ -326,7 +321,7 @@ def soften(dense, enough, budget, first, missed):
             break
     if lowest < math.inf:
         put_back(dense, best)
-    return lowest, steps, left
+    return lowest, steps, spent
 
 
 @inlined
@@ -334,43 +329,3 @@ def put_back(dense, best):
     """Let the impulses be the best ones (3n,)."""
     for i in range(best.size):
         dense.impulse[i // 3, i % 3] = best[i]
-
-
-@kernel
-def solve_cone(dense, warm, enough, budget):
-    """Make the impulses solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
-    impulse that would stop a point alone, the steps and pivots, and what is left of ``budget``, in the units of
-    :mod:`footfall.solve.effort`. If ``warm``, what stalls is softened about the impulses that are given, too.
-
-    Scratch has ``cone_floats`` numbers and ``cone_integers`` integers.
-    """
-    n, left = 3 * dense.friction.size, budget
-    error, iterations, cost = cone_newton(dense, 1.0, 0.0, NEAR, left)
-    left -= cost
-    if error > ACCEPTED and warm:
-        error, steps, left = soften(dense, enough, left, WARM, error)
-        iterations += steps
-    if error > max(enough if warm else 0.0, ACCEPTED):
-        for i in range(n):
-            dense.impulse[i // 3, i % 3] = 0.0
-        error, steps, left = soften(dense, enough, left, 0, math.inf)
-        iterations += steps
-    best = cone_scratch(dense).best  # Lemke leaves it alone
-    rest = Dense(dense.matrix, dense.free, dense.target, dense.friction, dense.impulse, dense.rest[n:], dense.integers)
-    for facets in FACETS:
-        size = dense.friction.size * (facets + 2)
-        pivot = pivot_cost(size)
-        if error <= max(enough, ACCEPTED) or left < pivot * size:  # it takes about as many pivots as unknowns
-            break
-        ended, pivots = solve_pyramid(rest, facets, affordable(left, pivot, pivot_limit(size)))
-        left -= pivot * pivots
-        if ended == LIMIT:
-            put_back(dense, best)
-            break
-        error, steps, cost = cone_newton(dense, 1.0, 0.0, STEPS, left)
-        left -= cost
-        iterations += pivots + steps
-        if error > max(enough, ACCEPTED):
-            error, steps, left = soften(dense, enough, left, 0, math.inf)
-            iterations += steps
-    return error <= max(enough, ACCEPTED), iterations, left

@@ -20,9 +20,9 @@ from footfall.solve.contact_problem import contact_scratch, solve_from_guess
 from footfall.solve.contact_search import move, read_kinds
 from footfall.solve.contacts import Contacts
 from footfall.solve.effort import UNBOUNDED
+from footfall.solve.exact_cone import cone_floats, cone_integers, solve_cone
 from footfall.solve.lcp import lemke
 from footfall.solve.many_points import MANY, solve_many, sweep_to
-from footfall.solve.newton_on_cone import cone_floats, cone_integers, solve_cone
 from footfall.solve.problem import Dense, begin_problem
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
@@ -229,7 +229,7 @@ def newton_impulse(given: ContactProblem) -> tuple[np.ndarray, int, int]:
         return impulse, 0 if found else 2, iterations
     floats, integers = np.zeros(cone_floats(points)), np.zeros(cone_integers(points), dtype=np.int64)
     own = Dense(given.W, given.free, given.target, given.friction, impulse, floats, integers)
-    found, iterations, _ = solve_cone(own, False, 0.0, math.inf)
+    found, iterations, _, _ = solve_cone(own, False, False, 0.0, math.inf)
     return impulse, 0 if found else 2, iterations
 
 

@@ -20,7 +20,6 @@ from footfall.engine.mobility import add_half_solved_forces, finish_solve, gathe
 from footfall.engine.other_bodies.near import live, release_all
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
-from footfall.solve.effort import for_bodies
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import spread
 
@@ -210,15 +209,14 @@ def add_impulses(points, contacts, total):
 def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
     """An impact of all points that touch, at the present position. Gives the law's status.
 
-    It may cost ``contacts.effort[0]``, and more of many bodies, by which that is multiplied. Accelerations, which count
-    with a ``dt`` that is not zero, are those of the last evaluation.
+    It may cost ``contacts.effort[0]``. Accelerations, which count with a ``dt`` that is not zero, are those of the last
+    evaluation.
     """
     for p in range(live(points)):
         if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
             flow.touching[p] = 1
         flow.arriving[p] = 0
     show_touching(points, contacts, flow.touching)
-    contacts.effort[0] *= for_bodies(contacts)
     prepare(world, points, contacts, scratch, constraints)
     struck = dt > 0.0
     for i in range(contacts.number[0]):

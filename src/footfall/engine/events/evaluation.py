@@ -5,24 +5,21 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.clearance import SOUGHT
 from footfall.engine.constraints.joint_rows import fold_joint_rows
 from footfall.engine.events.contact_set import measure_turning, show_near, show_touching, strike
 from footfall.engine.events.flow import KEPT, SOFT, UNSOLVED
 from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
-from footfall.engine.law_step import constrained_step
+from footfall.engine.law_step import constrained_step, cost_to_make
 from footfall.engine.other_bodies.near import places
 from footfall.engine.stages import add_damping, add_inertia, add_servo_damping, factor_inertia
 from footfall.engine.step import DONE, runaway, sense_and_act
 from footfall.engine.tape import STATUS
-from footfall.solve.effort import EFFORT, bodies_near, evaluation_cost, for_bodies, impact_cost, kept_for_time_step
+from footfall.solve.effort import bodies_near, evaluation_cost, impact_cost, kept_for_time_step, time_step_cost
 
 #: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
 SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
-#: What solving costs a period, of what it counts: problems of a few points take longer than theirs by some half.
-SOLVING = 1.5
 
 
 @cold(types.int64, soon=True)
@@ -48,7 +45,8 @@ def forces_now(loop, flow, step, stage, act, left):
     if flow.tally[SOFT] == 1:
         laws = loop.laws.in_steps
         show_near(points, contacts, flow.margin)
-        effort = EFFORT
+        rows = conditions.constraints.shared.number[0]
+        effort = time_step_cost(world.qvel.size, cost_to_make(world, conditions), rows, bodies_near(contacts))
         add_damping(world, conditions.plan.dt)
         add_servo_damping(world, conditions.plan.dt)
     else:
@@ -61,7 +59,6 @@ def forces_now(loop, flow, step, stage, act, left):
                 fold_joint_rows(joints)
         add_inertia(world, flow.added)
     factor_inertia(world, joints)
-    effort *= for_bodies(contacts)
     outcome[STATUS] = find_forces(world, points, contacts, scratch, conditions, laws, effort)
     if stage > 0 and stage != STAGES:
         release_friction(joints)
@@ -72,7 +69,7 @@ def forces_now(loop, flow, step, stage, act, left):
 def jump_cost(loop):
     """What an impact costs a period beside solving it; as much as leading points back to the ground."""
     contacts, nv, rows = loop.contacts, loop.world.qvel.size, loop.conditions.constraints.shared.number[0]
-    return impact_cost(nv, rows, bodies_near(contacts)) / for_bodies(contacts)
+    return impact_cost(nv, rows, bodies_near(contacts))
 
 
 @inlined
@@ -82,15 +79,14 @@ def collide(loop, flow, flash, left):
     contacts.effort[0] = SHARE_OF_IMPACT * left
     constraints = loop.conditions.constraints
     flow.tally[UNSOLVED] |= strike(loop.world, loop.points, contacts, loop.scratch, constraints, flow, loop.laws, flash)
-    left -= SOLVING * (SHARE_OF_IMPACT * left - contacts.effort[0] / for_bodies(contacts))
-    return left - jump_cost(loop)
+    return left - (SHARE_OF_IMPACT * left - contacts.effort[0]) - jump_cost(loop)
 
 
 @inlined
 def pay(loop, flow, left):
-    """What is ``left`` after an evaluation, and what it cost without solving."""
+    """What is ``left`` after an evaluation, and what it cost without solving: a time step instead costs it again."""
     contacts, conditions, nv = loop.contacts, loop.conditions, loop.world.qvel.size
-    rows, sought = conditions.constraints.shared.number[0], conditions.clearance.looks[SOUGHT]
-    cost = evaluation_cost(nv, rows, sought, bodies_near(contacts), places(loop.points), flow.price)
-    cost /= for_bodies(contacts)
-    return left - (SOLVING * (SHARE * left - contacts.effort[0] / for_bodies(contacts)) + cost), cost
+    made, rows = cost_to_make(loop.world, conditions), conditions.constraints.shared.number[0]
+    cost = evaluation_cost(nv, made, rows, bodies_near(contacts), places(loop.points), flow.price)
+    flow.clock[KEPT] += cost if flow.tally[SOFT] == 0 else 0.0
+    return left - (SHARE * left - contacts.effort[0]) - cost, cost

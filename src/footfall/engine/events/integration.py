@@ -75,7 +75,7 @@ from footfall.engine.other_bodies.samples import begin_sample_of_all
 from footfall.engine.recovery import mark_return, pthread_getspecific, pthread_setspecific
 from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
-from footfall.solve.effort import EFFORT, for_bodies, period_cost
+from footfall.solve.effort import EFFORT, period_cost
 
 #: Error of a step, over what is allowed, from which on it has passed what made those before inaccurate.
 PASSED = 0.01
@@ -256,7 +256,7 @@ def take_period(loop, flow, step):
         fresh = False
         if flow.tally[SOFT] == 1:
             flow.tally[UNSOLVED] = status
-            flow.clock[INSTEAD] = EFFORT - contacts.effort[0] / for_bodies(contacts)
+            flow.clock[INSTEAD] = EFFORT - contacts.effort[0]
             take_time_step(world, points, contacts, flow, dt)
             break
         if stage == 0:  # after an event or a change of controls

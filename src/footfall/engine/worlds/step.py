@@ -30,7 +30,7 @@ from footfall.engine.tape import CONCERNED, END, SAMPLES, STATUS, STEP, hold_for
 from footfall.engine.worlds.arrays import FALLEN
 from footfall.engine.worlds.joints import constrained_step, factor_with_rows, half_solved_push, joint_rows_agree
 from footfall.engine.worlds.tally import show_forces, tally_contacts, tally_energy
-from footfall.solve.effort import EFFORT, for_bodies
+from footfall.solve.effort import EFFORT
 
 
 class Plan(NamedTuple):
@@ -107,7 +107,7 @@ def begin_operator(one):
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     near = contacts.number[0] > 0
     release_all(points, contacts)
-    contacts.effort[0] = EFFORT * for_bodies(contacts)
+    contacts.effort[0] = EFFORT
     contacts.number[1] = 0
     if near:
         velocities(world.cvel, world.subtree_com, points, contacts)

@@ -18,7 +18,7 @@ from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VE
 #: Places in the queue. A search that fills it has failed, and says so.
 PLACES = 512
 #: Share of the step's effort that a search may take; the rest is for the points one by one.
-SEARCHING = 0.3
+SEARCHING = 0.2
 #: Ideas for each foot.
 IDEAS = 4
 

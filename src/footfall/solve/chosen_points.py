@@ -1,0 +1,111 @@
+"""Which points of a contact problem carry the feet: those that are chosen first, and those that join them."""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined, kernel
+from footfall.solve.delassus import ANY
+from footfall.solve.problem import MOST, NO_MORE
+
+#: Points that are chosen of one foot at the beginning, and bodies up to which they are; of more of them it is one each,
+#: since few of their points carry a heap, and those that are missing join.
+OF_A_FOOT, FEW_BODIES = 4, 3
+
+
+@inlined
+def is_chosen(chosen, count, p):
+    for i in range(count):
+        if chosen[i] == p:
+            return True
+    return False
+
+
+@inlined
+def farthest(problem, b, first, count):
+    """The point of a foot that the ground may have to stop and that is farthest from those chosen of it; -1 if all are
+    chosen, or lie at the same places.
+    """
+    contacts, target, chosen = problem.contacts, problem.target, problem.chosen
+    best, distance = -1, 0.0
+    for i in range(contacts.near[b], contacts.near[b + 1]):
+        p = contacts.points[i]
+        if target[p] == ANY:
+            continue
+        nearest = 1e300
+        for j in range(first, count):
+            r, q = contacts.arm[p], contacts.arm[chosen[j]]
+            nearest = min(nearest, (r[0] - q[0]) ** 2 + (r[1] - q[1]) ** 2 + (r[2] - q[2]) ** 2)
+        if nearest > distance:
+            best, distance = p, nearest
+    return best
+
+
+@kernel
+def choose_few(problem, hard):
+    """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many.
+
+    Where the law is asked again in the same step, those that carried the feet under its last answer are; if the last
+    step was ``hard``, those that carried them then.
+    """
+    contacts, free, target = problem.contacts, problem.free, problem.target
+    count, bodies = 0, 0
+    while contacts.number[1] > 0 and count < MOST and problem.chosen[count] != NO_MORE:
+        count += 1
+    if count > 0:
+        return count
+    if hard:
+        for i in range(contacts.number[0]):
+            p = contacts.points[i]
+            if count < MOST and problem.force[p, 2] > 0.0 and target[p] != ANY:
+                problem.chosen[count] = p
+                count += 1
+    if count > 0:
+        return count
+    for b in range(contacts.near.size - 1):
+        bodies += 1 if contacts.near[b + 1] > contacts.near[b] else 0
+    most = OF_A_FOOT if bodies <= FEW_BODIES else 1
+    for b in range(contacts.near.size - 1):
+        first, worst, fastest = count, -1, 0.0
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if target[p] != ANY and (worst < 0 or free[p, 2] - target[p] < fastest):
+                worst, fastest = p, free[p, 2] - target[p]
+        while worst >= 0 and count < MOST and count - first < most:
+            problem.chosen[count] = worst
+            count += 1
+            worst = farthest(problem, b, first, count)
+    return count
+
+
+@inlined
+def mark_end(problem, count):
+    """End the list of points that are chosen."""
+    if count < MOST:
+        problem.chosen[count] = NO_MORE
+
+
+@kernel
+def join(problem, slack, count):
+    """Let the point of each foot join that goes in fastest, and those go that carry nothing. Gives how many are chosen
+    now, and whether any joined: if none, nothing has changed.
+    """
+    contacts, target, force, end = problem.contacts, problem.target, problem.force, problem.end
+    chosen, before, joined = problem.chosen, count, False
+    for b in range(contacts.near.size - 1):
+        worst, deepest = -1, -slack
+        for i in range(contacts.near[b], contacts.near[b + 1]):
+            p = contacts.points[i]
+            if end[p, 2] - target[p] < deepest and not is_chosen(chosen, before, p):
+                worst, deepest = p, end[p, 2] - target[p]
+        if worst < 0:
+            continue
+        if not joined:
+            joined, count = True, 0
+            for i in range(before):
+                if force[chosen[i], 2] > 0.0:
+                    chosen[count] = chosen[i]
+                    count += 1
+            before = count
+        if count < MOST:
+            chosen[count] = worst
+            count += 1
+    return count, joined
