@@ -46,6 +46,9 @@ class Task:
         data = pickle.dumps(content)
         if b"__main__" in data:  # a function of a script or a notebook: the other process has another __main__
             raise pickle.PicklingError("something in it is defined in __main__")
+        made = type(self.law)
+        if getattr(sys.modules.get(made.__module__), made.__name__, None) is not made:  # it is pickled by its name
+            raise pickle.PicklingError(f"'{self.law.name}' is known to this process alone")
         return data
 
     @classmethod
