@@ -24,6 +24,7 @@ from footfall.contact.time_stepping import free_velocities
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contact_problem import contact_scratch, deferred_scratch, solve_contacts
 from footfall.solve.contacts import OPEN, SLIDE, STICK, coulomb
+from footfall.solve.effort import UNBOUNDED
 from footfall.solve.problem import ProblemScratch, begin_problem
 from footfall.solve.selection.prediction import predict, write_modes
 from footfall.solve.selection.rules import CLAMPED_BITS
@@ -175,7 +176,13 @@ def find_states(problem, desk, signals, rules):
     """Forces, modes and signals of states that break no rule, sought from those in ``desk.code`` on. Gives the law's
     status.
     """
+    effort = problem.contacts.effort
+    left = effort[0]
+    if rules.warm == 0.0:
+        effort[0] = UNBOUNDED
     rank, tried, agreed = search(problem.contacts, problem.step, problem.memory, desk, rules)
+    if rules.warm == 0.0:
+        effort[0] = left
     return write_found(problem, desk, signals, rules, rank, tried, agreed)
 
 
@@ -217,8 +224,9 @@ class ConstraintSelection(CoupledLaw):
     centre of pressure reaches the edge of what is clamped; without, when a vertex would pull if the load were spread
     as an affine function over the sole, or by more than ``pull`` (N), the paper's thresholded model: there the ground
     pulls that much, and the centre of pressure leaves the sole. ``warm=False`` begins every search without the last
-    state, to measure what that saves. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
-    x``; left out, a velocity ends within the step, and an error of position falls to 1/e in 20 steps.
+    state and lets it go on as long as it has states to try, to measure what that saves. ``alpha`` and ``beta`` (1/s)
+    are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; left out, a velocity ends within the step, and an error of
+    position falls to 1/e in 20 steps.
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
@@ -234,7 +242,7 @@ class ConstraintSelection(CoupledLaw):
         mode: search until no rule is broken, or predict at a fixed cost.
         cop_rule: a rotation is let go when the centre of pressure reaches the edge.
         pull: N, that a vertex may pull where cop_rule is off.
-        warm: searches begin with the last state.
+        warm: searches begin with the last state, and end where they have taken their share of a step's work.
         alpha: 1/s, Baumgarte's gain of velocities; left out, they end within a step.
         beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
