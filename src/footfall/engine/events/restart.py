@@ -70,47 +70,56 @@ def tells_more(world, flow, plan, h):
     return dt * worst < MORE * flow.clock[MISSED]
 
 
+@inlined
+def recall(flow, what, stages, first):
+    """Write what a rate that is known at the ``stages`` of a step was at the instants from ``first`` on (``what``: 0),
+    or its integral from the beginning of the step (1).
+    """
+    for m in range(first, INSTANTS):
+        value = 0.0
+        for s in range(STAGES):
+            value += flow.told[what, m, s] * stages[s]
+        flow.values[m - first] = value
+
+
+@inlined
+def put_differences(values, out):
+    """Put the backward differences of values, the last first, where they are kept."""
+    differ(values, TOLD)
+    for k in range(TOLD):
+        out[k] = values[k]
+
+
+@inlined
+def put_differences_of_changes(values, count, out):
+    """The same of how ``count`` values changed from one to the next."""
+    for m in range(count - 1):
+        values[m] -= values[m + 1]
+    put_differences(values, out)
+
+
 @cold(types.none, soon=True)
 def begin_anew(world, contacts, flow, h, dt):
-    """Let differences be those of a step of ``h`` seconds that ends with the period."""
-    nq, nv, value = world.qpos.size, world.qvel.size, flow.values
+    """Let differences be those of a step of ``h`` seconds that ends with the period.
+
+    What is kept of a period's beginning begins with the instant before the last, what is kept of its end with the last.
+    """
+    nq, values = world.qpos.size, flow.values
     tell(flow, h, dt)
-    for j in range(nv):
-        for m in range(1, INSTANTS):
-            value[m - 1] = 0.0
-            for s in range(STAGES):
-                value[m - 1] += flow.told[0, m, s] * flow.slope[s, nq + j]
-        differ(value, TOLD)
-        for k in range(TOLD):
-            flow.pace[k, j] = value[k]
+    for j in range(world.qvel.size):
+        rates = flow.slope[:, nq + j]
+        recall(flow, 0, rates, 1)
+        put_differences(values, flow.pace[:, j])
         flow.pace[TOLD, j] = left_out(world, flow, j, h, dt)
-        for m in range(1, INSTANTS):
-            value[m - 1] = 0.0
-            for s in range(STAGES):
-                value[m - 1] += flow.told[1, m, s] * flow.slope[s, nq + j]
-        flow.speed[j] = flow.start[nq + j] + value[0]
-        for m in range(INSTANTS - 2):
-            value[m] -= value[m + 1]
-        differ(value, TOLD)
-        for k in range(TOLD):
-            flow.gained[k, j] = value[k]
+        recall(flow, 1, rates, 1)
+        flow.speed[j] = flow.start[nq + j] + values[0]
+        put_differences_of_changes(values, INSTANTS - 1, flow.gained[:, j])
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
-            for m in range(1, INSTANTS):
-                value[m - 1] = 0.0
-                for s in range(STAGES):
-                    value[m - 1] += flow.told[0, m, s] * flow.force[s, p, c]
-            differ(value, TOLD)
-            for k in range(TOLD):
-                flow.began[k, p, c] = value[k]
-            for m in range(INSTANTS):
-                value[m] = 0.0
-                for s in range(STAGES):
-                    value[m] += flow.told[1, m, s] * flow.force[s, p, c]
-            for m in range(INSTANTS - 1):
-                value[m] -= value[m + 1]
-            differ(value, TOLD)
-            for k in range(TOLD):
-                flow.given[k, p, c] = value[k]
+            forces = flow.force[:, p, c]
+            recall(flow, 0, forces, 1)
+            put_differences(values, flow.began[:, p, c])
+            recall(flow, 1, forces, 0)
+            put_differences_of_changes(values, INSTANTS, flow.given[:, p, c])
     flow.tally[KNOWN] = TOLD + 1
