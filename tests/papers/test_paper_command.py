@@ -29,8 +29,8 @@ def invented(ours: float) -> Paper:
 
     def judge(data):
         return [
-            near("fig1", "One is one", 1.0, data, "m", rel=0.1, why="a test", source="printed"),
-            unlike("fig1", "Pigs fly", "yes", "no", note="Physics", source="printed"),
+            near(("printed", "fig1"), "One is one", (1.0, data, "m"), rel=0.1, why="a test"),
+            unlike(("printed", "fig1"), "Pigs fly", ("yes", "no"), note="Physics"),
         ]
 
     def draw(figure, data):
@@ -168,11 +168,8 @@ def test_a_verdict_that_hangs_on_the_last_digits_is_found(monkeypatch, capsys):
 
     def paper_of(fragile: str) -> None:
         def judge(data):
-            return [
-                seen(
-                    "fig1", "It stays", "0", float(data), holds=data == 0.0, why="exact", source="ours", fragile=fragile
-                )
-            ]
+            said = ("ours", "fig1"), "It stays", ("0", data)
+            return [seen(*said, holds=data == 0.0, why="exact", fragile=fragile)]
 
         experiment = Experiment(
             name="one",

@@ -213,7 +213,7 @@ def test_an_unknown_figure_or_paper_suggests_the_nearest():
 
 @pytest.mark.parametrize(("ours", "holds"), [(1.0, True), (1.009, True), (1.02, False), (float("nan"), False)])
 def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
-    claim = near("fig1", "one", 1.0, ours, "m", rel=0.01, why="for the test", source="printed")
+    claim = near(("printed", "fig1"), "one", (1.0, ours, "m"), rel=0.01, why="for the test")
     assert claim.holds is holds
     assert claim.failed is not holds
     assert claim.tolerance == "1 %: for the test"
@@ -221,23 +221,23 @@ def test_a_number_holds_within_its_tolerance_and_nan_never(ours, holds):
 
 
 def test_a_claim_that_is_not_reproduced_is_no_failure():
-    claim = unlike("fig1", "something", "a", "b", note="because", source="printed")
+    claim = unlike(("printed", "fig1"), "something", ("a", "b"), note="because")
     assert not claim.holds and not claim.failed
-    assert seen("fig1", "something", "a", "b", holds=False, why="rule", source="printed").failed
+    assert seen(("printed", "fig1"), "something", ("a", "b"), holds=False, why="rule").failed
 
 
 @pytest.mark.parametrize(
     ("source", "verdict"), [("printed", "reproduced"), ("fitted", "fitted"), ("derived", "holds"), ("ours", "holds")]
 )
 def test_only_what_is_printed_and_not_fitted_is_reproduced(source, verdict):
-    assert seen("fig1", "something", "a", "a", holds=True, why="rule", source=source).verdict == verdict
-    assert seen("fig1", "something", "a", "b", holds=False, why="rule", source=source).verdict == "FAILS"
+    assert seen((source, "fig1"), "something", ("a", "a"), holds=True, why="rule").verdict == verdict
+    assert seen((source, "fig1"), "something", ("a", "b"), holds=False, why="rule").verdict == "FAILS"
 
 
 def test_a_contradiction_needs_a_proof():
-    said = {"source": "printed"}
-    assert unlike("fig1", "something", 28.0, 24.0, proof="3 x 8 = 24", **said).verdict == "contradicted"
-    assert unlike("fig1", "something", 28.0, 24.0, note="not tried", **said).verdict == "open"
+    said = ("printed", "fig1"), "something", (28.0, 24.0)
+    assert unlike(*said, proof="3 x 8 = 24").verdict == "contradicted"
+    assert unlike(*said, note="not tried").verdict == "open"
 
 
 # ---- Rengifo ---------------------------------------------------------------------------------------------------

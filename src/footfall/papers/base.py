@@ -13,6 +13,10 @@ from footfall.errors import FootfallError, did_you_mean
 #: equations. ``fitted``: the paper's, but parameters were chosen with the thing it shows in view, so that it is no
 #: prediction. ``ours``: a question of our own, or an answer that needs a term the paper does not have.
 Source = Literal["printed", "derived", "fitted", "ours"]
+#: The source of a claim, and the figure or section that states it.
+Where = tuple[Source, str]
+#: The paper's value, ours, and their unit if they have one.
+Values = tuple[float | str, float | str] | tuple[float | str, float | str, str]
 #: What may become of a claim, as tables count them.
 VERDICTS = ("reproduced", "fitted", "holds", "contradicted", "open", "FAILS")
 
@@ -118,95 +122,39 @@ class Paper:
         return tuple(one for one in self.experiments if {one.name, *one.figures} & set(figures))
 
 
-# ---- ways to judge ---------------------------------------------------------------------------------------------
+# ---- ways to judge: where the paper says it, what it says, its value beside ours ---------------------------------
 
 
 def near(
-    figure: str,
-    statement: str,
-    paper: float,
-    ours: float,
-    unit: str = "",
-    *,
-    rel: float = 0.0,
-    within: float = 0.0,
-    why: str,
-    source: Source,
-    **more: Any,
+    where: Where, statement: str, values: Values, *, rel: float = 0.0, within: float = 0.0, why: str, **more: Any
 ) -> Claim:
-    """A claim that two numbers agree, to ``rel`` of the paper's or ``within`` (in ``unit``)."""
-    allowed = max(rel * abs(paper), within)
+    """A claim that two numbers agree, to ``rel`` of the paper's or ``within`` (in their unit)."""
+    paper, ours, unit = float(values[0]), float(values[1]), "".join(values[2:])
     size = f"{100 * rel:.3g} %" if rel else f"{within:.3g} {unit}".rstrip()
+    agree = math.isfinite(ours) and abs(ours - paper) <= max(rel * abs(paper), within)
+    return seen(where, statement, (paper, ours, unit), holds=agree, why=f"{size}: {why}", **more)
+
+
+def seen(where: Where, statement: str, values: Values, *, holds: bool, why: str, **more: Any) -> Claim:
+    """A claim that was judged by a rule, which ``why`` states."""
+    paper, ours, *unit = values
     return Claim(
-        source=source,
-        figure=figure,
+        source=where[0],
+        figure=where[1],
         statement=statement,
-        paper=float(paper),
-        ours=float(ours),
-        unit=unit,
-        tolerance=f"{size}: {why}",
-        holds=bool(math.isfinite(ours) and abs(ours - paper) <= allowed),
+        paper=paper,
+        ours=ours if isinstance(ours, str) else float(ours),
+        unit="".join(unit),
+        tolerance=why,
+        holds=bool(holds),
         **more,
     )
 
 
-def seen(
-    figure: str,
-    statement: str,
-    paper: float | str,
-    ours: float | str,
-    unit: str = "",
-    *,
-    holds: bool,
-    why: str,
-    source: Source,
-    note: str = "",
-    fragile: str = "",
-    timed: bool = False,
-) -> Claim:
-    """A claim that was judged by a rule, which ``why`` states."""
-    ours = ours if isinstance(ours, str) else float(ours)
-    return Claim(
-        source=source,
-        figure=figure,
-        statement=statement,
-        paper=paper,
-        ours=ours,
-        unit=unit,
-        tolerance=why,
-        holds=bool(holds),
-        note=note,
-        fragile=fragile,
-        timed=timed,
-    )
-
-
-def unlike(
-    figure: str,
-    statement: str,
-    paper: float | str,
-    ours: float | str,
-    unit: str = "",
-    *,
-    source: Source,
-    note: str = "",
-    proof: str = "",
-) -> Claim:
+def unlike(where: Where, statement: str, values: Values, *, note: str = "", proof: str = "") -> Claim:
     """A claim that we do not reproduce, and why: open, or with a ``proof`` that the paper contradicts itself."""
-    ours = ours if isinstance(ours, str) else float(ours)
-    return Claim(
-        source=source,
-        figure=figure,
-        statement=statement,
-        paper=paper,
-        ours=ours,
-        unit=unit,
-        tolerance="none: reported as it is",
-        holds=False,
-        expected=False,
-        proof=proof,
-        note=note,
-    )
+    why = "none: reported as it is"
+    return seen(where, statement, values, holds=False, why=why, expected=False, note=note, proof=proof)
 
 
 def _told(value: float | str, unit: str) -> str:

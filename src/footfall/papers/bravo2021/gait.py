@@ -128,34 +128,26 @@ def _judge_motion(data: Walked) -> list[Claim]:
     asked = rec.signals["qd_reference"]
     return [
         seen(
-            "section4.2",
+            ("derived", "section4.2"),
             "The step that the optimisation of (40) finds meets every constraint: those it does not",
-            "none",
-            ", ".join(data.unmet) or "none",
+            ("none", ", ".join(data.unmet) or "none"),
             holds=not data.unmet,
             why="looked at in 401 instants of the step, between the nodes of the optimisation too",
-            source="derived",
             note=f"Torque integral {step.cost:.4g} N²m²s, of the first guess {data.guess.cost:.4g}",
         ),
         seen(
-            "fig3",
+            ("printed", "fig3"),
             "Joints follow their references (root mean square error)",
-            "follow",
-            DEGREE * float(np.sqrt((off**2).mean())),
-            "°",
-            holds=float(np.abs(off).max()) < math.radians(1.0),
+            ("follow", DEGREE * np.sqrt((off**2).mean()), "°"),
+            holds=np.abs(off).max() < math.radians(1.0),
             why=f"never off by more than 1° (chosen); largest {DEGREE * float(np.abs(off).max()):.2g}°",
-            source="printed",
         ),
         seen(
-            "fig4",
+            ("printed", "fig4"),
             "Joint velocities follow (root mean square error over that of the reference)",
-            "follow",
-            100.0 * float(np.sqrt((rate**2).mean() / (asked**2).mean())),
-            "%",
-            holds=float(np.sqrt((rate**2).mean() / (asked**2).mean())) < 0.05,
+            ("follow", 100.0 * np.sqrt((rate**2).mean() / (asked**2).mean()), "%"),
+            holds=np.sqrt((rate**2).mean() / (asked**2).mean()) < 0.05,
             why="5 % (chosen): velocities jump at every touch-down, a step early or late",
-            source="printed",
         ),
     ]
 
@@ -166,42 +158,32 @@ def _judge_contact(data: Walked) -> list[Claim]:
     zmp = stance_zmp(rec)
     return [
         seen(
-            "fig5",
+            ("printed", "fig5"),
             "The zero moment point stays inside the sole, +-0.1 m (planned motion, farthest)",
-            HALF_SOLE,
-            float(np.abs(step.zmp).max()),
-            "m",
+            (HALF_SOLE, np.abs(step.zmp).max(), "m"),
             holds=bool(np.abs(step.zmp).max() < HALF_SOLE),
             why="|p_x| < l_f / 2 (45)",
-            source="printed",
         ),
         seen(
-            "fig5",
+            ("printed", "fig5"),
             "and in the simulation, impacts included (farthest)",
-            HALF_SOLE,
-            float(np.nanmax(np.abs(zmp))),
-            "m",
+            (HALF_SOLE, np.nanmax(np.abs(zmp)), "m"),
             holds=bool(np.nanmax(np.abs(zmp)) < HALF_SOLE),
             why="strictly inside: the foot does not begin to tip",
-            source="printed",
         ),
         seen(
-            "fig6",
+            ("printed", "fig6"),
             "|Ft| <= 0.75 Fn (planned motion, largest ratio)",
-            FRICTION,
-            float(np.abs(step.force[:, 0] / step.force[:, 1]).max()),
+            (FRICTION, np.abs(step.force[:, 0] / step.force[:, 1]).max()),
             holds=bool((np.abs(step.force[:, 0]) <= FRICTION * step.force[:, 1]).all()),
             why="inside the cone",
-            source="printed",
         ),
         seen(
-            "fig6",
+            ("printed", "fig6"),
             "and in the simulation, impacts included (largest ratio)",
-            FRICTION,
-            friction_used(rec),
+            (FRICTION, friction_used(rec)),
             holds=friction_used(rec) <= FRICTION,
             why="inside the cone: the robot does not slip",
-            source="printed",
         ),
     ]
 
@@ -213,33 +195,25 @@ def _judge_steps(data: Walked) -> list[Claim]:
     travelled = float(rec.qpos[downs[-1], 0] - rec.qpos[downs[0], 0]) / (rec.time[downs[-1]] - rec.time[downs[0]])
     return [
         seen(
-            "section5",
+            ("printed", "section5"),
             "Balance is kept: steps walked",
-            "walks",
-            f"{len(downs)} steps",
+            ("walks", f"{len(downs)} steps"),
             holds=len(downs) >= STEPS - 1 and not rec.summary()["fell"],
             why="ten steps or more without a fall",
-            source="printed",
         ),
         near(
-            "section5",
+            ("ours", "section5"),
             "The walk repeats: joints at touch-down against two steps before",
-            0.0,
-            repetition(rec),
-            "rad",
+            (0.0, repetition(rec), "rad"),
             within=1e-3,
             why="a touch-down is found within a step of 1 ms",
-            source="ours",
         ),
         near(
-            "section5",
+            ("ours", "section5"),
             "Speed",
-            gait.speed,
-            travelled,
-            "m/s",
+            (gait.speed, travelled, "m/s"),
             rel=0.015,
             why="time steps of 1 ms, a touch-down up to one of them early, and no slip",
-            source="ours",
         ),
     ]
 
@@ -249,36 +223,28 @@ def _judge_torques(data: Walked) -> list[Claim]:
     rec, step = data.rec, data.step
     return [
         near(
-            "section5",
+            ("ours", "section5"),
             "Torque integral of a simulated step against the planned one, touch-downs located, controls every 1 ms",
-            step.cost,
-            torque_integral(data.events),
-            "N²m²s",
+            (step.cost, torque_integral(data.events), "N²m²s"),
             rel=0.1,
             why="what is off at a touch-down costs torque to bring back",
-            source="ours",
         ),
         near(
-            "section5",
+            ("ours", "section5"),
             f"the same in time steps of {1e3 * FINE:g} ms",
-            step.cost,
-            torque_integral(data.fine),
-            "N²m²s",
+            (step.cost, torque_integral(data.fine), "N²m²s"),
             rel=0.1,
             why="as above",
             note=f"In time steps of 1 ms: {torque_integral(rec):.3g}, more by "
             f"{100 * (torque_integral(rec) / step.cost - 1):.0f} %",
-            source="ours",
         ),
         near(
-            "section5",
+            ("ours", "section5"),
             "why it is so much more in time steps of 1 ms: the excess goes with the square of the step (exponent)",
-            2.0,
-            float(np.polyfit(np.log(list(data.excess)), np.log(list(data.excess.values())), 1)[0]),
+            (2.0, np.polyfit(np.log(list(data.excess)), np.log(list(data.excess.values())), 1)[0]),
             within=0.4,
             why="symplectic Euler (23) is off by the step, and (39)-(40) square that; steps that divide the gait's: "
             + ", ".join(f"{1e3 * dt:.2g} ms {100 * more:+.0f} %" for dt, more in data.excess.items()),
-            source="ours",
         ),
     ]
 
@@ -309,15 +275,12 @@ def judge_estimates(rec: Recording) -> list[Claim]:
     bent = float(np.sqrt(((bend - faster)[known] ** 2).mean() / (faster[known] ** 2).mean()))
     return [
         seen(
-            "section5",
+            ("printed", "section5"),
             "Velocities estimated by third-order polynomials through the joint positions (rms error over rms)",
-            "estimated so",
-            100.0 * off,
-            "%",
+            ("estimated so", 100.0 * off, "%"),
             holds=off < 0.02,
             why="2 %: half a time step of symplectic Euler, between touch-downs",
             note=f"Accelerations so: {100 * bent:.2g} %",
-            source="printed",
         )
     ]
 
@@ -357,14 +320,12 @@ def draw_gait(figure: Any, data: Walked) -> None:
     force.set_xlabel("time (s)")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="gait",
-        figures=("fig3", "fig4", "fig5", "fig6"),
-        title="the optimal gait under computed torque",
-        run=run_gait,
-        judge=judge_gait,
-        draw=draw_gait,
-        height=8.6,
-    ),
+EXPERIMENT = Experiment(
+    name="gait",
+    figures=("fig3", "fig4", "fig5", "fig6"),
+    title="the optimal gait under computed torque",
+    run=run_gait,
+    judge=judge_gait,
+    draw=draw_gait,
+    height=8.6,
 )

@@ -63,18 +63,12 @@ def judge_laws(data: Walks) -> list[Claim]:
             walks = not fell and steps >= STEPS - 1
             claims.append(
                 seen(
-                    "section6",
-                    statement,
-                    "not tried",
-                    outcome,
-                    holds=walks,
-                    why="ten steps without a fall",
-                    source="ours",
+                    ("ours", "section6"), statement, ("not tried", outcome), holds=walks, why="ten steps without a fall"
                 )
             )
         else:
             claims.append(
-                unlike("section6", statement, "not tried", outcome, note=too_soft(data.gait, rec), source="ours")
+                unlike(("ours", "section6"), statement, ("not tried", outcome), note=too_soft(data.gait, rec))
             )
     return claims
 
@@ -100,14 +94,12 @@ def draw_laws(figure: Any, data: Walks) -> None:
     legend_below(figure, axes[0], columns=4)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="laws",
-        figures=("section6",),
-        title="the same walk under other contact laws",
-        run=run_laws,
-        judge=judge_laws,
-        draw=draw_laws,
-        height=3.6,
-    ),
+EXPERIMENT = Experiment(
+    name="laws",
+    figures=("section6",),
+    title="the same walk under other contact laws",
+    run=run_laws,
+    judge=judge_laws,
+    draw=draw_laws,
+    height=3.6,
 )

@@ -102,25 +102,24 @@ def judge_solvers(data: Solved) -> list[Claim]:
     )
     return [
         seen(
-            "eq. 17",
+            ("printed", "eq. 17"),
             "The complementarity conditions (15)-(16) are solved by (17)-(18): Fischer-Burmeister, and Lemke beside it "
             "(largest residual)",
-            "equivalent",
-            ", ".join(f"{name} {one:.0e}" for name, one in worst.items()),
+            ("equivalent", ", ".join(f"{name} {one:.0e}" for name, one in worst.items())),
             holds=max(worst.values()) < 1e-8 and not any(data.unsolved.values()),
             why=f"1e-8 of the largest free acceleration, {STATES} random torques at rest, none unsolved",
             note=f"Medians: {taken}",
-            source="printed",
         ),
         seen(
-            "eq. 18",
+            ("derived", "eq. 18"),
             "Both give the vertices the same accelerations",
-            f"{STATES} of {STATES}",
-            f"{same} of {STATES}: {', '.join(f'{count} {name}' for name, count in data.kinds.items())}",
+            (
+                f"{STATES} of {STATES}",
+                f"{same} of {STATES}: {', '.join(f'{count} {name}' for name, count in data.kinds.items())}",
+            ),
             holds=same >= 0.95 * STATES and min(data.kinds["all stay"], data.kinds["some lift off"]) >= 5,
             why=f"95 % to {SAME:g}, five states or more that stay and that lift off; with Coulomb friction a problem "
             "may have two solutions",
-            source="derived",
         ),
     ]
 
@@ -137,14 +136,12 @@ def draw_solvers(figure: Any, data: Solved) -> None:
     left.legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="solvers",
-        figures=("eq17", "eq18"),
-        title="the complementarity problem by Fischer-Burmeister and by Lemke",
-        run=run_solvers,
-        judge=judge_solvers,
-        draw=draw_solvers,
-        height=2.4,
-    ),
+EXPERIMENT = Experiment(
+    name="solvers",
+    figures=("eq17", "eq18"),
+    title="the complementarity problem by Fischer-Burmeister and by Lemke",
+    run=run_solvers,
+    judge=judge_solvers,
+    draw=draw_solvers,
+    height=2.4,
 )

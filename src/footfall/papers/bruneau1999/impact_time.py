@@ -68,26 +68,20 @@ def judge_times(data: Times) -> list[Claim]:
     stiff = STIFFNESSES[-1]
     return [
         unlike(
-            "fig13",
+            ("printed", "fig13"),
             "After the maximum the ground reaction reaches 110 % of the weight in 0.012 s (least over all joints)",
-            1e3 * PAPER_TIME,
-            1e3 * data.joints[least],
-            "ms",
+            (1e3 * PAPER_TIME, 1e3 * data.joints[least], "ms"),
             proof=f"With the printed table joints of {STIFFNESSES[0]:g} to {stiff:g} N m/rad take "
             f"{1e3 * data.joints[least]:.1f} ms or more, the least of them in a man who collapses, and a rigid man "
             f"takes {1e3 * data.rigid:.1f} ms. 12 ms would take mun = {data.needed:.0f} instead of the printed "
             f"{LAW.mun:g}",
-            source="printed",
         ),
         near(
-            "fig13",
+            ("derived", "fig13"),
             f"Joints of {stiff:g} N m/rad against the rigid limit of eq. (16)",
-            1e3 * data.rigid,
-            1e3 * data.joints[stiff],
-            "ms",
+            (1e3 * data.rigid, 1e3 * data.joints[stiff], "ms"),
             rel=0.02,
             why="steps of 0.02 ms, and joints that still give",
-            source="derived",
         ),
     ]
 
@@ -111,14 +105,12 @@ def draw_times(figure: Any, data: Times) -> None:
     left.annotate("paper: 12 ms", (STIFFNESSES[0], 1e3 * PAPER_TIME - 6.0), fontsize=7)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="impact-time",
-        figures=("fig13",),
-        title="how soon the force of the fall is back at the weight",
-        run=run_times,
-        judge=judge_times,
-        draw=draw_times,
-        height=2.6,
-    ),
+EXPERIMENT = Experiment(
+    name="impact-time",
+    figures=("fig13",),
+    title="how soon the force of the fall is back at the weight",
+    run=run_times,
+    judge=judge_times,
+    draw=draw_times,
+    height=2.6,
 )

@@ -88,39 +88,32 @@ def judge_plane(data: Strides) -> list[Claim]:
     )
     return [
         seen(
-            "fig19",
+            ("ours", "fig19"),
             "in the plane: testing points of a foot return to adherence at the same instant (farthest apart, feet of "
             f"stances spread by {', '.join(f'{one:g}' for one in SPREADS)} rad, pulled either way)",
-            "the same instant",
-            1e3 * apart,
-            "ms",
+            ("the same instant", 1e3 * apart, "ms"),
             holds=apart < half and min(sticks) > 0,
             why=f"half of the transition of {2e3 * half:g} ms; {min(sticks)} to {max(sticks)} of a foot's 18 points, "
             f"which are loaded when the slip ends. Of {sum(sticks) + sum(creep)} points of {len(feet)} feet "
             f"{sum(creep)} have touched again in sliding, and creep on",
             note="In space, where a foot may turn, its points stop one by one (experiment sliding)",
-            source="ours",
         ),
         seen(
-            "fig19",
+            ("fitted", "fig19"),
             "in the plane: all testing points of both feet return to adherence at the same instant (legs spread by "
             f"{SPREADS[-1]:g} rad, pulled backward)",
-            "the same instant",
-            f"{1e3 * np.ptp(both):.2f} ms, at {both.mean():.3f} s",
-            holds=float(np.ptp(both)) < half and not any(wide.left_over(foot) for foot in FEET),
+            ("the same instant", f"{1e3 * np.ptp(both):.2f} ms, at {both.mean():.3f} s"),
+            holds=np.ptp(both) < half and not any(wide.left_over(foot) for foot in FEET),
             why="as above, and none is left sliding. Stance and direction are not printed, and of six this is the one "
             f"in which it is so. Front and rear foot: {times}",
-            source="fitted",
         ),
         *(
             near(
-                "fig20",
+                ("printed", "fig20"),
                 f"in the plane: the {foot} foot begins to slide when its ratio reaches lambda_s (same stance)",
-                STATIC,
-                wide.ratio(foot),
+                (STATIC, wide.ratio(foot)),
                 rel=5e-3,
                 why=f"what the pull adds in a sample of {1e3 * SAMPLE:g} ms",
-                source="printed",
             )
             for foot in FEET
         ),
@@ -147,14 +140,12 @@ def draw_plane(figure: Any, data: Strides) -> None:
     axes[0, 2].legend(loc="upper right", fontsize=6, ncols=2)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="plane-sliding",
-        figures=("fig17", "fig18", "fig19"),
-        title="ankles pulled forward and backward, in the plane",
-        run=run_plane,
-        judge=judge_plane,
-        draw=draw_plane,
-        height=3.6,
-    ),
+EXPERIMENT = Experiment(
+    name="plane-sliding",
+    figures=("fig17", "fig18", "fig19"),
+    title="ankles pulled forward and backward, in the plane",
+    run=run_plane,
+    judge=judge_plane,
+    draw=draw_plane,
+    height=3.6,
 )

@@ -69,13 +69,14 @@ def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
     deep, jump = -float(soft.gap.min()), data.first[FINE] / data.first[DT]
     claims = [
         near(
-            figure,
+            ("derived", figure),
             f"{law.name}, standing: the front feet's share of the weight, by the place of the centre of mass",
-            front_share(data.standing[figure]),
-            float(data.standing[figure].foot_force[-1, :2, 2].sum() / data.standing[figure].robot.weight),
+            (
+                front_share(data.standing[figure]),
+                data.standing[figure].foot_force[-1, :2, 2].sum() / data.standing[figure].robot.weight,
+            ),
             rel=5e-3,
             why="at rest only statics is left",
-            source="derived",
         )
         for figure, law in MODELS.items()
     ]
@@ -83,42 +84,33 @@ def judge_quadrupeds(data: Quadrupeds) -> list[Claim]:
     return [
         *claims,
         seen(
-            "eq. 10",
+            ("printed", "eq. 10"),
             "Kinematic constraints: no linear velocity at the contacts (largest, standing)",
-            "0",
-            f"{_moves(data.standing['fig3']):.0e} m/s",
+            ("0", f"{_moves(data.standing['fig3']):.0e} m/s"),
             holds=_moves(data.standing["fig3"]) < 1e-9,
             why="rounding",
-            source="printed",
         ),
         seen(
-            "eq. 11",
+            ("printed", "eq. 11"),
             "Spring-dampers: small linear motions at the contacts (deepest after the fall)",
-            "small",
-            1e3 * deep,
-            "mm",
+            ("small", 1e3 * deep, "mm"),
             holds=1e-4 < deep < 0.01,
             why="more than a tenth of a millimetre, less than a centimetre",
-            source="printed",
         ),
         seen(
-            "section 2.3.1",
+            ("printed", "section 2.3.1"),
             "Spring-dampers: the force is discontinuous at the impact (first force, a quarter of the step over the "
             "whole)",
-            "1",
-            jump,
+            ("1", jump),
             holds=0.8 < jump < 1.25,
             why="a force that grows from zero would shrink with the step",
-            source="printed",
         ),
         seen(
-            "fig3",
+            ("ours", "fig3"),
             f"Dropped from {1e2 * DROP:g} cm it stands on both models (force over weight at the end)",
-            "1, 1",
-            ", ".join(f"{one:.4f}" for one in ends),
+            ("1, 1", ", ".join(f"{one:.4f}" for one in ends)),
             holds=all(abs(one - 1.0) < 1e-3 for one in ends) and not any(map(has_fallen, data.dropped.values())),
             why="0.1 %: the joints still swing a little",
-            source="ours",
         ),
     ]
 
@@ -137,14 +129,12 @@ def draw_quadrupeds(figure: Any, data: Quadrupeds) -> None:
     force.legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="quadruped",
-        figures=("fig3", "fig4"),
-        title="a quadruped on constraints and on spring-dampers, standing and dropped",
-        run=run_quadrupeds,
-        judge=judge_quadrupeds,
-        draw=draw_quadrupeds,
-        height=2.6,
-    ),
+EXPERIMENT = Experiment(
+    name="quadruped",
+    figures=("fig3", "fig4"),
+    title="a quadruped on constraints and on spring-dampers, standing and dropped",
+    run=run_quadrupeds,
+    judge=judge_quadrupeds,
+    draw=draw_quadrupeds,
+    height=2.6,
 )

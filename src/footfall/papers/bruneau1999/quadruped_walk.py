@@ -97,55 +97,48 @@ def judge_walks(data: Walks) -> list[Claim]:
     both = f"{1e3 * motion['fig3', DT]:.2g}, {1e3 * motion['fig3', FINE]:.2g} mm"
     return [
         seen(
-            "eq. 10",
+            ("printed", "eq. 10"),
             "Walking on kinematic constraints: no linear velocity at the contacts (motion of the contact in a stance, "
             "median; with half the step)",
-            "0",
-            both,
+            ("0", both),
             holds=rigid < 0.7 and motion["fig3", DT] < 1e-4,
             why="below 0.1 mm and gone with the step: 0.7 of it at half the step, where first order says 0.5",
-            source="printed",
         ),
         seen(
-            "eq. 11",
+            ("printed", "eq. 11"),
             "Walking on spring-dampers: small linear motions at the contacts (the same)",
-            "small",
-            f"{1e3 * motion['fig4', DT]:.2g}, {1e3 * motion['fig4', FINE]:.2g} mm",
+            ("small", f"{1e3 * motion['fig4', DT]:.2g}, {1e3 * motion['fig4', FINE]:.2g} mm"),
             holds=0.8 < soft < 1.25 and motion["fig4", DT] < 0.01,
             why="less than a centimetre, and the model's, not the step's: the same within a quarter at half the step",
-            source="printed",
         ),
         seen(
-            "section 2.3.1",
+            ("printed", "section 2.3.1"),
             "Just before separation the spring-damper's force would be attractive (lift-offs of the walk that pull in "
             "their last sample)",
-            "all",
-            f"{pulls} of {len(last)}",
+            ("all", f"{pulls} of {len(last)}"),
             holds=pulls == len(last) == 16,
             why="eight swings of two feet each",
-            source="printed",
             note="As simulated the force is set to zero there, which the paper calls the classical solution",
         ),
         seen(
-            "section 2.3.3",
+            ("printed", "section 2.3.3"),
             "Constraints, direct problem: the forces exist and are unique (smallest over largest eigenvalue of the "
             "contacts' inverse inertia, least of the walk; steps without a solution)",
-            "more than 0; 0",
-            f"{data.smallest:.2g}; {unsolved}",
+            ("more than 0; 0", f"{data.smallest:.2g}; {unsolved}"),
             holds=data.smallest > 1e-6 and unsolved == 0,
             why="rounding takes a singular one to 1e-16",
-            source="printed",
         ),
         seen(
-            "fig3",
+            ("ours", "fig3"),
             f"It trots {DISTANCE:.2f} m on both models, carried by the ground (distance; mean force over weight)",
-            f"{DISTANCE:.2f}, {DISTANCE:.2f} m; 1, 1",
-            f"{walked['fig3']:.3f}, {walked['fig4']:.3f} m; {loads['fig3']:.3f}, {loads['fig4']:.3f}",
+            (
+                f"{DISTANCE:.2f}, {DISTANCE:.2f} m; 1, 1",
+                f"{walked['fig3']:.3f}, {walked['fig4']:.3f} m; {loads['fig3']:.3f}, {loads['fig4']:.3f}",
+            ),
             holds=stands
             and all(abs(one / DISTANCE - 1.0) < 0.05 for one in walked.values())
             and all(abs(one - 1.0) < 1e-3 for one in loads.values()),
             why="5 % of the distance, as the controller keeps its speed; 0.1 % of the weight: at rest before and after",
-            source="ours",
         ),
     ]
 
@@ -165,14 +158,12 @@ def draw_walks(figure: Any, data: Walks) -> None:
     sides[0].legend(loc="upper right")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="quadruped-walk",
-        figures=("fig3", "fig4"),
-        title="a quadruped that trots on constraints and on spring-dampers",
-        run=run_walks,
-        judge=judge_walks,
-        draw=draw_walks,
-        height=2.6,
-    ),
+EXPERIMENT = Experiment(
+    name="quadruped-walk",
+    figures=("fig3", "fig4"),
+    title="a quadruped that trots on constraints and on spring-dampers",
+    run=run_walks,
+    judge=judge_walks,
+    draw=draw_walks,
+    height=2.6,
 )

@@ -85,12 +85,10 @@ def judge_sliding(data: Sliding) -> list[Claim]:
     starts = [data.close_time[np.flatnonzero(data.close[foot].sliding.any(axis=1))[0]] for foot in FEET]
     stops = [phase.start for foot in FEET for phase in sliding_phases(data.whole, foot) if phase.letter == "e"]
     times = unlike(
-        "fig18",
+        ("printed", "fig18"),
         "Sliding from 0.156 s to 0.496 s",
-        "0.156, 0.496 s",
-        f"{min(starts):.3f}, {max(stops):.3f} s",
+        ("0.156, 0.496 s", f"{min(starts):.3f}, {max(stops):.3f} s"),
         note="The pulling profile is not published: this one is ours, and the times are its own",
-        source="printed",
     )
     return [*(claim for foot in FEET for claim in _judge_foot(data, foot)), times]
 
@@ -106,73 +104,58 @@ def _judge_foot(data: Sliding, foot: str) -> list[Claim]:
     phases = "".join(phase.letter for phase in sliding_phases(data.whole, foot))
     return [
         near(
-            "fig20",
+            ("printed", "fig20"),
             f"{foot} foot: it begins to slide when its ratio reaches lambda_s",
-            STATIC,
-            float(close.ratio[first]),
+            (STATIC, close.ratio[first]),
             rel=2e-3,
             why="what the pull adds in a step",
-            source="printed",
         ),
         near(
-            "eq. 38",
+            ("printed", "eq. 38"),
             f"{foot} foot: all points begin to slide at the same instant (points)",
-            18,
-            int(close.sliding[first].sum()),
+            (18, int(close.sliding[first].sum())),
             within=0.0,
             why="exact",
-            source="printed",
         ),
         seen(
-            "fig20",
+            ("printed", "fig20"),
             f"{foot} foot: in sliding the ratio is slightly greater than lambda_d, by the viscous part",
-            f"{DYNAMIC} to {DYNAMIC + viscous.max():.4f}",
-            f"{ratio.min():.4f} to {ratio.max():.4f}",
+            (f"{DYNAMIC} to {DYNAMIC + viscous.max():.4f}", f"{ratio.min():.4f} to {ratio.max():.4f}"),
             holds=ratio.min() > DYNAMIC - 1e-3 and ratio.max() < DYNAMIC + viscous.max() + 1e-3,
             why="0.001: points slide in directions that differ a little",
-            source="printed",
         ),
         near(
-            "fig20",
+            ("derived", "fig20"),
             f"{foot} foot: the ratio goes with the sliding speed as eq. (22) says, at each point (largest miss)",
-            0.0,
-            float(close.miss[full].max()),
+            (0.0, close.miss[full].max()),
             within=1e-9,
             why="rounding",
             note="As V_t, negative in sliding, falls, the ratio rises: inversely, as the paper puts it",
-            source="derived",
         ),
         near(
-            "fig18",
+            ("printed", "fig18"),
             f"{foot} foot: forces vary continuously (largest change in a step, half the step over the whole)",
-            0.5,
-            data.shrink[foot],
+            (0.5, data.shrink[foot]),
             within=0.1,
             why="a jump would not shrink",
-            source="printed",
         ),
         near(
-            "fig20",
+            ("printed", "fig20"),
             f"{foot} foot: new steady state without sliding (speed at the end; largest was "
             f"{1e3 * np.abs(far.speed).max():.0f} mm/s)",
-            0.0,
-            1e3 * float(abs(far.speed[-1])),
-            "mm/s",
+            (0.0, 1e3 * abs(far.speed[-1]), "mm/s"),
             within=1.0,
             why="adherence is a damper of 950 N s/m a point: it creeps under what the legs still press",
-            source="printed",
         ),
         seen(
-            "fig19",
+            ("printed", "fig19"),
             f"{foot} foot: the phases, found automatically",
-            "abcdef",
-            phases,
+            ("abcdef", phases),
             holds=phases == "abcdef" and not far.sliding[-1].any(),
             why="the paper's order; no point slides at the end",
             note="In space a foot that is pulled turns a little, and its points stop one by one: the first, middle "
             f"and last at {ends[0]:.3f}, {ends[len(ends) // 2]:.3f} and {ends[-1]:.3f} s. In the plane, as the "
             "paper's, it cannot: experiment plane-sliding",
-            source="printed",
         ),
     ]
 
@@ -215,14 +198,12 @@ def draw_sliding(figure: Any, data: Sliding) -> None:
     figure.supxlabel(", ".join(f"{letter} {name}" for letter, name in NAMES.items()), fontsize=7.5)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="sliding",
-        figures=("fig17", "fig18", "fig19", "fig20"),
-        title="ankles pulled sideways",
-        run=run_sliding,
-        judge=judge_sliding,
-        draw=draw_sliding,
-        height=5.4,
-    ),
+EXPERIMENT = Experiment(
+    name="sliding",
+    figures=("fig17", "fig18", "fig19", "fig20"),
+    title="ankles pulled sideways",
+    run=run_sliding,
+    judge=judge_sliding,
+    draw=draw_sliding,
+    height=5.4,
 )

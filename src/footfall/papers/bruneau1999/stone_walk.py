@@ -85,40 +85,32 @@ def judge_stone_walk(data: StoneWalk) -> list[Claim]:
     height, way = float(rec.qpos[:, 2].min()), float(rec.qpos[-1, 0] - rec.qpos[0, 0])
     return [
         near(
-            "fig9",
+            ("ours", "fig9"),
             f"Walking: points in the ground that are not on their way out, and not pushed ({count})",
-            0.0,
-            data.untouched,
+            (0.0, data.untouched),
             within=0.0,
             why="exact",
-            source="ours",
         ),
         near(
-            "fig9",
+            ("ours", "fig9"),
             f"Walking: points that are in the air and pushed ({count})",
-            0.0,
-            data.wrong,
+            (0.0, data.wrong),
             within=0.0,
             why="exact",
-            source="ours",
         ),
         seen(
-            "fig9",
+            ("ours", "fig9"),
             "The stones matter: points that a plane would push otherwise",
-            "some",
-            f"{data.level}",
+            ("some", f"{data.level}"),
             holds=data.level > 1000,
             why="else this would be a walk on a plane",
-            source="ours",
         ),
         seen(
-            "fig9",
+            ("ours", "fig9"),
             f"The man walks {way:.1f} m over stones of up to 1 cm without a fall (lowest pelvis)",
-            "upright",
-            f"{height:.2f} m",
+            ("upright", f"{height:.2f} m"),
             holds=height > UPRIGHT and way > 4.0,
             why=f"pelvis above {UPRIGHT} m; helped by {data.help}",
-            source="ours",
         ),
     ]
 
@@ -141,14 +133,12 @@ def draw_stone_walk(figure: Any, data: StoneWalk) -> None:
     below.legend(loc="lower left")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="stone-walk",
-        figures=("fig9",),
-        title="a walk over a field of stones",
-        run=run_stone_walk,
-        judge=judge_stone_walk,
-        draw=draw_stone_walk,
-        height=3.6,
-    ),
+EXPERIMENT = Experiment(
+    name="stone-walk",
+    figures=("fig9",),
+    title="a walk over a field of stones",
+    run=run_stone_walk,
+    judge=judge_stone_walk,
+    draw=draw_stone_walk,
+    height=3.6,
 )

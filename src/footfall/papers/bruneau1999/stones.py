@@ -77,31 +77,25 @@ def judge_stones(data: Stones) -> list[Claim]:
     touching = carries[-1].sum()
     return [
         near(
-            "fig9",
+            ("derived", "fig9"),
             f"Points in the ground that are not on their way out, and not pushed ({count})",
-            0.0,
-            data.untouched,
+            (0.0, data.untouched),
             within=0.0,
             why="exact",
-            source="derived",
         ),
         near(
-            "fig9",
+            ("derived", "fig9"),
             f"Points that are in the air and pushed ({count})",
-            0.0,
-            data.wrong,
+            (0.0, data.wrong),
             within=0.0,
             why="exact",
-            source="derived",
         ),
         seen(
-            "fig9",
+            ("ours", "fig9"),
             "On stones some testing points carry and others do not (of 36, after landing)",
-            "some",
-            f"{touching}",
+            ("some", f"{touching}"),
             holds=0 < touching < 36,
             why="neither none nor all",
-            source="ours",
         ),
     ]
 
@@ -136,14 +130,12 @@ def draw_stones(figure: Any, data: Stones) -> None:
     legend_below(figure, left, columns=2)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="stones",
-        figures=("fig9",),
-        title="set down on a field of stones",
-        run=run_stones,
-        judge=judge_stones,
-        draw=draw_stones,
-        height=3.1,
-    ),
+EXPERIMENT = Experiment(
+    name="stones",
+    figures=("fig9",),
+    title="set down on a field of stones",
+    run=run_stones,
+    judge=judge_stones,
+    draw=draw_stones,
+    height=3.1,
 )

@@ -67,41 +67,36 @@ def judge_symmetric(data: dict[str, Pulled]) -> list[Claim]:
     phases = "".join(phase.letter for phase in sliding_phases(foot.rec, foot.rec.robot.feet[0].name))
     return [
         seen(
-            "fig19",
+            ("printed", "fig19"),
             "All testing points return to adherence at the same instant (spread over the 18 points)",
-            "the same instant",
-            f"{1e3 * np.ptp(ends):.2f} ms, at {ends.mean():.3f} s",
-            holds=float(np.ptp(ends)) < 0.5 * t_stick,
+            ("the same instant", f"{1e3 * np.ptp(ends):.2f} ms, at {ends.mean():.3f} s"),
+            holds=np.ptp(ends) < 0.5 * t_stick,
             why=f"half of the transition of {1e3 * t_stick:g} ms: a sole that is pulled straight and does not turn",
-            source="printed",
         ),
         seen(
-            "fig19",
+            ("printed", "fig19"),
             "The phases a to e, and a new steady state",
-            "abcdef",
-            phases,
+            ("abcdef", phases),
             holds=phases == "abcdef",
             why="found from modes and forces",
-            source="printed",
         ),
         near(
-            "eq. 40",
+            ("printed", "eq. 40"),
             "By the foot's condition, sliding begins at lambda_s",
-            STATIC,
-            float(foot.foot.ratio[foot.onset]),
+            (STATIC, foot.foot.ratio[foot.onset]),
             rel=2e-3,
             why="what the pull adds in a step",
-            source="printed",
         ),
         seen(
-            "section 3.2.3",
+            ("printed", "section 3.2.3"),
             "By the local condition, sliding begins before the foot's ratio reaches lambda_s, point by point",
-            f"below {STATIC}",
-            f"{point.foot.ratio[point.onset]:.3f}, {int(point.foot.sliding[point.onset].sum())} points first, the last "
-            f"{1e3 * (point.rec.time[point.whole] - point.rec.time[point.onset]):.1f} ms later",
-            holds=float(point.foot.ratio[point.onset]) < EARLY and point.whole > point.onset,
+            (
+                f"below {STATIC}",
+                f"{point.foot.ratio[point.onset]:.3f}, {int(point.foot.sliding[point.onset].sum())} points first, the "
+                f"last {1e3 * (point.rec.time[point.whole] - point.rec.time[point.onset]):.1f} ms later",
+            ),
+            holds=point.foot.ratio[point.onset] < EARLY and point.whole > point.onset,
             why=f"below {EARLY}, and not all at once",
-            source="printed",
         ),
     ]
 
@@ -121,14 +116,12 @@ def draw_symmetric(figure: Any, data: dict[str, Pulled]) -> None:
     legend_below(figure, ratio, columns=2)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="symmetric",
-        figures=("fig19", "section3.2.3"),
-        title="one sole pulled straight; sliding by the foot and by the point",
-        run=run_symmetric,
-        judge=judge_symmetric,
-        draw=draw_symmetric,
-        height=2.6,
-    ),
+EXPERIMENT = Experiment(
+    name="symmetric",
+    figures=("fig19", "section3.2.3"),
+    title="one sole pulled straight; sliding by the foot and by the point",
+    run=run_symmetric,
+    judge=judge_symmetric,
+    draw=draw_symmetric,
+    height=2.6,
 )

@@ -114,37 +114,31 @@ def judge_prediction(data: Walk) -> list[Claim]:
     names = ("first maximum", "minimum", "second maximum", "braking peak", "driving peak")
     claims = [
         seen(
-            "fig15",
+            ("printed", "fig15"),
             "From markers alone: the normal force has two maxima over the weight and a minimum under it between them "
             "(body weights)",
-            "> 1, < 1, > 1",
-            f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}",
+            ("> 1, < 1, > 1", f"{ours.first[1]:.2f}, {ours.trough[1]:.2f}, {ours.second[1]:.2f}"),
             holds=min(ours.first[1], ours.second[1]) > 1.0 + OVER and ours.trough[1] < 1.0 - OVER,
             why=f"by more than {OVER:g}, mean over stances, smoothed over a tenth; no measured force was used",
             note=f"Not smoothed, the landing of the heel peaks at {data.mean[:, 2].max():.2f}",
-            source="printed",
         ),
         seen(
-            "fig14",
+            ("printed", "fig14"),
             "From markers alone: the tangential force brakes, then drives (peaks, body weights)",
-            "< 0, then > 0",
-            f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}",
+            ("< 0, then > 0", f"{ours.brake[1]:.3f}, {ours.drive[1]:.3f}"),
             holds=ours.brake[1] < -0.05 and ours.drive[1] > 0.05,
             why="by more than 0.05",
-            source="printed",
         ),
     ]
     for name, own, seen_there, bound in zip(names, ours, recorded, (HEIGHT,) * 3 + (PEAK,) * 2, strict=True):
         figure = "fig14" if "peak" in name else "fig15"
         claims.append(
             seen(
-                figure,
+                ("ours", figure),
                 f"From markers alone: {name}, at which part of stance and how large, against the recorded one",
-                f"{seen_there[0]:.2f}: {seen_there[1]:.3f}",
-                f"{own[0]:.2f}: {own[1]:.3f}",
+                (f"{seen_there[0]:.2f}: {seen_there[1]:.3f}", f"{own[0]:.2f}: {own[1]:.3f}"),
                 holds=abs(own[0] - seen_there[0]) < WHEN and abs(own[1] - seen_there[1]) < bound,
                 why=f"{WHEN:g} of stance and {bound:g} body weights, set after the first look",
-                source="ours",
             )
         )
     return claims
@@ -168,40 +162,32 @@ def _judge_forces(plane: Walk) -> list[Claim]:
     spread = max(plane.measured.force_spread["z"])
     return [
         seen(
-            "fig15",
+            ("fitted", "fig15"),
             "Two maxima of the normal force above the weight, a minimum below between them (body weights)",
-            "> 1, < 1, > 1",
-            f"{first:.2f}, {trough:.2f}, {second:.2f}",
+            ("> 1, < 1, > 1", f"{first:.2f}, {trough:.2f}, {second:.2f}"),
             holds=first > 1.0 > trough and second > 1.0,
             why="mean over stances",
-            source="fitted",
         ),
         near(
-            "fig15",
+            ("fitted", "fig15"),
             "The normal force is near the recorded one (rms over stance, of body weight)",
-            0.0,
-            plane.off("z"),
+            (0.0, plane.off("z")),
             within=NEAR,
             why=f"set beforehand; recorded stances differ from their mean by up to {spread:.2f}",
-            source="fitted",
         ),
         seen(
-            "fig14",
+            ("fitted", "fig14"),
             "The tangential force brakes, then propels (body weights)",
-            "< 0, then > 0",
-            f"{brake:.2f}, {push:.2f}",
+            ("< 0, then > 0", f"{brake:.2f}, {push:.2f}"),
             holds=brake < -0.05 and push > 0.05 and forward[:23].mean() < 0.0 < forward[28:].mean(),
             why="least in the first half of stance, most in the second; means of both parts too",
-            source="fitted",
         ),
         near(
-            "fig14",
+            ("fitted", "fig14"),
             "The tangential force is near the recorded one (rms over stance, of body weight)",
-            0.0,
-            plane.off("x"),
+            (0.0, plane.off("x")),
             within=NEAR_FORWARD,
             why="half of that of the normal force; the recorded one is biased by 0.01",
-            source="fitted",
         ),
     ]
 
@@ -213,41 +199,31 @@ def _judge_posture(plane: Walk, space: Walk) -> list[Claim]:
     speed = float(np.ptp(plane.rec.qpos[:, 0]) / plane.rec.duration)
     return [
         seen(
-            "fig16",
+            ("fitted", "fig16"),
             "Every step goes from the heel to the whole foot, to the toes, and off",
-            "all phases",
-            f"{sum(rolled)} of {len(rolled)} stances",
+            ("all phases", f"{sum(rolled)} of {len(rolled)} stances"),
             holds=len(rolled) >= 6 and all(rolled),
             why="heel strike, flat, heel off, toe off, in this order",
-            source="fitted",
         ),
         near(
-            "section 4.1.2",
+            ("ours", "section 4.1.2"),
             f"The man is held upright by a moment, and no force (rms; at most {plane.help.moment_peak:.0f} N m)",
-            0.0,
-            plane.help.moment_rms,
-            "N m",
+            (0.0, plane.help.moment_rms, "N m"),
             within=HELP,
             why="our bound, 3 % of weight times leg: the paper does not say how its pelvis was held",
-            source="ours",
         ),
         near(
-            "section 4.1",
+            ("fitted", "section 4.1"),
             "In space instead of the plane (normal force, rms over stance, of body weight)",
-            0.0,
-            space.off("z"),
+            (0.0, space.off("z")),
             within=NEAR,
             why=f"as in the plane; helped by {space.help}",
-            source="fitted",
         ),
         unlike(
-            "section 4.1.2",
+            ("printed", "section 4.1.2"),
             "Average speed",
-            SPEED,
-            speed,
-            "m/s",
+            (SPEED, speed, "m/s"),
             note="The recorded man walks at 1.17 m/s; our legs are 5 % shorter, and walk in dynamic similarity.",
-            source="printed",
         ),
     ]
 
@@ -259,25 +235,20 @@ def _judge_interference(plane: Walk) -> list[Claim]:
     every, stuck = tangential(plane.rec)
     return [
         unlike(
-            "section 4.1",
+            ("printed", "section 4.1"),
             "Largest normal interference in walking",
-            10.0,
-            -1e3 * float(plane.rec.gap[carried].min()),
-            "mm",
+            (10.0, -1e3 * plane.rec.gap[carried].min(), "mm"),
             proof=f"A foot that pushes off stands on its three points at the tip; at 1 cm they carry "
             f"{carried_at(0.01, 3) / weight:.2f} of the weight by eq. (16), and the whole weight takes "
             f"{1e3 * depth_of(weight, 3):.0f} mm. 1 cm carries the man on all 18 points",
-            source="printed",
         ),
         unlike(
-            "section 4.1",
+            ("printed", "section 4.1"),
             "Largest tangential interference in walking (all points; those that never slid)",
-            "1 mm",
-            f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm",
+            ("1 mm", f"{1e3 * every:.1f}; {1e3 * stuck:.1f} mm"),
             proof=f"By eqs. (17)-(18) 18 points under 0.15 of the weight, the braking of figure 14, creep "
             f"{1e3 * creep(0.15 * weight, 18, 0.25):.1f} mm in 0.25 s, and three points six times that: a spring of "
             "90 N/m holds nothing, a damper of 950 N s/m lets go slowly",
-            source="printed",
         ),
     ]
 
@@ -286,16 +257,14 @@ def _judge_pressure(plane: Walk) -> Claim:
     """The path of the pressure centre under a foot (figure 2)."""
     path = pressure_path(plane.rec)
     return seen(
-        "fig2",
+        ("printed", "fig2"),
         "The pressure centre moves under the foot during support: where on the sole (0 heel, 1 tip) at 5, 50 and "
         "95 % of stance",
-        "from heel to toe",
-        ", ".join(f"{path.mean(axis=0)[k]:.2f}" for k in PATH),
+        ("from heel to toe", ", ".join(f"{path.mean(axis=0)[k]:.2f}" for k in PATH)),
         holds=path.mean(axis=0)[PATH[0]] < 0.35
         and 0.5 < path.mean(axis=0)[PATH[1]] < 0.95
         and path.mean(axis=0)[PATH[2]] > 0.9,
         why="below 0.35, between 0.5 and 0.95, above 0.9; mean over stances",
-        source="printed",
     )
 
 
@@ -359,14 +328,12 @@ def _draw_phases(figure: Any, data: Walk) -> None:
         axes.tick_params(left=False, labelleft=False)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="walking",
-        figures=("fig2", "fig14", "fig15", "fig16"),
-        title="a man walks as one was seen to",
-        run=run_walking,
-        judge=judge_walking,
-        draw=draw_walking,
-        height=5.2,
-    ),
+EXPERIMENT = Experiment(
+    name="walking",
+    figures=("fig2", "fig14", "fig15", "fig16"),
+    title="a man walks as one was seen to",
+    run=run_walking,
+    judge=judge_walking,
+    draw=draw_walking,
+    height=5.2,
 )

@@ -10,13 +10,7 @@ PAPER = Paper(
     citation="Moraud, Hale, Cheng: Constraint-based ground contact handling in humanoid robotics simulation, ICRA 2008 "
     "workshop on contact models for manipulation and locomotion",
     summary="vertices, edges and faces of the feet are clamped, and the state is searched by rules",
-    experiments=(
-        *toes.EXPERIMENTS,
-        *jump.EXPERIMENTS,
-        *sway.EXPERIMENTS,
-        *squats.EXPERIMENTS,
-        *pulls.EXPERIMENTS,
-    ),
+    experiments=(toes.EXPERIMENT, jump.EXPERIMENT, sway.EXPERIMENT, squats.EXPERIMENT, pulls.EXPERIMENT),
     assumptions=(
         Assumption("robots", "see footfall robots full-humanoid and small-humanoid", "masses and lengths not printed"),
         Assumption("control", "joint PD of the posture controller, weight as feed-forward", "gains are not printed"),

@@ -72,24 +72,20 @@ def judge_pulls(data: Pulls) -> list[Claim]:
         fit, measured = data.clean[sole].static, data.noisy[sole].static
         claims.append(
             near(
-                "section 5",
+                ("fitted", "section 5"),
                 f"{sole}: static coefficient by regression of simulated pulls (the ground was given the paper's)",
-                friction,
-                fit.value if fit else float("nan"),
+                (friction, fit.value if fit else float("nan")),
                 rel=1.3 / STEPS,
                 why="a step of the pull",
-                source="fitted",
             )
         )
         claims.append(
             unlike(
-                "section 5",
+                ("printed", "section 5"),
                 f"{sole}: r2 of the regression, with the resolution of the paper's force plate as the only noise",
-                r2,
-                measured.r2 if measured else float("nan"),
+                (r2, measured.r2 if measured else float("nan")),
                 note="No proof of anything: the data are simulated with one coefficient. The paper's r2 would take a "
                 f"scatter of {scatter(data.noisy[sole], r2):.2g} N between pulls, which only its materials know",
-                source="printed",
             )
         )
     return claims
@@ -109,14 +105,12 @@ def draw_pulls(figure: Any, data: Pulls) -> None:
     ax.legend(loc="upper left")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="pulls",
-        figures=("section5c",),
-        title="friction coefficients by regression",
-        run=run_pulls,
-        judge=judge_pulls,
-        draw=draw_pulls,
-        height=2.8,
-    ),
+EXPERIMENT = Experiment(
+    name="pulls",
+    figures=("section5c",),
+    title="friction coefficients by regression",
+    run=run_pulls,
+    judge=judge_pulls,
+    draw=draw_pulls,
+    height=2.8,
 )

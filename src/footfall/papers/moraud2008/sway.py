@@ -75,72 +75,59 @@ def judge_sway(data: Sway) -> list[Claim]:
     edge = rec.signals["state"][:, 1] == EDGE
     return [
         near(
-            "fig9",
+            ("printed", "fig9"),
             "before the sway, the left foot carries half",
-            0.5,
-            float(share[early].mean()),
+            (0.5, share[early].mean()),
             within=5e-3,
             why="robot and pose are symmetrical",
-            source="printed",
         ),
         seen(
-            "fig9",
+            ("printed", "fig9"),
             "after it, the weight is mainly on the left, the supporting foot: its share",
-            "most of it",
-            float(share[late].mean()),
-            holds=float(share[late].mean()) > 0.8,
+            ("most of it", share[late].mean()),
+            holds=share[late].mean() > 0.8,
             why="more than 0.8",
-            source="printed",
         ),
         near(
-            "fig9",
+            ("derived", "fig9"),
             "at the end the pressure centre of both feet is below the centre of mass: sideways distance",
-            0.0,
-            1e3 * float(abs(cop - data.com[:, 1])[late].mean()),
-            "mm",
+            (0.0, 1e3 * abs(cop - data.com[:, 1])[late].mean(), "mm"),
             within=2.0,
             why="the joints' oscillations have nearly died",
-            source="derived",
         ),
         near(
-            "fig9",
+            ("derived", "fig9"),
             "at the end the ground carries the weight",
-            1.0,
-            float(force[2]),
+            (1.0, force[2]),
             within=5e-3,
             why="near rest",
-            source="derived",
         ),
         seen(
-            "fig9",
+            ("printed", "fig9"),
             f"sideways friction keeps the legs from separating: force on the left and the right foot, legs {SPLAY:g} "
             "rad apart, joint PD alone",
-            "opposite",
-            f"{apart[0]:.3g} and {apart[1]:.3g}",
-            "N",
+            ("opposite", f"{apart[0]:.3g} and {apart[1]:.3g}", "N"),
             holds=apart[0] < -10.0 and apart[1] > 10.0 and abs(apart.sum()) < 0.5,
             why="inward, more than 10 N each, and equal: the robot rests",
             note=f"With vertical legs and torques that carry the weight with the least contact forces: "
             f"{abs(straight[0]):.1g} N",
-            source="printed",
         ),
         seen(
-            "section 5",
+            ("printed", "section 5"),
             "at the end the right foot rests on its edge (share of all samples)",
-            "on its edge",
-            f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all",
-            holds=float(edge[late].mean()) > 0.95,
+            (
+                "on its edge",
+                f"{100 * float(edge[late].mean()):.0f} % of the last 0.2 s, {100 * float(edge.mean()):.0f} % of all",
+            ),
+            holds=edge[late].mean() > 0.95,
             why="state edge in 95 % of the last 0.2 s",
-            source="printed",
         ),
         seen(
-            "section 5",
+            ("ours", "section 5"),
             "no foot slides and no rule is broken",
-            "none",
-            f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules",
+            ("none", f"{int(rec.signals['sliding'].sum())} samples, {int(rec.signals['violations'].sum())} rules"),
             holds=not rec.signals["sliding"].any() and not rec.signals["violations"].any(),
             why="every step",
-            source="ours",
         ),
     ]
 
@@ -163,14 +150,12 @@ def draw_sway(figure: Any, data: Sway) -> None:
     axes[0, 0].legend(loc="upper right")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="sway",
-        figures=("fig9",),
-        title="hips swayed to the left, forces on both feet",
-        run=run_sway,
-        judge=judge_sway,
-        draw=draw_sway,
-        height=4.2,
-    ),
+EXPERIMENT = Experiment(
+    name="sway",
+    figures=("fig9",),
+    title="hips swayed to the left, forces on both feet",
+    run=run_sway,
+    judge=judge_sway,
+    draw=draw_sway,
+    height=4.2,
 )

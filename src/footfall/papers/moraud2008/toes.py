@@ -89,73 +89,58 @@ def judge_toes(data: Toes) -> list[Claim]:
     rows = data.released.items()
     return [
         near(
-            "fig6",
+            ("printed", "fig6"),
             "with the rule, the left foot changes its state once in the fall: from the face to the front edge",
-            1.0,
-            float(len(clean)) if data.with_rule.signals["state"][first, 0] == EDGE else float("nan"),
+            (1.0, len(clean) if data.with_rule.signals["state"][first, 0] == EDGE else float("nan")),
             within=0.0,
             why="counted",
-            source="printed",
         ),
         near(
-            "section 3",
+            ("printed", "section 3"),
             "with the rule, a sole may turn when the centre of pressure touches the edge: where it was a step before",
-            1e3 * edge,
-            1e3 * before,
-            "mm",
+            (1e3 * edge, 1e3 * before, "mm"),
             within=max(1e3 * step, 1e-3),
             why="what it moves in one step",
-            source="printed",
         ),
         seen(
-            "fig6",
+            ("ours", "fig6"),
             "with the rule, no rule is broken in any step",
-            0.0,
-            float(data.with_rule.signals["violations"].sum()),
+            (0.0, data.with_rule.signals["violations"].sum()),
             holds=not data.with_rule.signals["violations"].any() and not data.with_rule.status.any(),
             why="counted",
-            source="ours",
         ),
         seen(
-            "fig6",
+            ("ours", "fig6"),
             "without the rule, the state jumps until the transition is established",
-            "several times",
-            f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
+            (
+                "several times",
+                f"{len(rough)} changes, the first with the centre {1e3 * (edge - early):.0f} mm behind the edge",
+            ),
             holds=len(rough) > 5,
             why="more than five",
-            source="ours",
         ),
         seen(
-            "fig6",
+            ("printed", "fig6"),
             f"thresholded model ({FEW} vertices, which may pull {PULL:g} N): the centre of pressure crosses the edge "
             "of the sole and leaves the support polygon; how far beyond",
-            "> 0",
-            -1e3 * behind(data.threshold),
-            "mm",
+            ("> 0", -1e3 * behind(data.threshold), "mm"),
             holds=-behind(data.threshold) > 5e-3,
             why="more than 5 mm at the release; the paper prints no threshold, and any above zero does it",
-            source="printed",
         ),
         near(
-            "fig6",
+            ("derived", "fig6"),
             "the same by statics: rear vertices pull so much where the centre is 4 f a / F beyond the edge",
-            1e3 * _beyond(data.threshold),
-            -1e3 * behind(data.threshold),
-            "mm",
+            (1e3 * _beyond(data.threshold), -1e3 * behind(data.threshold), "mm"),
             within=2.0,
             why="what it moves in a step",
-            source="derived",
         ),
         seen(
-            "section 3",
+            ("printed", "section 3"),
             "with the rule, feet of 3 to 64 vertices turn with the centre of pressure at the edge (farthest behind)",
-            "at the edge",
-            1e3 * max(abs(one) for one, _, _ in data.released.values()),
-            "mm",
+            ("at the edge", 1e3 * max(abs(one) for one, _, _ in data.released.values()), "mm"),
             holds=max(abs(one) for one, _, _ in data.released.values()) < 1e-3,
             why="a millimetre, what it moves in a step",
             note="Without: " + ", ".join(f"{n} vertices {1e3 * x:.0f} mm, {k} changes" for n, (_, x, k) in rows),
-            source="printed",
         ),
     ]
 
@@ -189,14 +174,12 @@ def draw_toes(figure: Any, data: Toes) -> None:
     legend_below(figure, axes[0, 0], columns=3)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="toes",
-        figures=("fig6",),
-        title="a fall over the toes, with and without the rule of the centre of pressure",
-        run=run_toes,
-        judge=judge_toes,
-        draw=draw_toes,
-        height=4.4,
-    ),
+EXPERIMENT = Experiment(
+    name="toes",
+    figures=("fig6",),
+    title="a fall over the toes, with and without the rule of the centre of pressure",
+    run=run_toes,
+    judge=judge_toes,
+    draw=draw_toes,
+    height=4.4,
 )

@@ -108,43 +108,36 @@ def judge_contacts(data: Contacts) -> list[Claim]:
     asked = hand.signals["commanded_force"][-200:, -1].mean(axis=0)
     return [
         seen(
-            "section 6",
+            ("printed", "section 6"),
             f"Single support: {FORCE:g} N for 50 ms along x and y on one foot, and the COM comes back",
-            "single or double support",
-            ", ".join(f"{name} {time:.2f} s" for name, time in back.items()),
+            ("single or double support", ", ".join(f"{name} {time:.2f} s" for name, time in back.items())),
             holds=max(back.values()) <= IN_TIME and high > 0.02,
             why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the other foot stays {1e3 * high:.0f} mm up or more",
-            source="printed",
         ),
         seen(
-            "section 4C",
+            ("printed", "section 4C"),
             f"More than two contacts: leaned on forwards with {LEAN:g} N, a hand on a table of {TABLE:g} m keeps it "
             "standing; without the hand",
-            "can be applied",
-            f"{'falls' if has_fallen(hand) else 'stands'}; {'falls' if has_fallen(data.without) else 'stands'}",
+            (
+                "can be applied",
+                f"{'falls' if has_fallen(hand) else 'stands'}; {'falls' if has_fallen(data.without) else 'stands'}",
+            ),
             holds=not has_fallen(hand) and has_fallen(data.without),
             why="the same push for 3 s on the same robot",
-            source="printed",
         ),
         near(
-            "section 4C",
+            ("derived", "section 4C"),
             "The hand gets the vertical force that is commanded there",
-            float(asked[2]),
-            float(carried[2]),
-            "N",
+            (float(asked[2]), carried[2], "N"),
             rel=0.05,
             why="the robot still moves a little, and no force is measured",
-            source="derived",
         ),
         near(
-            "section 4C",
+            ("derived", "section 4C"),
             "Feet and hand together carry the weight",
-            data.left,
-            float(hand.total_force[-200:, 2].mean()),
-            "N",
+            (data.left, hand.total_force[-200:, 2].mean(), "N"),
             rel=0.02,
             why="near rest",
-            source="derived",
         ),
     ]
 
@@ -178,14 +171,12 @@ def draw_contacts(figure: Any, data: Contacts) -> None:
     hand.legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="contacts",
-        figures=("section4c", "section6"),
-        title="one foot, and a hand besides two feet",
-        run=run_contacts,
-        judge=judge_contacts,
-        draw=draw_contacts,
-        height=2.8,
-    ),
+EXPERIMENT = Experiment(
+    name="contacts",
+    figures=("section4c", "section6"),
+    title="one foot, and a hand besides two feet",
+    run=run_contacts,
+    judge=judge_contacts,
+    draw=draw_contacts,
+    height=2.8,
 )

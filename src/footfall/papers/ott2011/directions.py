@@ -78,15 +78,12 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
         size = f"{max(map(abs, (*push.force, *push.torque))):g} N{' m' if axis > 2 else ''}"
         claims.append(
             near(
-                "fig16",
+                ("derived", "fig16"),
                 f"Leaned on in {name} with {size}, the robot gives way until its springs carry that",
-                scale * expected(rec, name),
-                scale * float(moved(rec, axis)[_end(rec)]),
-                unit,
+                (scale * expected(rec, name), scale * moved(rec, axis)[_end(rec)], unit),
                 rel=0.02,
                 why="what is left of the motion after 6 s",
                 note="The paper prints none; its side is what (20) and (22) make of this robot",
-                source="derived",
             )
         )
     back = {name: recovery(rec, START + HOLD) for name, rec in data.items()}
@@ -94,26 +91,21 @@ def judge_directions(data: dict[str, Recording]) -> list[Claim]:
     left = max(float(np.abs(turned(data[name])[-1]).max()) for name in ("roll", "pitch", "yaw"))
     claims.append(
         seen(
-            "fig17",
+            ("printed", "fig17"),
             "Let go, it comes back: the longest time",
-            "comes back",
-            f"{back[slowest]:.2f} s, {slowest}; turned by at most {math.degrees(left):.2g}°",
+            ("comes back", f"{back[slowest]:.2f} s, {slowest}; turned by at most {math.degrees(left):.2g}°"),
             holds=max(back.values()) <= BACK and left < 0.01,
             why=f"centre of mass below {1e3 * CLOSE:g} mm within {BACK:g} s, trunk turned by less than 0.01 rad",
-            source="printed",
         )
     )
     at_floor = float((commanded(data["y"]).min(axis=1) < FLOOR + 1e-3).mean() * data["y"].duration)
     claims.append(
         seen(
-            "fig18",
+            ("printed", "fig18"),
             "The limits of the vertical forces act over a longer duration than under an impulse",
-            "longer",
-            at_floor,
-            "s",
+            ("longer", at_floor, "s"),
             holds=at_floor > 1.0,
             why="more than a second at the floor; an impulse of 50 ms has it there for tenths",
-            source="printed",
         )
     )
     return claims
@@ -144,14 +136,12 @@ def draw_directions(figure: Any, data: dict[str, Recording]) -> None:
     components[2].legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="directions",
-        figures=("fig16", "fig17", "fig18"),
-        title="leaned on in x, y, z, roll, pitch and yaw for 6 s",
-        run=run_directions,
-        judge=judge_directions,
-        draw=draw_directions,
-        height=4.6,
-    ),
+EXPERIMENT = Experiment(
+    name="directions",
+    figures=("fig16", "fig17", "fig18"),
+    title="leaned on in x, y, z, roll, pitch and yaw for 6 s",
+    run=run_directions,
+    judge=judge_directions,
+    draw=draw_directions,
+    height=4.6,
 )

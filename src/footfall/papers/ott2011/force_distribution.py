@@ -44,33 +44,26 @@ def judge_times(data: Times) -> list[Claim]:
     every = [float(np.percentile(data.all_us, part)) for part in (50.0, 99.0, 100.0)]
     return [
         unlike(
-            "section 5",
+            ("printed", "section 5"),
             "Unknown force components of 8 contact points",
-            28.0,
-            data.unknowns,
+            (28.0, data.unknowns),
             proof="Three components for each of eight points are 24",
-            source="printed",
         ),
         seen(
-            "section 5",
+            ("printed", "section 5"),
             "The optimisation takes (median, 99th percentile and worst over problems, each the best of three tries)",
-            "less than 200 µs",
-            f"{median:.3g}, {late:.3g}, {worst:.3g} µs",
+            ("less than 200 µs", f"{median:.3g}, {late:.3g}, {worst:.3g} µs"),
             holds=median < 200.0,
             why="the median, for a machine that runs other programs too; the paper's has a real-time system. All "
             f"tries: {every[0]:.3g}, {every[1]:.3g}, {every[2]:.3g} µs",
-            source="printed",
             timed=True,
         ),
         seen(
-            "section 4",
+            ("printed", "section 4"),
             "The force has priority: largest component of the desired force that is missed",
-            "main priority",
-            data.missed,
-            "N",
+            ("main priority", data.missed, "N"),
             holds=data.missed < 0.05,
             why="1e-4 of the weight, what the weights 1 and 1e-6 leave",
-            source="printed",
         ),
     ]
 
@@ -90,14 +83,12 @@ def draw_times(figure: Any, data: Times) -> None:
     axis.set_xticks([5, 10, 20, 50, 100, 200, 400], labels=["5", "10", "20", "50", "100", "200", "400"])
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="force-distribution",
-        figures=("section5",),
-        title=f"the time of the force distribution, {POINTS} points, {FORCE:g} N for {1e3 * LASTS:g} ms",
-        run=run_times,
-        judge=judge_times,
-        draw=draw_times,
-        height=2.2,
-    ),
+EXPERIMENT = Experiment(
+    name="force-distribution",
+    figures=("section5",),
+    title=f"the time of the force distribution, {POINTS} points, {FORCE:g} N for {1e3 * LASTS:g} ms",
+    run=run_times,
+    judge=judge_times,
+    draw=draw_times,
+    height=2.2,
 )

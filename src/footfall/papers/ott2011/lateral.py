@@ -56,41 +56,35 @@ def _judge_recovery(data: Lateral) -> list[Claim]:
     under = f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s, as we read 'recovers'"
     return [
         seen(
-            "fig6",
+            ("printed", "fig6"),
             f"{FORCE:g} N sideways for 50 ms: the centre of mass gives way and comes back",
-            "recovers",
-            f"{1e3 * np.abs(rec.signals['com_error'][:, 1]).max():.1f} mm, below 2 mm after {times[LAW]:.2f} s",
+            (
+                "recovers",
+                f"{1e3 * np.abs(rec.signals['com_error'][:, 1]).max():.1f} mm, below 2 mm after {times[LAW]:.2f} s",
+            ),
             holds=times[LAW] <= IN_TIME,
             why=under,
-            source="printed",
         ),
         seen(
-            "fig6",
+            ("ours", "fig6"),
             "So it does under every contact law; the slowest",
-            "one simulator",
-            f"{times[slowest]:.2f} s, {slowest}",
+            ("one simulator", f"{times[slowest]:.2f} s, {slowest}"),
             holds=times[slowest] <= IN_TIME,
             why=under,
-            source="ours",
         ),
         seen(
-            "fig6",
+            ("printed", "fig6"),
             "It takes no step: longest horizontal way of a contact point, all laws",
-            "no step",
-            1e3 * max(way_of_feet(one) for one in data.paper.values()),
-            "mm",
+            ("no step", 1e3 * max(way_of_feet(one) for one in data.paper.values()), "mm"),
             holds=max(way_of_feet(one) for one in data.paper.values()) < 5e-3,
             why="5 mm; soft laws let feet give way, a step would be centimetres",
-            source="printed",
         ),
         seen(
-            "fig7",
+            ("printed", "fig7"),
             "The force is not exerted at the centre of mass: a torque around x is required (peaks around x, y, z)",
-            "around x",
-            f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m",
+            ("around x", f"{torque[0]:.2g}, {torque[1]:.2g}, {torque[2]:.2g} N m"),
             holds=torque[0] > 5.0 * max(torque[1:]),
             why="five times that around the others",
-            source="printed",
         ),
     ]
 
@@ -103,33 +97,25 @@ def _judge_unloading(data: Lateral) -> list[Claim]:
     right = np.r_[rec.foot("right")]
     return [
         near(
-            "fig8",
+            ("fitted", "fig8"),
             "The vertical forces are lowest at the end of the push",
-            0.25,
-            float(rec.time[first]),
-            "s",
+            (0.25, rec.time[first], "s"),
             within=0.02,
             why="the paper reads t ≈ 0.25 s; the push is taken to begin at 0.2 s",
-            source="fitted",
         ),
         seen(
-            "fig8",
+            ("printed", "fig8"),
             "The foot that is unloaded is the right one, away from which the robot is pushed",
-            "right",
-            "right" if int(lowest[first].argmin()) in right else "left",
+            ("right", "right" if int(lowest[first].argmin()) in right else "left"),
             holds=int(lowest[first].argmin()) in right,
             why="where the lowest commanded force is",
-            source="printed",
         ),
         unlike(
-            "fig8",
+            ("printed", "fig8"),
             f"At {FORCE:g} N the vertical forces of that foot reach the lower limit of 4 N",
-            FLOOR,
-            float(lowest.min()),
-            "N",
+            (FLOOR, lowest.min(), "N"),
             note="How far a push unloads a foot depends on mass, stance width and where the hip is pushed, none of "
             f"which is printed: experiment push-height has the map. With {HARDER:g} N it reaches the limit",
-            source="printed",
         ),
     ]
 
@@ -143,38 +129,30 @@ def _judge_limit(data: Lateral) -> list[Claim]:
     floor = min(float(commanded(one).min()) for one in (*data.paper.values(), *data.harder.values()))
     return [
         near(
-            "fig8",
+            ("ours", "fig8"),
             f"At {HARDER:g} N the commanded vertical forces reach the lower limit",
-            FLOOR,
-            float(commanded(data.harder[LAW]).min()),
-            "N",
+            (FLOOR, commanded(data.harder[LAW]).min(), "N"),
             within=1e-6,
             why="the solver's tolerance",
-            source="ours",
         ),
         seen(
-            "fig8",
+            ("derived", "fig8"),
             "No commanded vertical force is ever below the limit, both pushes, all laws",
-            FLOOR,
-            floor,
-            "N",
+            (FLOOR, floor, "N"),
             holds=floor >= FLOOR - 1e-6,
             why="the solver's tolerance",
-            source="derived",
         ),
         unlike(
-            "section 4",
+            ("printed", "section 4"),
             "The lower limit guarantees that each contact is always active: least vertical force that the ground gives "
             f"a point, by law, N ({HARDER:g} N; at {FORCE:g} N {least:.2g} or more)",
-            "active",
-            values_by_law,
+            ("active", values_by_law),
             proof=f"Counterexamples: no force that is asked for is ever below {FLOOR:g} N, and under {', '.join(lost)} "
             "a point carries none at some time. Joint torques (15) make feet give the forces asked for only as far as "
             "nothing accelerates; soft ground that rebounds, or a foot that tips, gives less"
             if lost
             else "",
             note="" if lost else "no law loses a contact here",
-            source="printed",
         ),
     ]
 
@@ -206,14 +184,12 @@ def draw_lateral(figure: Any, data: Lateral) -> None:
     axes[1, 2].legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="lateral",
-        figures=("fig6", "fig7", "fig8"),
-        title=f"{FORCE:g} N sideways at the hip for 50 ms, and twice that",
-        run=run_lateral,
-        judge=judge_lateral,
-        draw=draw_lateral,
-        height=7.2,
-    ),
+EXPERIMENT = Experiment(
+    name="lateral",
+    figures=("fig6", "fig7", "fig8"),
+    title=f"{FORCE:g} N sideways at the hip for 50 ms, and twice that",
+    run=run_lateral,
+    judge=judge_lateral,
+    draw=draw_lateral,
+    height=7.2,
 )

@@ -58,13 +58,14 @@ def run_limits() -> Limits:
 def judge_limits(data: Limits) -> list[Claim]:
     return [
         seen(
-            "fig16",
+            ("ours", "fig16"),
             f"Pushed {name} with {SURE[name]:g} {data.largest[name][0].unit} for 50 ms it recovers, whatever the law",
-            "not printed",
-            "; ".join(f"{law}: {why}" for law, why in outcomes.items() if why) or f"under all {len(outcomes)} laws",
+            (
+                "not printed",
+                "; ".join(f"{law}: {why}" for law, why in outcomes.items() if why) or f"under all {len(outcomes)} laws",
+            ),
             holds=not any(outcomes.values()),
             why="no fall, and 1.5 s later the capture point is in the support",
-            source="ours",
             note=f"The largest by bisection to 10 %, {_range(data.largest[name])}, is not judged: near it the last "
             "digits decide",
         )
@@ -97,14 +98,12 @@ def draw_limits(figure: Any, data: Limits) -> None:
     figure.supxlabel("bars: survived; lines: up to what was not; dotted: the push that is judged", fontsize=7)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="limits",
-        figures=("limits",),
-        title="pushes of 50 ms by direction and law: judged (dotted), and the largest that is survived",
-        run=run_limits,
-        judge=judge_limits,
-        draw=draw_limits,
-        height=2.4,
-    ),
+EXPERIMENT = Experiment(
+    name="limits",
+    figures=("limits",),
+    title="pushes of 50 ms by direction and law: judged (dotted), and the largest that is survived",
+    run=run_limits,
+    judge=judge_limits,
+    draw=draw_limits,
+    height=2.4,
 )

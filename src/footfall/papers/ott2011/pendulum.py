@@ -122,53 +122,41 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
     slowest = max(worst, key=lambda key: worst[key])
     claims = [
         near(
-            "fig12",
+            ("derived", "fig12"),
             "5.8 J of 5 kg on a 7.3 m hinge: the momentum it brings (closed form sqrt(2 m E))",
-            impulse(0.0),
-            given(rec),
-            "N s",
+            (impulse(0.0), given(rec), "N s"),
             rel=0.15,
             why="the robot gives way in the blow, and the ball keeps some of its speed or rebounds a little",
-            source="derived",
         ),
         seen(
-            "fig13",
+            ("printed", "fig13"),
             "Struck by the pendulum, the COM error stays relatively small",
-            "small",
-            f"{1e3 * error.max():.1f} mm, below 2 mm after {recovery(rec, float(rec.time[at])):.2f} s",
-            holds=error.max() < 0.05 and recovery(rec, float(rec.time[at])) <= IN_TIME,
+            ("small", f"{1e3 * error.max():.1f} mm, below 2 mm after {recovery(rec, float(rec.time[at])):.2f} s"),
+            holds=error.max() < 0.05 and recovery(rec, rec.time[at]) <= IN_TIME,
             why=f"below 5 cm, a fifth of the foot's length, and below {1e3 * CLOSE:g} mm within {IN_TIME:g} s",
-            source="printed",
         ),
         seen(
-            "fig15",
+            ("printed", "fig15"),
             "The balancing forces at the contact points vary considerably (range of one point over its share at rest)",
-            "considerably",
-            swing,
+            ("considerably", swing),
             holds=swing > 0.5,
             why="by more than half of what it carries at rest",
-            source="printed",
         ),
         seen(
-            "fig15",
+            ("printed", "fig15"),
             "No commanded vertical force is below the limit of 4 N (least)",
-            FLOOR,
-            float(force.min()),
-            "N",
-            holds=float(force.min()) >= FLOOR - 1e-6,
+            (FLOOR, force.min(), "N"),
+            holds=force.min() >= FLOOR - 1e-6,
             why="the solver's tolerance",
-            source="printed",
         ),
         seen(
-            "fig13",
+            ("ours", "fig13"),
             "Impulses of 7.6, 11.4 and 15.2 N s (restitution 0, 0.5, 1) along x and y: it stands and its COM comes "
             "back in the horizontal; the slowest",
-            "recovers",
-            f"{worst[slowest]:.2f} s, {impulse(slowest[1]):.3g} N s in {slowest[0]}",
+            ("recovers", f"{worst[slowest]:.2f} s, {impulse(slowest[1]):.3g} N s in {slowest[0]}"),
             holds=worst[slowest] <= IN_TIME and not fell,
             why=f"below {1e3 * CLOSE:g} mm within {IN_TIME:g} s; the vertical motion, of damping ratio 0.2, swings on. "
             "From which side the pendulum strikes is not printed",
-            source="ours",
         ),
     ]
     for name in ALONG:
@@ -176,14 +164,11 @@ def judge_pendulum(data: Pendulum) -> list[Claim]:
         axis = "xy".index(name)
         claims.append(
             near(
-                "fig13",
+                ("derived", "fig13"),
                 f"{impulse(0.0):.3g} N s in {name}: largest COM error, against that of (20) and (22)",
-                1e3 * expected(name, 0.0),
-                1e3 * float(np.abs(one.signals["com_error"][:, axis]).max()),
-                "mm",
+                (1e3 * expected(name, 0.0), 1e3 * np.abs(one.signals["com_error"][:, axis]).max(), "mm"),
                 rel=0.15,
                 why="small motions of standing feet, the blow in an instant",
-                source="derived",
             )
         )
     return claims
@@ -219,14 +204,12 @@ def draw_pendulum(figure: Any, data: Pendulum) -> None:
     legend_below(figure, axes[2, 0], columns=3)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="pendulum",
-        figures=("fig12", "fig13", "fig14", "fig15"),
-        title="struck by a pendulum of 5 kg and 7.3 m with 5.8 J",
-        run=run_pendulum,
-        judge=judge_pendulum,
-        draw=draw_pendulum,
-        height=5.6,
-    ),
+EXPERIMENT = Experiment(
+    name="pendulum",
+    figures=("fig12", "fig13", "fig14", "fig15"),
+    title="struck by a pendulum of 5 kg and 7.3 m with 5.8 J",
+    run=run_pendulum,
+    judge=judge_pendulum,
+    draw=draw_pendulum,
+    height=5.6,
 )

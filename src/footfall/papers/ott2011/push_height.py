@@ -107,49 +107,46 @@ def judge_heights(data: Heights) -> list[Claim]:
     light = [hit for (mass, _, _, above), hit in reached.items() if mass == MASSES[0] and above >= 0.0]
     claims = [
         near(
-            "fig7",
+            ("derived", "fig7"),
             f"70 N {name}: the torque around x that is asked for, against the six freedoms of standing feet",
-            asked(model, above),
-            peaks[above],
-            "N m",
+            (asked(model, above), peaks[above], "N m"),
             within=0.5,
             why="small motions; half a newton metre of up to 19",
-            source="derived",
         )
         for name, above in (("at the trunk", 0.0), ("at the robot's COM", data.com), ("at the top of the trunk", TOP))
     ]
     return [
         *claims,
         seen(
-            "fig7",
+            ("derived", "fig7"),
             f"A push {data.pivot - data.com:.2f} m above the COM asks for the least torque, by the inertia of the "
             "standing robot",
-            "the least",
-            ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m",
+            (
+                "the least",
+                ", ".join(f"{above - data.com:+.2f} m: {value:.3g}" for above, value in peaks.items()) + " N m",
+            ),
             holds=peaks[data.pivot] < 0.5 * min(v for above, v in peaks.items() if above != data.pivot),
             why="less than half of that at any other height tried",
-            source="derived",
         ),
         unlike(
-            "section 5B",
+            ("printed", "section 5B"),
             "The force applies a considerable torque since it is not exerted at the COM (torque at the trunk, at COM)",
-            "none at the COM",
-            f"{peaks[0.0]:.3g}, {peaks[data.com]:.3g} N m",
+            ("none at the COM", f"{peaks[0.0]:.3g}, {peaks[data.com]:.3g} N m"),
             proof="(22) asks for torque where the trunk turns. With standing feet a force moves the trunk without "
             f"turning it {data.pivot - data.com:.2f} m above the COM (inertia of the six freedoms), near the hips: the "
             "torque grows with the distance from there, and at the COM it is larger than at the trunk",
-            source="printed",
         ),
         seen(
-            "fig8",
+            ("fitted", "fig8"),
             f"70 N unload a foot to 4 N: of {len(reached)} robots (mass, rotors, stance, height of the push) so many",
-            "reached",
-            f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or above, "
-            f"{_heavy(reached)} of {MASSES[1]:g} kg",
+            (
+                "reached",
+                f"{sum(reached.values())}: {sum(light)} of {len(light)} of {MASSES[0]:g} kg pushed at the trunk or "
+                f"above, {_heavy(reached)} of {MASSES[1]:g} kg",
+            ),
             holds=sum(light) >= len(light) // 2,
             why=f"half or more of those of {MASSES[0]:g} kg pushed there; narrow stances, light robots and high pushes "
             "reach it, and the paper prints none of these",
-            source="fitted",
         ),
     ]
 
@@ -181,14 +178,12 @@ def draw_heights(figure: Any, data: Heights) -> None:
     legend_below(figure, right, columns=3)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="push-height",
-        figures=("fig7", "fig8"),
-        title="70 N at other heights and on other robots",
-        run=run_heights,
-        judge=judge_heights,
-        draw=draw_heights,
-        height=3.4,
-    ),
+EXPERIMENT = Experiment(
+    name="push-height",
+    figures=("fig7", "fig8"),
+    title="70 N at other heights and on other robots",
+    run=run_heights,
+    judge=judge_heights,
+    draw=draw_heights,
+    height=3.4,
 )

@@ -62,48 +62,37 @@ def judge_tracking(data: Tracking) -> list[Claim]:
     lags = stance(ROBOT, TRUNK).lags(AMPLITUDE, PERIOD)
     claims = [
         near(
-            "fig9",
+            ("derived", "fig9"),
             f"The centre of mass follows: amplitude of its error in {name}, against that of (20) and (22)",
-            1e3 * float(lags[c]),
-            1e3 * 0.5 * float(np.ptp(steady[:, c])),
-            "mm",
+            (1e3 * float(lags[c]), 1e3 * 0.5 * np.ptp(steady[:, c]), "mm"),
             rel=0.05,
             why="the closed form is that of small motions of standing feet",
             note="The paper prints none; its side is what (20) and (22) make of this robot",
-            source="derived",
         )
         for c, name in enumerate("xy")
     ]
     return [
         *claims,
         seen(
-            "fig9",
+            ("printed", "fig9"),
             f"{FORCE:g} N at 5 s lead to a small deviation, which goes back",
-            "small",
-            f"{1e3 * np.linalg.norm(deviation, axis=1).max():.1f} mm, below 2 mm after {back:.2f} s",
+            ("small", f"{1e3 * np.linalg.norm(deviation, axis=1).max():.1f} mm, below 2 mm after {back:.2f} s"),
             holds=back <= IN_TIME,
             why=f"below {1e3 * CLOSE:g} mm from the run without push within {IN_TIME:g} s",
-            source="printed",
         ),
         seen(
-            "fig11",
+            ("printed", "fig11"),
             "The vertical contact forces are kept positive: the lowest commanded in the second from the push",
-            "positive",
-            float(commanded(about).min()),
-            "N",
-            holds=float(commanded(pushed).min()) >= FLOOR - 1e-6,
+            ("positive", commanded(about).min(), "N"),
+            holds=commanded(pushed).min() >= FLOOR - 1e-6,
             why="never below the floor of 4 N in the whole run",
-            source="printed",
         ),
         seen(
-            "fig10",
+            ("ours", "fig10"),
             "The feet stay where they are: longest way of a contact point",
-            "both feet stand",
-            1e3 * way_of_feet(pushed),
-            "mm",
+            ("both feet stand", 1e3 * way_of_feet(pushed), "mm"),
             holds=way_of_feet(pushed) < 1e-3,
             why="a millimetre",
-            source="ours",
         ),
     ]
 
@@ -131,14 +120,12 @@ def draw_tracking(figure: Any, data: Tracking) -> None:
     axes[1, 2].legend()
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="tracking",
-        figures=("fig9", "fig10", "fig11"),
-        title=f"a swaying reference, {FORCE:g} N sideways at {PUSHED:g} s",
-        run=run_tracking,
-        judge=judge_tracking,
-        draw=draw_tracking,
-        height=5.6,
-    ),
+EXPERIMENT = Experiment(
+    name="tracking",
+    figures=("fig9", "fig10", "fig11"),
+    title=f"a swaying reference, {FORCE:g} N sideways at {PUSHED:g} s",
+    run=run_tracking,
+    judge=judge_tracking,
+    draw=draw_tracking,
+    height=5.6,
 )

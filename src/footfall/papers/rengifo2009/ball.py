@@ -76,55 +76,43 @@ def _judge_depths(data: Falls) -> list[Claim]:
     deepest = [-float(data.runs[kp].gap.min()) for kp in KPS]
     claims = [
         near(
-            "fig4",
+            ("derived", "fig4"),
             "kp = 0: the interpenetration cannot vanish (it stays at v0 / kv)",
-            1e3 * data.speed / KV,
-            1e3 * stays,
-            "mm",
+            (1e3 * data.speed / KV, 1e3 * stays, "mm"),
             rel=0.03,
             why=euler,
-            source="derived",
         )
     ]
     for kp in KPS[1:]:
         rec = data.runs[kp]
         claims.append(
             near(
-                "fig4",
+                ("printed", "fig4"),
                 f"kp = {kp:g}: interpenetration converges toward zero (the depth at the end)",
-                0.0,
-                -1e3 * float(rec.gap[-1, 0]),
-                "mm",
+                (0.0, -1e3 * rec.gap[-1, 0], "mm"),
                 within=1e-3,
                 why="the smallest bounce of a step, g dt pi / (2 sqrt(kp)), is below it",
-                source="printed",
             )
         )
         back = float(rec.time[np.argmax((rec.gap[:, 0] > -1e-6) & (rec.time > 0.2))]) - math.sqrt(2 * DROP / GRAVITY)
         claims.append(
             near(
-                "fig4",
+                ("derived", "fig4"),
                 f"kp = {kp:g}: how long the way back to the surface takes (closed form pi / (2 sqrt kp))",
-                math.pi / (2.0 * math.sqrt(kp)),
-                back,
-                "s",
+                (math.pi / (2.0 * math.sqrt(kp)), back, "s"),
                 rel=0.01,
                 why="it is back when 1 µm is left",
-                source="derived",
             )
         )
     order = " > ".join(f"{1e6 * depth:.4f}" for depth in deepest)
     return [
         *claims,
         seen(
-            "fig4",
+            ("derived", "fig4"),
             "The smaller kp, the deeper it goes (kp = 0, 1, 5)",
-            "falls with kp",
-            order,
-            "µm",
+            ("falls with kp", order, "µm"),
             holds=deepest[0] > deepest[1] > deepest[2],
             why="strict order",
-            source="derived",
         ),
         _depths("kp = 0: the penetration depth decreases as kv increases (v0 / kv)", data.deeper, data.speed, 1.0),
         _depths("kv = 0: the deepest point decreases as kp increases (v0 / sqrt kp)", data.stiffer, data.speed, 0.5),
@@ -136,35 +124,30 @@ def _judge_forces(data: Falls) -> list[Claim]:
     weight = data.touch.robot.weight
     return [
         near(
-            "fig5",
+            ("printed", "fig5"),
             "At the instant of impact f_n = m g + m kv v0",
-            weight * (1.0 + KV * data.speed / GRAVITY),
-            float(data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2]),
-            "N",
+            (
+                weight * (1.0 + KV * data.speed / GRAVITY),
+                data.touch.force[int(np.argmax(data.touch.force[:, 0, 2] > 0.0)), 0, 2],
+                "N",
+            ),
             rel=0.5 * SHORT * KV + 1e-4,
             why="the gain is applied as (1 - exp(-kv dt)) / dt, smaller by dt kv / 2",
-            source="printed",
         ),
         seen(
-            "fig5",
+            ("printed", "fig5"),
             "The largest force depends on kv alone (kp = 0, 1, 5)",
-            "one value",
-            " ".join(f"{rec.force[:, 0, 2].max():.5g}" for rec in data.runs.values()),
-            "N",
-            holds=float(np.ptp([rec.force[:, 0, 2].max() for rec in data.runs.values()])) < 1e-3 * weight,
+            ("one value", " ".join(f"{rec.force[:, 0, 2].max():.5g}" for rec in data.runs.values()), "N"),
+            holds=np.ptp([rec.force[:, 0, 2].max() for rec in data.runs.values()]) < 1e-3 * weight,
             why="within a thousandth of the weight: kp times the depth of one step",
-            source="printed",
         ),
         *(
             near(
-                "fig5",
+                ("derived", "fig5"),
                 f"kp = {kp:g}: at rest the force is the weight",
-                weight,
-                float(data.runs[kp].force[-1, 0, 2]),
-                "N",
+                (weight, data.runs[kp].force[-1, 0, 2], "N"),
                 rel=1e-6,
                 why="what is left of kp times the depth",
-                source="derived",
             )
             for kp in KPS
         ),
@@ -175,14 +158,15 @@ def _depths(statement: str, found: dict[float, float], speed: float, power: floa
     """Judge deepest points (m) by gain against speed / gain ** power."""
     misses = [depth / (speed / gain**power) - 1.0 for gain, depth in found.items()]
     return seen(
-        "section 2A",
+        ("printed", "section 2A"),
         statement,
-        " ".join(f"{1e3 * speed / gain**power:.5g}" for gain in found),
-        " ".join(f"{1e3 * depth:.5g}" for depth in found.values()),
-        "mm",
+        (
+            " ".join(f"{1e3 * speed / gain**power:.5g}" for gain in found),
+            " ".join(f"{1e3 * depth:.5g}" for depth in found.values()),
+            "mm",
+        ),
         holds=max(map(abs, misses)) < 0.011,
         why="1.1 %: dt kv / 2 at kv = 2000",
-        source="printed",
     )
 
 
@@ -207,14 +191,12 @@ def draw_falls(figure: Any, data: Falls) -> None:
     zoom.set_xticks([0.14, 0.142, 0.144, 0.146])
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="ball",
-        figures=("fig4", "fig5"),
-        title="bouncing ball, height and normal force",
-        run=run_falls,
-        judge=judge_falls,
-        draw=draw_falls,
-        height=4.6,
-    ),
+EXPERIMENT = Experiment(
+    name="ball",
+    figures=("fig4", "fig5"),
+    title="bouncing ball, height and normal force",
+    run=run_falls,
+    judge=judge_falls,
+    draw=draw_falls,
+    height=4.6,
 )

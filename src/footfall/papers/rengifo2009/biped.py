@@ -113,13 +113,11 @@ def judge_biped(data: Runs) -> list[Claim]:
         if name == STANDING:
             claims.append(
                 seen(
-                    "section 5",
+                    ("ours", "section 5"),
                     "standing still: false impacts with eps = 0 and with 1e-6 m",
-                    "none: nothing changes the load",
-                    f"{len(basic)} and {len(steady)}",
+                    ("none: nothing changes the load", f"{len(basic)} and {len(steady)}"),
                     holds=not basic and not steady,
                     why=rule,
-                    source="ours",
                     fragile="exact rest is given. From starts that are off by 1e-9, one of four has 180 with eps = 0; "
                     "off by 1e-6, two of two have 176. With 1e-6 m none has any",
                 )
@@ -128,32 +126,27 @@ def judge_biped(data: Runs) -> list[Claim]:
         largest = max((one.jump for one in basic), default=0.0)
         claims.append(
             seen(
-                "fig13",
+                ("ours", "fig13"),
                 f"{name}, eps = 0: false impacts, seen as vertical lines in the normal forces",
-                "some",
-                f"{len(basic)}, up to {largest:.3g} N",
+                ("some", f"{len(basic)}, up to {largest:.3g} N"),
                 holds=len(basic) >= 10,
                 why=rule,
-                source="ours",
             )
         )
         what = f"{name}, eps = 1e-6 m: false impacts"
         if name == LANDING:
             claims.append(_after_landing(what, data[name, EPS[1]], rule))
         else:
-            claims.append(near("fig14", what, 0.0, len(steady), within=0.0, why=rule, source="ours"))
+            claims.append(near(("ours", "fig14"), what, (0.0, len(steady)), within=0.0, why=rule))
     for name in scenes:
         rec = data[name, EPS[1]].slice(DURATION - 0.1)
         claims.append(
             near(
-                "fig12",
+                ("derived", "fig12"),
                 f"{name}: loaded vertices come to rest at a depth of eps (mean of the last 0.1 s)",
-                1.0,
-                -1e6 * float(rec.gap[rec.mode != OPEN].mean()),
-                "µm",
+                (1.0, -1e6 * rec.gap[rec.mode != OPEN].mean(), "µm"),
                 rel=0.1,
                 why="the way up is not damped, and what is left of it swings on",
-                source="derived",
             )
         )
     return claims
@@ -210,15 +203,13 @@ def _after_landing(what: str, rec: Recording, rule: str) -> Claim:
     found = [one.time - landed for one in false_impacts(rec)]
     later = [time for time in found if time > ROCKS]
     return near(
-        "fig14",
+        ("ours", "fig14"),
         f"{what}, later than {ROCKS:g} s after the landing",
-        0.0,
-        len(later),
+        (0.0, len(later)),
         within=0.0,
         why=rule,
         note=f"Within {ROCKS:g} s there are {len(found) - len(later)}, rebounds and rocking of the landing itself, "
         f"the last {max(found, default=0.0):.2f} s after it",
-        source="ours",
     )
 
 

@@ -84,66 +84,52 @@ def judge_ramp(data: Ramp) -> list[Claim]:
     half = len(moving) // 2
     claims = [
         near(
-            "fig7",
+            ("derived", "fig7"),
             "While it slides it is braked by g (mu cos a - sin a)",
-            braking,
-            float((speed[first] - speed[last]) / (rec.time[last] - rec.time[first])),
-            "m/s²",
+            (braking, (speed[first] - speed[last]) / (rec.time[last] - rec.time[first]), "m/s²"),
             rel=1e-3,
             why="the law's rounds",
-            source="derived",
         ),
         near(
-            "fig7",
+            ("printed", "fig7"),
             "Below vs = (g/kv)(mu cos a - sin a) friction is no longer saturated (speed at the switch)",
-            1e3 * switch,
-            1e3 * float(speed[last + 1]),
-            "mm/s",
+            (1e3 * switch, 1e3 * speed[last + 1], "mm/s"),
             rel=2.0 * FINE * KV,
             why=f"the switch is found within a step of {FINE:g} s, dt kv of the speed",
-            source="printed",
         ),
         near(
-            "fig7",
+            ("printed", "fig7"),
             "From there the speed decays as exp(-kv t) (rate)",
-            KV,
-            float(rate),
-            "1/s",
+            (KV, rate, "1/s"),
             rel=1e-3,
             why="the fit",
-            source="printed",
         ),
         near(
-            "fig7",
+            ("printed", "fig7"),
             "The friction force converges to m g sin a",
-            mass * GRAVITY * math.sin(ANGLE),
-            float(friction_force(rec)[-1]),
-            "N",
+            (mass * GRAVITY * math.sin(ANGLE), friction_force(rec)[-1], "N"),
             rel=1e-6,
             why="rounding, and what is left of the speed",
-            source="printed",
         ),
         near(
-            "fig7",
+            ("printed", "fig7"),
             f"It sticks without a velocity threshold: no creep in {HOLD:g} s",
-            0.0,
-            1e6 * data.drift["linearizing-penalty"],
-            "µm",
+            (0.0, 1e6 * data.drift["linearizing-penalty"], "µm"),
             within=1.0,
             why="a brick let go where it touches settles by eps = 1 µm",
             note="Other laws here: "
             + ", ".join(f"{name} {_creep(way)} µm" for name, way in data.drift.items() if name != rec.law.name),
-            source="printed",
         ),
         near(
-            "section 2B",
+            ("derived", "section 2B"),
             f"With mu = {SLIPPERY:g} < tan a it accelerates by g (sin a - mu cos a)",
-            GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
-            float((moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half])),
-            "m/s²",
+            (
+                GRAVITY * (math.sin(ANGLE) - SLIPPERY * math.cos(ANGLE)),
+                (moving[-1] - moving[half]) / (data.sliding.time[-1] - data.sliding.time[half]),
+                "m/s²",
+            ),
             rel=1e-3,
             why="the law's rounds",
-            source="derived",
         ),
     ]
     return claims
@@ -180,14 +166,12 @@ def draw_ramp(figure: Any, data: Ramp) -> None:
         right.annotate(_creep(data.drift[name]), (shown[i], i), textcoords="offset points", xytext=(3, 0), va="center")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="ramp",
-        figures=("fig6", "fig7"),
-        title="a brick on a frictional ramp",
-        run=run_ramp,
-        judge=judge_ramp,
-        draw=draw_ramp,
-        height=2.7,
-    ),
+EXPERIMENT = Experiment(
+    name="ramp",
+    figures=("fig6", "fig7"),
+    title="a brick on a frictional ramp",
+    run=run_ramp,
+    judge=judge_ramp,
+    draw=draw_ramp,
+    height=2.7,
 )

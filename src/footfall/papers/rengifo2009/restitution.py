@@ -80,52 +80,40 @@ def judge_bounces(data: Bounces) -> list[Claim]:
         why = f"Euler steps of {LONG:g} s"
         claims += [
             near(
-                "section 2A",
+                ("derived", "section 2A"),
                 f"{name}: restitution of eq. (3), closed form",
-                known.restitution,
-                _returned(rec),
+                (known.restitution, _returned(rec)),
                 rel=2e-3,
                 why=why,
-                source="derived",
             ),
             near(
-                "section 2A",
+                ("derived", "section 2A"),
                 f"{name}: deepest point after landing with 1 m/s, closed form",
-                1e3 * known.depth,
-                -1e3 * float(rec.gap.min()),
-                "mm",
+                (1e3 * known.depth, -1e3 * rec.gap.min(), "mm"),
                 rel=2e-3,
                 why=why,
-                source="derived",
             ),
         ]
     claims += [
         near(
-            "section 2A",
+            ("printed", "section 2A"),
             "The motion does not depend on the mass (1 g, 1 kg, 100 kg; largest difference of height)",
-            0.0,
-            max(data.spread.values()),
-            "m",
+            (0.0, max(data.spread.values()), "m"),
             within=1e-12,
             why="rounding",
-            source="printed",
         ),
         seen(
-            "section 2A",
+            ("printed", "section 2A"),
             "Restitution goes from 0 to 1 as kp grows beside kv",
-            "0 ... 1",
-            f"{data.extremes[0]:.4f} ... {data.extremes[1]:.4f}",
+            ("0 ... 1", f"{data.extremes[0]:.4f} ... {data.extremes[1]:.4f}"),
             holds=data.extremes[0] < 0.01 and data.extremes[1] > 0.99,
             why="kp / kv^2 = 1e-6 and 1e6",
-            source="printed",
         ),
         unlike(
-            "section 2A",
+            ("printed", "section 2A"),
             "Restitution is a matter of kp / kv (two pairs of ratio 2: 500, 250 and 2, 1)",
-            "equal",
-            f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}",
+            ("equal", f"{data.same_ratio[0]:.4f} and {data.same_ratio[1]:.4f}"),
             proof="Eq. (3) scaled by the time 1 / kv has kp / kv^2 as its only parameter, and the closed form agrees",
-            source="printed",
         ),
     ]
     return claims
@@ -148,14 +136,12 @@ def draw_bounces(figure: Any, data: Bounces) -> None:
     figure.supxlabel("circle and dots: closed form (deepest point; flight with the restitution)", fontsize=7.5)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="restitution",
-        figures=("section2a",),
-        title="the ball's bounce against its closed form",
-        run=run_bounces,
-        judge=judge_bounces,
-        draw=draw_bounces,
-        height=2.6,
-    ),
+EXPERIMENT = Experiment(
+    name="restitution",
+    figures=("section2a",),
+    title="the ball's bounce against its closed form",
+    run=run_bounces,
+    judge=judge_bounces,
+    draw=draw_bounces,
+    height=2.6,
 )

@@ -77,44 +77,37 @@ def judge_springs(data: Springs) -> list[Claim]:
     deep = {mass: -1e3 * float(rec.gap[-1, 0]) for mass, rec in data.rests.items()}
     return [
         seen(
-            "section 2A",
+            ("printed", "section 2A"),
             f"eq. (2): before separation a force sticks the ball to the ground, always (kv = {_list(DAMPINGS)} N s/m)",
-            " ".join(f"{one:.4g}" for one in known),
-            " ".join(f"{one:.4g}" for one in pulls),
-            "N",
+            (" ".join(f"{one:.4g}" for one in known), " ".join(f"{one:.4g}" for one in pulls), "N"),
             holds=all(one < -1.0 and abs(one / exact - 1.0) < 0.05 for one, exact in zip(pulls, known, strict=True)),
             why="5 % of -kv times the speed of leaving: the last step in the ground is at a depth of up to v dt",
-            source="printed",
         ),
         seen(
-            "section 2A",
+            ("printed", "section 2A"),
             "eqs. (3)-(4): the force at any depth is at least the weight (least force over weight, three masses)",
-            "at least 1",
-            least,
+            ("at least 1", least),
             holds=least >= 1.0 - 1e-9,
             why="the desired acceleration is positive for all depths; rounding",
-            source="printed",
         ),
         seen(
-            "section 2A",
+            ("printed", "section 2A"),
             f"eq. (2): steady depth m g / kp (m = {_list(MASSES)} kg)",
-            " ".join(f"{1e3 * mass * GRAVITY / STIFFNESS:.5g}" for mass in MASSES),
-            " ".join(f"{deep[mass]:.5g}" for mass in MASSES),
-            "mm",
+            (
+                " ".join(f"{1e3 * mass * GRAVITY / STIFFNESS:.5g}" for mass in MASSES),
+                " ".join(f"{deep[mass]:.5g}" for mass in MASSES),
+                "mm",
+            ),
             holds=all(abs(deep[mass] / (1e3 * mass * GRAVITY / STIFFNESS) - 1.0) < 1e-3 for mass in MASSES),
             why="0.1 %: what is left of the swing",
-            source="printed",
         ),
         near(
-            "section 2A",
+            ("printed", "section 2A"),
             f"eq. (4): steady depth (largest of three masses in the last {LAST:g} s)",
-            0.0,
-            -1e3 * float(min(rec.gap[rec.time > REST - LAST, 0].min() for rec in data.new.values())),
-            "mm",
+            (0.0, -1e3 * min(rec.gap[rec.time > REST - LAST, 0].min() for rec in data.new.values()), "mm"),
             within=1e3 * swing_of_steps(),
             why="g dt / ((1 - e) sqrt(kp)): a ball that left the ground is caught up to a step late, g dt faster, and "
             "swings with what the restitution e of (4) leaves of that",
-            source="printed",
         ),
     ]
 
@@ -141,14 +134,12 @@ def draw_springs(figure: Any, data: Springs) -> None:
     legend_below(figure, force, depth, columns=3)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="springs",
-        figures=("section2a",),
-        title="the spring and damper of eq. (2) against the new law",
-        run=run_springs,
-        judge=judge_springs,
-        draw=draw_springs,
-        height=2.8,
-    ),
+EXPERIMENT = Experiment(
+    name="springs",
+    figures=("section2a",),
+    title="the spring and damper of eq. (2) against the new law",
+    run=run_springs,
+    judge=judge_springs,
+    draw=draw_springs,
+    height=2.8,
 )

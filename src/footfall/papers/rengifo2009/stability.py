@@ -119,51 +119,49 @@ def judge_stability(data: Stability) -> list[Claim]:
     late, rounded = bounces["a step late"], bounces["to rounding"]
     return [
         seen(
-            "section 5",
+            ("printed", "section 5"),
             "Contact stability can be improved if steady state interpenetration is allowed: false impacts of the "
             f"standing biped, pushed by {loaded[0]:g} to {loaded[-1]:g} N, with eps = 0 and 1e-6 m (eq. 17 alone, "
             "the paper's saturation)",
-            "some, none",
-            f"{min(basic[one] for one in loaded)} to {max(basic[one] for one in loaded)}, "
-            f"{max(with_eps[one] for one in loaded)}",
+            (
+                "some, none",
+                f"{min(basic[one] for one in loaded)} to {max(basic[one] for one in loaded)}, "
+                f"{max(with_eps[one] for one in loaded)}",
+            ),
             holds=len(loaded) >= 3
             and all(basic[one] >= MANY for one in loaded)
             and all(with_eps[one] == 0 for one in loaded),
             why=f"every push with which no vertex loses its load: at least {MANY} without eps, none with it",
-            source="printed",
         ),
         seen(
-            "section 5",
+            ("ours", "section 5"),
             f"Beyond, with {' and '.join(f'{one:g}' for one in emptied)} N, a vertex loses its load, (19) cuts what "
             "(18) asks for, and eps of 1e-6 m is of no use: false impacts with eps = 0 and 1e-6 m",
-            "not said",
-            "; ".join(f"{basic[one]}, {with_eps[one]}" for one in emptied),
+            ("not said", "; ".join(f"{basic[one]}, {with_eps[one]}" for one in emptied)),
             holds=bool(emptied) and all(with_eps[one] >= MANY for one in emptied),
             why=f"at least {MANY}; eps holds a point that rises by less than sqrt(kp) eps = "
             f"{1e6 * math.sqrt(KP) * EPS[1]:.0f} µm/s",
-            source="ours",
         ),
         unlike(
-            "section 5",
+            ("printed", "section 5"),
             f"An external force ({PRESS:g} N on a brick at rest) breaks the equilibrium: it sinks in, comes back to "
             "zero, and a false impact follows when the force ends",
-            "sinks in",
-            f"{1e6 * max(0.0, -float(data.brick.gap.min())):.2g} µm, {len(false_impacts(data.brick))} false impacts",
+            (
+                "sinks in",
+                f"{1e6 * max(0.0, -data.brick.gap.min()):.2g} µm, {len(false_impacts(data.brick))} false impacts",
+            ),
             proof="By (4) and (18) a touching point accelerates as (17) says, whatever the load: at p = v = 0 it "
             f"stays. If (18) does not know the force, the body sinks by F/(m kp) = {1e3 * PRESS / MASS / KP:.3g} mm "
             f"({stays:.3g} mm after {PRESSED[1] - PRESSED[0]:g} s) and does not come back while the force is there",
-            source="printed",
         ),
         seen(
-            "section 5",
+            ("ours", "section 5"),
             "The same where the force of (18) is a step old, or right but for rounding: how deep it sinks, when it is "
             "back, and how long it is off the ground after the force ends",
-            "sinks in, comes back, lands again",
-            f"{late}; {rounded}",
+            ("sinks in, comes back, lands again", f"{late}; {rounded}"),
             holds=late.as_said and rounded.as_said and not bounces["never"].as_said and not bounces["at once"].as_said,
             why="all three within half a second, the last at most 10 ms; and not so where (18) knows the force at once "
             "to the last digit, or never. Delay and rounding are ours: the paper names no integrator",
-            source="ours",
         ),
     ]
 
@@ -191,14 +189,12 @@ def draw_stability(figure: Any, data: Stability) -> None:
     right.legend(*middle.get_legend_handles_labels(), loc="upper left", title="(18) knows the force", alignment="left")
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="stability",
-        figures=("section5",),
-        title="what eps does for a foot that stands, and what an external force does",
-        run=run_stability,
-        judge=judge_stability,
-        draw=draw_stability,
-        height=2.8,
-    ),
+EXPERIMENT = Experiment(
+    name="stability",
+    figures=("section5",),
+    title="what eps does for a foot that stands, and what an external force does",
+    run=run_stability,
+    judge=judge_stability,
+    draw=draw_stability,
+    height=2.8,
 )

@@ -121,36 +121,32 @@ def _judge_steps(data: dict[float, Recording]) -> list[Claim]:
         order = " ".join(stance.foot for stance in strikes(rec))
         claims.append(
             seen(
-                "fig11",
+                ("printed", "fig11"),
                 f"eps = {label}: a walk of five steps, and the biped stands",
-                "five landings, left and right in turn",
-                "fell" if has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
+                (
+                    "five landings, left and right in turn",
+                    "fell" if has_fallen(rec) else f"{len(strikes(rec))} landings: {order}",
+                ),
                 holds=order == "left right left right left" and not has_fallen(rec),
                 why="a landing is a stay on the ground that begins; contacts under 20 ms are passed over",
-                source="printed",
             )
         )
     lowest = [rec.gap[:, rec.foot(foot.name)].min(axis=1).max() for rec in data.values() for foot in rec.robot.feet]
     return [
         *claims,
         unlike(
-            "fig11",
+            ("printed", "fig11"),
             "The caption: a walking gait consisting of four steps",
-            4.0,
-            float(STEPS),
+            (4.0, STEPS),
             proof="Section IV, of the same figure: 'a walking gait consisting of five steps'. One of the two is wrong; "
             "five are walked here",
-            source="printed",
         ),
         seen(
-            "fig11",
+            ("printed", "fig11"),
             "between steps all vertices of a foot are off the ground",
-            "centimetres high",
-            1e3 * float(min(lowest)),
-            "mm",
+            ("centimetres high", 1e3 * min(lowest), "mm"),
             holds=min(lowest) > 0.01,
             why="the height that the lowest vertex of a foot reaches, the least of all; more than 10 mm",
-            source="printed",
         ),
     ]
 
@@ -160,26 +156,20 @@ def _judge_landings(walks: Walks) -> list[Claim]:
     data, made = walks.paper, landings(walks.ours)
     return [
         near(
-            "fig12",
+            ("derived", "fig12"),
             "our law: how deep a vertex goes in after its impact, per speed of landing (mean over all)",
-            1e3 * DEPTH_PER_SPEED,
-            1e3 * float(np.mean([one.depth / one.speed for one in made])),
-            "mm per m/s",
+            (1e3 * DEPTH_PER_SPEED, 1e3 * float(np.mean([one.depth / one.speed for one in made])), "mm per m/s"),
             rel=0.1,
             why="closed form of (17) for a free point; in a step other vertices of the foot land later",
             note="With the paper's saturation: "
             f"{1e3 * float(np.mean([one.depth / one.speed for one in landings(data[EPS[1]])])):.3g} mm per m/s",
-            source="derived",
         ),
         near(
-            "fig12",
+            ("derived", "fig12"),
             "our law: when it is deepest after its impact (mean)",
-            1e3 * DEEPEST_AFTER,
-            1e3 * float(np.mean([one.after for one in made])),
-            "ms",
+            (1e3 * DEEPEST_AFTER, 1e3 * float(np.mean([one.after for one in made])), "ms"),
             within=1.5,
             why="closed form of (17); samples of 1 ms",
-            source="derived",
         ),
     ]
 
@@ -192,45 +182,37 @@ def _judge_false_impacts(walks: Walks) -> list[Claim]:
     counts = [walks.alone["consistent", eps] for eps in ABLATION if eps >= ENOUGH]
     return [
         seen(
-            "fig13",
+            ("printed", "fig13"),
             "walking with eps = 0: false impacts, seen as vertical lines in the normal forces",
-            "some",
-            f"{count}, up to {largest:.3g} N",
+            ("some", f"{count}, up to {largest:.3g} N"),
             holds=count >= 10,
             why=rule,
-            source="printed",
         ),
         unlike(
-            "fig14",
+            ("printed", "fig14"),
             "walking with eps = 1e-6 m: no false impacts (eq. 17 alone, the paper's saturation)",
-            "0",
-            f"{walks.alone['paper', EPS[1]]}",
+            ("0", f"{walks.alone['paper', EPS[1]]}"),
             note=f"Eq. (17) alone in steps of 1 ms: {_counted(walks, 'paper')}; in steps of {1e3 * SHORTER:g} ms "
             f"{walks.shorter['paper']} with {EPS[1]:g} m. Experiment stability shows that eps does what the paper "
             "says while every vertex of a foot carries load. In this walk of ours they do not: the pressure centre of "
             "a rectangular sole must stay within |x|/a + |y|/b < 1 for that, and where the gait of the paper has it, "
             "which nothing but its figures 11 to 14 describes, is not said",
-            source="printed",
         ),
         seen(
-            "fig14",
+            ("ours", "fig14"),
             f"eq. 17 alone suffices from eps = {ENOUGH:g} m on, if friction and load are made consistent (ours)",
-            "0",
-            ", ".join(map(str, counts)),
+            ("0", ", ".join(map(str, counts))),
             holds=max(counts) <= FEW and min(counts) >= 0 and walks.alone["consistent", EPS[1]] >= MANY,
             why=f"at most {FEW} from there on, at least {MANY} with {EPS[1]:g} m",
             note=f"In steps of 1 ms: {_counted(walks, 'consistent')}; in steps of {1e3 * SHORTER:g} ms "
             f"{walks.shorter['consistent']} with {EPS[1]:g} m: a shorter step is no cure",
-            source="ours",
         ),
         seen(
-            "fig14",
+            ("ours", "fig14"),
             "eps = 1e-6 m with a band of our own, which leads a point that touched back to its depth",
-            "0",
-            f"{len(after_rebounds(ours))}",
+            ("0", f"{len(after_rebounds(ours))}"),
             holds=len(after_rebounds(ours)) <= FEW,
             why=f"{rule}; at most {FEW}. Without the band: {walks.alone['consistent', EPS[1]]}",
-            source="ours",
         ),
     ]
 
@@ -278,14 +260,12 @@ def draw_walk(figure: Any, walks: Walks) -> None:
     panels[0][2].legend(loc="upper right", ncols=2, fontsize=6)
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="walk",
-        figures=("fig11", "fig12", "fig13", "fig14"),
-        title="the biped walks five steps, eps = 0 and 1e-6 m",
-        run=run_walk,
-        judge=judge_walk,
-        draw=draw_walk,
-        height=8.0,
-    ),
+EXPERIMENT = Experiment(
+    name="walk",
+    figures=("fig11", "fig12", "fig13", "fig14"),
+    title="the biped walks five steps, eps = 0 and 1e-6 m",
+    run=run_walk,
+    judge=judge_walk,
+    draw=draw_walk,
+    height=8.0,
 )
