@@ -3,12 +3,12 @@
     basin = push_basin("spatial-biped", law="time-stepping", controller="posture", directions=64)
     basin.plot().savefig("basin.png")
 
-Every direction is a world, so that one run of many worlds is a step of all bisections together.
+Every direction is a world where law and controller allow it, so that one run of many worlds is a step of all
+bisections together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,15 @@ from footfall.errors import SimulationError
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
-from footfall.simulation import Simulation
-from footfall.simulation.worlds import Worlds
-from footfall.study.largest_push import check_fall, check_wait
+from footfall.study.largest_push import check_fall, largest_pushes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: From one try to the next while a limit is not enclosed, and how often that is done.
-FACTOR, TRIES = 1.6, 12
+    from footfall.simulation.controls import Controller
+
+#: The first try, times the weight.
+FIRST = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class PushBasin:
         survived: (N,) N, the largest that was survived.
         failed: (N,) N, the smallest that was not, inf if all were.
         duration: of the push, s.
-        runs: of all worlds together.
+        runs: simulations it took.
     """
 
     robot: str
@@ -74,7 +74,7 @@ def push_basin(
     robot: Robot | str,
     *,
     law: Law | str = "linearizing-penalty",
-    controller: Any = "posture",
+    controller: Controller | str | None = "posture",
     ground: Ground | None = None,
     directions: int = 64,
     body: str | None = None,
@@ -82,18 +82,15 @@ def push_basin(
     wait: float = 1.5,
     within: float = 0.05,
     dt: float | None = None,
-    progress: Callable[[int, float], None] | None = None,
 ) -> PushBasin:
-    """Bisect the size of horizontal pushes of ``duration`` (s) on ``body``, the root if left out, in all directions.
+    """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.
 
-    To survive is not to be down some time after the push: the centre of mass at more than half its height.
-
-    Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
+    What it is to survive, and its limitations, are those of :func:`~footfall.study.largest_push.largest_push`.
 
     Args:
         robot: a robot, or the name of a built-in one.
-        law: one that many worlds have.
-        controller: a compiled one.
+        law: its name, or one with options.
+        controller: as in :meth:`footfall.Simulation.run`.
         ground: a level plane if left out.
         directions: how many, evenly around the vertical.
         body: that is pushed; the root if left out.
@@ -101,41 +98,16 @@ def push_basin(
         wait: s after the push, until it is judged.
         within: how exactly the limits are found, relative.
         dt: step, s; left out, that of the law.
-        progress: called after each run with its number and the largest relative uncertainty.
     """
     if not (isinstance(directions, int) and directions > 0):
         raise SimulationError(f"directions = {directions!r}, but it must be a whole number > 0")
-    if not 0.0 < within < 1.0:
-        raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
-    check_wait(wait)
-    own = load_robot(robot) if isinstance(robot, str) else robot
-    check_fall(own)
-    sim = Simulation(own, law=law, ground=ground, dt=dt)
-    pushed = own.model.body(int(own.model.jnt_bodyid[0])).name if body is None else body
+    robot = load_robot(robot) if isinstance(robot, str) else robot
+    check_fall(robot)
+    pushed = robot.model.body(int(robot.model.jnt_bodyid[0])).name if body is None else body
     angle = 2.0 * np.pi * np.arange(directions) / directions
-    worlds = Worlds(sim, directions)
-    low, high = np.zeros(directions), np.full(directions, np.inf)
-    size, runs = np.full(directions, 0.1 * own.weight), 0
-    for run in range(TRIES + 64):
-        enclosed = (low > 0.0) & np.isfinite(high)
-        wide = np.where(enclosed, high - low > within * np.where(enclosed, high, 1.0), run < TRIES)
-        if not wide.any():
-            break
-        pushes = [
-            [Push(pushed, (s * float(np.cos(a)), s * float(np.sin(a)), 0.0), start=0.1, duration=duration)]
-            for s, a in zip(size, angle, strict=True)
-        ]
-        worlds.push(pushes)
-        worlds.reset()
-        worlds.run(0.1 + duration + wait, controller=controller)
-        runs += 1
-        survived = worlds.status == 0
-        low = np.where(wide & survived, np.maximum(low, size), low)
-        high = np.where(wide & ~survived, np.minimum(high, size), high)
-        between = 0.5 * (low + np.where(np.isfinite(high), high, low))
-        size = np.where((low > 0.0) & np.isfinite(high), between, np.where(survived, size * FACTOR, size / FACTOR))
-        if progress is not None:
-            progress(runs, float(np.max((high - low) / high, initial=0.0, where=np.isfinite(high))))
-    return PushBasin(
-        robot=own.name, law=sim.law.name, angle=angle, survived=low, failed=high, duration=duration, runs=runs
-    )
+    ways = FIRST * robot.weight * np.column_stack([np.cos(angle), np.sin(angle)])
+    pushes = [Push(pushed, (float(x), float(y), 0.0), start=0.1, duration=duration) for x, y in ways]
+    settings: Any = {"laws": [law], "controller": controller, "ground": ground, "dt": dt}
+    limits = [one for (one,) in largest_pushes(robot, pushes, wait=wait, within=within, **settings)]
+    survived, failed = (np.array([getattr(one, name) for one in limits]) for name in ("survived", "failed"))
+    return PushBasin(robot.name, limits[0].law, angle, survived, failed, duration, sum(one.runs for one in limits))
