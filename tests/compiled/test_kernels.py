@@ -116,6 +116,15 @@ def test_the_stamp_knows_how_a_kernel_is_compiled():
     assert kernel_stamp(outer(kernel(inner), 1.0)) != kernel_stamp(outer(inlined(inner), 1.0))
 
 
+def test_the_stamp_does_not_follow_what_a_kernel_says_of_itself():
+    def stamp(text: str, value: str) -> str | None:
+        exec(f"def function(x):\n    {text}\n    return {value}", own := {})
+        return kernel_stamp(own["function"])
+
+    assert stamp("'It doubles.'", "2.0 * x") == stamp("'Twice.'", "2.0 * x") == stamp("", "2.0 * x")
+    assert stamp("'Twice.'", "'Twice.'") != stamp("'It doubles.'", "'It doubles.'")  # a value as well
+
+
 def test_every_kernel_of_the_package_has_a_stamp_and_so_is_kept_on_disk():
     """A field that is called as a function of the module is, for one, read as that function."""
     unknown, count = [], 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator
+from dis import hasconst
 from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -109,13 +110,20 @@ def _root(module: str | None) -> str:
 
 @cache
 def _text(code: CodeType) -> bytes:
-    """The instructions of a function, its constants and the names it uses."""
+    """The instructions of a function, its constants and the names it uses; not what it says of itself."""
     digest = hashlib.sha256()
     for part in _codes(code):
         constants = [constant for constant in part.co_consts if not isinstance(constant, CodeType)]
+        if constants and isinstance(constants[0], str) and not _reads_first_constant(part):
+            constants[0] = None  # a docstring
         digest.update(part.co_code)
         digest.update(repr((constants, part.co_names, part.co_varnames, part.co_freevars)).encode())
     return digest.digest()
+
+
+def _reads_first_constant(code: CodeType) -> bool:
+    """Whether an instruction may read the first constant, which is the docstring of a function that has one."""
+    return any(bytes((instruction, 0)) in code.co_code for instruction in hasconst if instruction < 256)
 
 
 def _described(value: Any, inner: list[FunctionType]) -> str:
