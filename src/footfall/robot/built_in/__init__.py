@@ -17,9 +17,6 @@ from footfall.errors import RobotError, did_you_mean
 if TYPE_CHECKING:
     import mujoco
 
-# Robot geoms meet the ground (contype 2, conaffinity 1) but never each other.
-CONTYPE, CONAFFINITY = 1, 2
-
 
 @dataclass(frozen=True)
 class BuiltIn:
@@ -101,15 +98,17 @@ def build(name: str, parameters: dict[str, Any]) -> tuple[mujoco.MjSpec, Any, di
     return spec, feet, {key: getattr(resolved, key) for key in known}
 
 
-def check_number(robot: str, name: str, value: Any, *, zero: bool = False) -> None:
-    """Raise ``RobotError`` unless ``value`` is a finite number above zero, or zero if ``zero``."""
-    wanted = "a number >= 0" if zero else "a number > 0"
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}") from None
-    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-        raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}")
+def check_numbers(robot: str, parameters: Any, *names: str, zero: bool = False) -> None:
+    """Raise ``RobotError`` unless these parameters are finite numbers above zero, or zero if ``zero``."""
+    for name in names:
+        value = getattr(parameters, name)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+            wanted = "a number >= 0" if zero else "a number > 0"
+            raise RobotError(f"{name} of robot '{robot}' must be {wanted}, got {value!r}")
 
 
 def _entry(name: str) -> BuiltIn:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import mujoco
 
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.parts import add_solid, new_robot, set_inertial
 
 
 @dataclass(frozen=True)
@@ -22,25 +23,12 @@ class Parameters:
     mass: float = 1.0
 
     def __post_init__(self) -> None:
-        check_number("ball", "radius", self.radius)
-        check_number("ball", "mass", self.mass)
+        check_numbers("ball", self, "radius", "mass")
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The ball's spec; its foot is found from its sphere."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "ball"
-    body = spec.worldbody.add_body(name="ball", pos=[0, 0, p.radius])
-    body.mass, body.ipos, body.explicitinertial = p.mass, [0, 0, 0], True
-    body.inertia = [0.4 * p.mass * p.radius**2] * 3
-    body.add_freejoint(name="base")
-    body.add_geom(
-        name="ball",
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        size=[p.radius, 0, 0],
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-        rgba=[0.90, 0.45, 0.20, 1],
-    )
+    spec, body = new_robot("ball", "ball", at=[0, 0, p.radius])
+    set_inertial(body, p.mass, [0, 0, 0], [0.4 * p.mass * p.radius**2] * 3)
+    add_solid(body, "ball", "SPHERE", [0.90, 0.45, 0.20, 1], size=[p.radius, 0, 0])
     return spec, None

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import mujoco
 
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.parts import add_solid, new_robot, set_inertial
 
 
 @dataclass(frozen=True)
@@ -24,26 +25,15 @@ class Parameters:
     mass: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("length", "width", "height", "mass"):
-            check_number("brick", name, getattr(self, name))
+        check_numbers("brick", self, "length", "width", "height", "mass")
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The brick's spec; its foot is found from its box."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "brick"
-    body = spec.worldbody.add_body(name="brick", pos=[0, 0, p.height / 2])
-    body.mass, body.ipos, body.explicitinertial = p.mass, [0, 0, 0], True
+    spec, body = new_robot("brick", "brick", at=[0, 0, p.height / 2])
     x2, y2, z2 = p.length**2, p.width**2, p.height**2
-    body.inertia = [p.mass / 12 * (y2 + z2), p.mass / 12 * (x2 + z2), p.mass / 12 * (x2 + y2)]
-    body.add_freejoint(name="base")
-    body.add_geom(
-        name="brick",
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=[p.length / 2, p.width / 2, p.height / 2],
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-        rgba=[0.72, 0.30, 0.22, 1],
-    )
+    inertia = [p.mass / 12 * (y2 + z2), p.mass / 12 * (x2 + z2), p.mass / 12 * (x2 + y2)]
+    set_inertial(body, p.mass, [0, 0, 0], inertia)
+    size = [p.length / 2, p.width / 2, p.height / 2]
+    add_solid(body, "brick", "BOX", [0.72, 0.30, 0.22, 1], size=size)
     return spec, None

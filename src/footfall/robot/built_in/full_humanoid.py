@@ -56,13 +56,10 @@ ANKLE = (
     Hinge("ankle_roll", "x", (-0.5, 0.5), 200.0),
     Hinge("ankle_yaw", "z", (-0.5, 0.5), 100.0),
 )
-
-
-def _bend(name: str) -> tuple[Hinge, ...]:
-    """A finger's joint, which closes inwards."""
-    return (Hinge(name, "x", (-1.6, 0.1), 3.0),)
-
-
+# Fingers close inwards.
+INDEX, INDEX_TIP, FINGERS, FINGERS_TIP = (
+    (Hinge(name, "x", (-1.6, 0.1), 3.0),) for name in ("index_bend", "index_tip", "fingers_bend", "fingers_tip")
+)
 # name, parent, joint in the parent's frame, kg, solid, its size, its middle in the link's frame
 LINKS = (
     Link("pelvis", "", (0, 0, 0), 14.0, "box", (0.16, 0.22, 0.12), (0, 0, 0.03), dark=True),
@@ -73,50 +70,10 @@ LINKS = (
     Link("forearm", "upper_arm", (0, 0, -0.28), 1.5, "cylinder", (0.075, 0.075, 0.25), (0, 0, -0.125), ELBOW, True),
     Link("palm", "forearm", (0, 0, -0.25), 0.25, "box", (0.08, 0.03, 0.09), (0, 0, -0.05), WRIST, True, True),
     Link("thumb", "palm", (0.04, -0.01, -0.04), 0.10, "box", (0.02, 0.02, 0.06), (0.01, 0, -0.03), THUMB, True),
-    Link(
-        "index",
-        "palm",
-        (0.028, 0, -0.095),
-        0.05,
-        "box",
-        (0.02, 0.02, 0.045),
-        (0, 0, -0.0225),
-        _bend("index_bend"),
-        True,
-    ),
-    Link(
-        "index_tip",
-        "index",
-        (0, 0, -0.045),
-        0.03,
-        "box",
-        (0.018, 0.018, 0.035),
-        (0, 0, -0.0175),
-        _bend("index_tip"),
-        True,
-    ),
-    Link(
-        "fingers",
-        "palm",
-        (-0.012, 0, -0.095),
-        0.07,
-        "box",
-        (0.05, 0.02, 0.045),
-        (0, 0, -0.0225),
-        _bend("fingers_bend"),
-        True,
-    ),
-    Link(
-        "fingers_tip",
-        "fingers",
-        (0, 0, -0.045),
-        0.05,
-        "box",
-        (0.05, 0.018, 0.04),
-        (0, 0, -0.02),
-        _bend("fingers_tip"),
-        True,
-    ),
+    Link("index", "palm", (0.028, 0, -0.095), 0.05, "box", (0.02, 0.02, 0.045), (0, 0, -0.0225), INDEX, True),
+    Link("index_tip", "index", (0, 0, -0.045), 0.03, "box", (0.018, 0.018, 0.035), (0, 0, -0.0175), INDEX_TIP, True),
+    Link("fingers", "palm", (-0.012, 0, -0.095), 0.07, "box", (0.05, 0.02, 0.045), (0, 0, -0.0225), FINGERS, True),
+    Link("fingers_tip", "fingers", (0, 0, -0.045), 0.05, "box", (0.05, 0.018, 0.04), (0, 0, -0.02), FINGERS_TIP, True),
     Link("thigh", "pelvis", (0, 0.09, 0), 9.2, "cylinder", (0.14, 0.14, 0.38), (0, 0, -0.19), HIP, True),
     Link("shank", "thigh", (0, 0, -0.38), 4.3, "cylinder", (0.11, 0.11, 0.38), (0, 0, -0.19), KNEE, True),
     Link("foot", "shank", (0, 0, -0.38), 1.4, "box", (0.25, 0.13, 0.035), (0.035, 0, -0.0725), ANKLE, True, True),

@@ -29,7 +29,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in import check_numbers
 from footfall.robot.built_in.hanavan_segments import (
     ANKLE_HEIGHT,
     CROTCH_HEIGHT,
@@ -45,19 +45,26 @@ from footfall.robot.built_in.hanavan_segments import (
 )
 from footfall.robot.built_in.human import (
     ANKLE_RANGE,
-    COLOURS,
-    DARK,
     FROM_HEIGHT,
-    GREY,
     HIP_RANGE,
     HIP_WIDTH,
     KNEE_RANGE,
+    check_knee,
+    set_home,
+)
+from footfall.robot.built_in.parts import (
+    COLOURS,
+    DARK,
+    GREY,
     SIDES,
+    X,
+    Y,
+    Z,
     add_capsule,
     add_hinge,
     add_motor,
-    check_knee,
-    set_home,
+    add_solid,
+    new_robot,
     set_inertial,
 )
 
@@ -66,7 +73,6 @@ POINTS = (6, 3)  # along and across the sole
 LEAST_MASS = 30.0  # kg; below, Barter's regressions for grown men mean nothing
 RING = 20  # corners of a circle, in the drawing
 
-X, Y, Z = [1, 0, 0], [0, 1, 0], [0, 0, 1]
 # rotation, axis, limits in rad, largest torque in N m at 75 kg and 1.75 m; of the joint at each body's origin
 JOINTS: dict[str, tuple[tuple[str, list[int], list[float], float], ...]] = {
     "waist": (("yaw", Z, [-0.8, 0.8], 150.0), ("roll", X, [-0.6, 0.6], 250.0), ("pitch", Y, [-0.5, 1.2], 250.0)),
@@ -102,17 +108,15 @@ class Parameters:
     knee: float = 0.2
 
     def __post_init__(self) -> None:
-        check_number("hanavan", "stature", self.stature)
+        check_numbers("hanavan", self, "stature")
         for name, share in (("foot_length", FOOT_LENGTH), ("foot_width", FOOT_WIDTH), ("hip_width", HIP_WIDTH)):
             if getattr(self, name) is None or getattr(self, name) is FROM_HEIGHT:
                 object.__setattr__(self, name, share * self.stature)
-        for name in ("mass", "foot_length", "foot_width", "hip_width"):
-            check_number("hanavan", name, getattr(self, name))
+        check_numbers("hanavan", self, "mass", "foot_length", "foot_width", "hip_width")
         if self.mass < LEAST_MASS:
             raise RobotError(f"mass of robot 'hanavan' must be at least {LEAST_MASS:g} kg, got {self.mass}")
-        for name in ("armature", "damping"):
-            check_number("hanavan", name, getattr(self, name), zero=True)
-        check_knee("hanavan", self.knee)
+        check_numbers("hanavan", self, "armature", "damping", zero=True)
+        check_knee("hanavan", self)
         for name in ("planar", "assist"):
             if getattr(self, name) not in (False, True):
                 raise RobotError(f"{name} of robot 'hanavan' must be True or False, got {getattr(self, name)!r}")
@@ -122,10 +126,8 @@ class Parameters:
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
     """The spec and the feet: 18 points of each sole in the foot's frame (origin at the ankle)."""
     man = physique(p.mass, p.stature, p.foot_length)
-    spec = mujoco.MjSpec()
-    spec.modelname = "hanavan"
-    spec.compiler.degree = False
-    pelvis = _add_pelvis(spec, man, p)
+    spec, pelvis = new_robot("hanavan", "pelvis", planar=p.planar)
+    _dress_pelvis(spec, pelvis, man, p)
     trunk = _add_trunk(spec, pelvis, man, p)
     if not p.planar:
         _add_joint(spec, trunk, "waist", "", p)
@@ -143,22 +145,13 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
     return spec, {side: (f"{side}_foot", sole) for side in SIDES}
 
 
-def _add_pelvis(spec: mujoco.MjSpec, man: Physique, p: Parameters) -> Any:
-    """The root; its origin lies midway between the hips."""
-    pelvis = spec.worldbody.add_body(name="pelvis")
-    if p.planar:
-        slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-        pelvis.add_joint(name="root_x", type=slide, axis=X)
-        pelvis.add_joint(name="root_z", type=slide, axis=Z)
-        pelvis.add_joint(name="root_pitch", type=hinge, axis=Y)
-    else:
-        pelvis.add_freejoint(name="base")
+def _dress_pelvis(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -> None:
+    """Inertia and shape of the root, whose origin lies midway between the hips."""
     solid = man.pelvis
     low, high = (CROTCH_HEIGHT - HIP_HEIGHT) * p.stature, (WAIST_HEIGHT - HIP_HEIGHT) * p.stature
     set_inertial(pelvis, solid.mass, [0, 0, (low + high) / 2], list(solid.inertia))
     rings = [_ring(z, solid.half_depth, solid.half_width) for z in (low, high)]
     _add_mesh(spec, pelvis, "pelvis", "pelvis", rings, DARK)
-    return pelvis
 
 
 def _add_trunk(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -> Any:
@@ -172,9 +165,10 @@ def _add_trunk(spec: mujoco.MjSpec, pelvis: Any, man: Physique, p: Parameters) -
     _add_mesh(spec, trunk, "trunk", "trunk", rings, GREY)
     shoulder, radius = SHOULDER_WIDTH / 2 * p.stature, 0.9 * man.upper_arm.top
     add_capsule(trunk, "shoulders", [0, -shoulder, chest.height], [0, shoulder, chest.height], radius, GREY)
-    _add_ellipsoid(trunk, "head", [0, 0, head_at], [head.radius, head.radius, head.half_height], GREY)
+    add_solid(trunk, "head", "ELLIPSOID", GREY, pos=[0, 0, head_at], size=[head.radius, head.radius, head.half_height])
     face = [0.62 * head.radius, 0, head_at + 0.1 * head.half_height]
-    _add_ellipsoid(trunk, "face", face, [0.45 * head.radius, 0.7 * head.radius, 0.3 * head.half_height], DARK)
+    radii = [0.45 * head.radius, 0.7 * head.radius, 0.3 * head.half_height]
+    add_solid(trunk, "face", "ELLIPSOID", DARK, pos=face, size=radii)
     return trunk
 
 
@@ -189,7 +183,7 @@ def _add_arm(spec: mujoco.MjSpec, trunk: Any, side: str, man: Physique, p: Param
     hand_at = -man.forearm.length - man.hand.radius
     mass, centre, inertia = joined(man.forearm, -man.forearm.centre, man.hand, hand_at)
     set_inertial(fore, mass, [0, 0, centre], list(inertia))
-    _add_ellipsoid(fore, f"{side}_hand", [0, 0, hand_at], [man.hand.radius] * 3, GREY)
+    add_solid(fore, f"{side}_hand", "ELLIPSOID", GREY, pos=[0, 0, hand_at], size=[man.hand.radius] * 3)
     _add_joint(spec, fore, "elbow", side, p)
 
 
@@ -209,7 +203,8 @@ def _add_leg(spec: mujoco.MjSpec, pelvis: Any, side: str, man: Physique, p: Para
     # The cone would touch in a line: the drawing, and what collides, is a shoe on a flat sole.
     thick = height / 4
     size = [p.foot_length / 2, p.foot_width / 2, thick / 2]
-    _add_solid(foot, f"{side}_sole", "BOX", [heel + p.foot_length / 2, 0, -height + thick / 2], size, DARK)
+    middle = [heel + p.foot_length / 2, 0, -height + thick / 2]
+    add_solid(foot, f"{side}_sole", "BOX", DARK, pos=middle, size=size)
     welt = [[heel + s * p.foot_length, y * p.foot_width] for s in (0.03, 0.97) for y in (-0.45, 0.45)]
     toe = [[heel + 0.93 * p.foot_length, y * p.foot_width, -0.6 * height] for y in (-0.35, 0.35)]
     rim = _ring(0.0, 1.15 * man.shank.end, 1.1 * man.shank.end)
@@ -225,8 +220,7 @@ def _add_joint(spec: mujoco.MjSpec, body: Any, joint: str, side: str, p: Paramet
         name = f"{side}_{joint}_{rotation}" if side else f"{joint}_{rotation}"
         # The right side is the left one in a mirror.
         mirrored = side == "right" and rotation != "pitch"
-        add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature)
-        body.joints[-1].damping = [p.damping, 0, 0]
+        add_hinge(body, name, axis, [-limits[1], -limits[0]] if mirrored else limits, p.armature, p.damping)
         add_motor(spec, name, strength * p.mass * p.stature / (75.0 * 1.75))
 
 
@@ -245,7 +239,7 @@ def _dress_limb(spec: mujoco.MjSpec, body: Any, name: str, solid: Frustum, side:
     set_inertial(body, solid.mass, [0, 0, -solid.centre], list(solid.inertia))
     rings = [_ring(0.0, solid.top, solid.top), _ring(-solid.length, solid.end, solid.end)]
     _add_mesh(spec, body, body.name, name, rings, COLOURS[side])
-    _add_ellipsoid(body, f"{body.name}_joint", [0, 0, 0], [solid.top] * 3, COLOURS[side])
+    add_solid(body, f"{body.name}_joint", "ELLIPSOID", COLOURS[side], size=[solid.top] * 3)
 
 
 def _ring(z: float, half_depth: float, half_width: float) -> np.ndarray:
@@ -258,25 +252,4 @@ def _add_mesh(spec: mujoco.MjSpec, body: Any, name: str, mesh: str, rings: list[
     """The convex hull of points in the body's frame; both sides share one mesh."""
     if mesh not in {known.name for known in spec.meshes}:
         spec.add_mesh(name=mesh, uservert=np.round(np.vstack(rings), 6).ravel())
-    _add_solid(body, name, "MESH", [0, 0, 0], [0, 0, 0], rgba, meshname=mesh)
-
-
-def _add_ellipsoid(body: Any, name: str, at: list[float], radii: list[float], rgba: list[float]) -> None:
-    _add_solid(body, name, "ELLIPSOID", at, radii, rgba)
-
-
-def _add_solid(
-    body: Any, name: str, kind: str, at: list[float], size: list[float], rgba: list[float], **more: str
-) -> None:
-    """A massless geom that can touch the ground."""
-    body.add_geom(
-        name=name,
-        type=getattr(mujoco.mjtGeom, f"mjGEOM_{kind}"),
-        pos=at,
-        size=size,
-        rgba=rgba,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-        **more,
-    )
+    add_solid(body, name, "MESH", rgba, meshname=mesh)

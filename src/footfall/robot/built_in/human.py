@@ -6,14 +6,14 @@ x is forward, y left, z up; a flexed hip is negative, a flexed knee positive.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.parts import COLOURS, DARK, GREY, SIDES, add_capsule, add_solid, set_inertial
 from footfall.robot.built_in.root import root_between
 
 # Winter, table 4.1: mass as a fraction of the whole; centre of mass from the upper joint and radius of
@@ -29,9 +29,6 @@ HIP_WIDTH, TRUNK_WIDTH, TRUNK_DEPTH, THIGH_RADIUS, SHANK_RADIUS = 0.12, 0.19, 0.
 
 FROM_HEIGHT = math.nan  # a length that was left out
 
-SIDES = {"left": 1.0, "right": -1.0}
-GREY, DARK = [0.80, 0.81, 0.84, 1], [0.25, 0.27, 0.32, 1]
-COLOURS = {"left": [0.18, 0.45, 0.72, 1], "right": [0.82, 0.36, 0.24, 1]}
 HIP_RANGE, KNEE_RANGE, ANKLE_RANGE = [-2.1, 0.7], [0.0, 2.5], [-0.7, 0.9]  # rad, a human's
 
 
@@ -43,11 +40,11 @@ def fill_from_height(parameters: Any, fractions: dict[str, float]) -> None:
             object.__setattr__(parameters, name, fraction * parameters.height)
 
 
-def check_knee(robot: str, knee: float) -> None:
+def check_knee(robot: str, parameters: Any) -> None:
     """A straight knee is singular and one beyond 1.5 rad squats: neither is a standing pose."""
-    check_number(robot, "knee", knee)
-    if not 0.05 <= knee <= 1.5:
-        raise RobotError(f"knee of robot '{robot}' must lie in 0.05 .. 1.5 rad (home pose), got {knee}")
+    check_numbers(robot, parameters, "knee")
+    if not 0.05 <= parameters.knee <= 1.5:
+        raise RobotError(f"knee of robot '{robot}' must lie in 0.05 .. 1.5 rad (home pose), got {parameters.knee}")
 
 
 def dress_trunk(trunk: Any, mass: float, height: float, hip_width: float) -> None:
@@ -59,16 +56,8 @@ def dress_trunk(trunk: Any, mass: float, height: float, hip_width: float) -> Non
     set_inertial(trunk, m, [0, 0, TRUNK_COM * length], [pitch, pitch, long_axis])
     pelvis, radius = 0.5 * hip_width, 0.45 * depth
     add_capsule(trunk, "pelvis", [0, -pelvis, 0], [0, pelvis, 0], 0.045 * height, DARK)
-    trunk.add_geom(
-        name="chest",
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[0, 0, 0.55 * length],
-        size=[depth / 2, width / 2, 0.45 * length],
-        rgba=GREY,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )
+    chest = [depth / 2, width / 2, 0.45 * length]
+    add_solid(trunk, "chest", "BOX", GREY, pos=[0, 0, 0.55 * length], size=chest)
     top = length + 0.04 * height
     add_capsule(trunk, "neck", [0, 0, length], [0, 0, top + radius], 0.4 * radius, DARK)
     add_capsule(trunk, "head", [0, 0, top + radius], [0, 0, top + radius + 0.05 * height], 0.9 * radius, GREY)
@@ -95,59 +84,8 @@ def add_leg(trunk: Any, side: str, p: Any, *, foot_width: float, ankle_from_heel
     add_capsule(foot, f"{side}_ankle", [0, 0, 0], [0, 0, -thick], 0.4 * p.ankle_height, DARK)
     squares = np.array([p.foot_length, foot_width, thick]) ** 2
     set_inertial(foot, m, middle, list(m / 12 * (squares.sum() - squares)))
-    foot.add_geom(
-        name=f"{side}_sole",
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=middle,
-        size=[p.foot_length / 2, foot_width / 2, thick / 2],
-        rgba=DARK,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )
+    add_solid(foot, f"{side}_sole", "BOX", DARK, pos=middle, size=[p.foot_length / 2, foot_width / 2, thick / 2])
     return thigh, shank, foot
-
-
-def add_hinge(body: Any, name: str, axis: Sequence[float], limits: Sequence[float], armature: float) -> None:
-    """A limited hinge at the body's origin; limits in rad, armature in kg m2."""
-    body.add_joint(
-        name=name,
-        type=mujoco.mjtJoint.mjJNT_HINGE,
-        axis=axis,
-        range=limits,
-        limited=mujoco.mjtLimited.mjLIMITED_TRUE,
-        armature=armature,
-    )
-
-
-def add_motor(spec: mujoco.MjSpec, joint: str, strength: float) -> None:
-    """A torque motor named after its joint, ``ctrl`` in N m within +-strength."""
-    actuator = spec.add_actuator(
-        name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-strength, strength]
-    )
-    actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_TRUE
-    actuator.set_to_motor()
-
-
-def set_inertial(body: Any, mass: float, centre: Sequence[float], inertia: Sequence[float]) -> None:
-    """Mass in kg, centre of mass in m, diagonal inertia about it in kg m2, all along the body's axes."""
-    body.mass, body.ipos, body.inertia, body.explicitinertial = mass, centre, inertia, True
-
-
-def add_capsule(
-    body: Any, name: str, start: Sequence[float], end: Sequence[float], radius: float, rgba: Sequence[float]
-) -> None:
-    """A massless capsule between two points of the body's frame, in m, that can touch the ground."""
-    body.add_geom(
-        name=name,
-        type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-        fromto=[*start, *end],
-        size=[radius, 0, 0],
-        rgba=rgba,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )
 
 
 def set_home(

@@ -14,21 +14,25 @@ import mujoco
 import numpy as np
 
 from footfall.errors import RobotError
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
-from footfall.robot.built_in.human import (
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.human import check_knee, set_home
+from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
     GREY,
     SIDES,
+    X,
+    Y,
+    Z,
     add_capsule,
     add_hinge,
     add_motor,
-    check_knee,
-    set_home,
+    add_solid,
+    new_robot,
     set_inertial,
 )
 
-AXES = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
+AXES = {"x": X, "y": Y, "z": Z}
 LEAST_ROTOR = 0.05  # of the strongest joint's rotor inertia: what a small motor has, so that steps of 1 ms are stable
 FEWEST_VERTICES, MOST_VERTICES = 3, 64  # of a sole
 
@@ -77,12 +81,9 @@ class Size:
     knee: float
 
     def __post_init__(self) -> None:
-        for name in ("mass", "height"):
-            check_number(self.robot, name, getattr(self, name))
-        for name in ("armature", "damping"):
-            check_number(self.robot, name, getattr(self, name), zero=True)
-        check_knee(self.robot, self.knee)
-        check_number(self.robot, "vertices", self.vertices)
+        check_numbers(self.robot, self, "mass", "height", "vertices")
+        check_numbers(self.robot, self, "armature", "damping", zero=True)
+        check_knee(self.robot, self)
         if self.vertices != int(self.vertices) or not FEWEST_VERTICES <= self.vertices <= MOST_VERTICES:
             raise RobotError(
                 f"vertices of robot '{self.robot}' must be a whole number, {FEWEST_VERTICES} to {MOST_VERTICES} on "
@@ -130,25 +131,19 @@ def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) ->
     The strongest joint has the reflected rotor inertia asked for, others less in proportion to their torque, but not
     below a twentieth. Torques grow with mass times length.
     """
-    spec = mujoco.MjSpec()
-    spec.modelname = p.robot
-    spec.compiler.degree = False
+    root = table[0]
+    spec, body = new_robot(p.robot, root.name, list(scale * np.array(root.at)))
     heavier = p.mass / total_mass(table)
     strongest = max(hinge.strength for link in table for hinge in link.hinges)
-    bodies: dict[str, Any] = {}
+    bodies: dict[str, Any] = {root.name: body}
     torque: dict[str, float] = {}
     for link in table:
         for side in SIDES if link.pair else ("",):
             out = np.array([1.0, SIDES.get(side, 1.0), 1.0])
             own = _sided(side, link.name)
-            at = scale * out * link.at
             if link.parent:
                 parent = bodies.get(_sided(side, link.parent)) or bodies[link.parent]
-                body = parent.add_body(name=own, pos=at)
-            else:
-                body = spec.worldbody.add_body(name=own, pos=at)
-                body.add_freejoint(name="base")
-            bodies[own] = body
+                body = bodies[own] = parent.add_body(name=own, pos=scale * out * link.at)
             size, centre = scale * np.array(link.size), scale * out * link.centre
             inertia = heavier * link.mass * _inertia(link.shape, size)
             set_inertial(body, heavier * link.mass, list(centre), list(inertia))
@@ -160,8 +155,7 @@ def _assemble(p: Size, table: Sequence[Link], scale: float, ring: np.ndarray) ->
                 low, high = hinge.limits
                 limits = [-high, -low] if side == "right" and hinge.axis != "y" else [low, high]
                 rotor = p.armature * max(hinge.strength / strongest, LEAST_ROTOR)
-                add_hinge(body, _sided(side, hinge.name), AXES[hinge.axis], limits, rotor)
-                body.joints[-1].damping = [p.damping, 0, 0]
+                add_hinge(body, _sided(side, hinge.name), AXES[hinge.axis], limits, rotor, p.damping)
                 torque[_sided(side, hinge.name)] = hinge.strength * heavier * scale
     for joint in spec.joints:  # in the order of the coordinates
         if joint.name in torque:
@@ -188,14 +182,14 @@ def _draw(body: Any, link: Link, side: str, size: np.ndarray, centre: np.ndarray
     """The solid; a cylinder has round ends, and a motor across its joint."""
     rgba = DARK if link.dark else COLOURS.get(side, GREY)
     if link.shape != "cylinder":
-        _add_solid(body, body.name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
+        add_solid(body, body.name, link.shape.upper(), rgba, size=list(size / 2), pos=list(centre))
         return
     radius = size[0] / 2
     half = np.array([0.0, 0.0, max(size[2] / 2 - 0.6 * radius, 0.1 * radius)])
     add_capsule(body, body.name, list(centre + half), list(centre - half), radius, rgba)
     if any(hinge.axis == "y" for hinge in link.hinges):
         across = np.array([0.0, 1.15 * radius, 0.0])
-        _add_solid(body, f"{body.name}_motor", "CYLINDER", DARK, size=[radius, 0, 0], fromto=[*-across, *across])
+        add_solid(body, f"{body.name}_motor", "CYLINDER", DARK, size=[radius, 0, 0], fromto=[*-across, *across])
 
 
 def _draw_foot(spec: mujoco.MjSpec, body: Any, side: str, ring: np.ndarray, span: np.ndarray) -> None:
@@ -203,12 +197,6 @@ def _draw_foot(spec: mujoco.MjSpec, body: Any, side: str, ring: np.ndarray, span
     if not spec.meshes:
         plate = np.vstack([np.column_stack([ring, np.full(len(ring), z)]) for z in span])
         spec.add_mesh(name="sole", uservert=plate.ravel())
-    _add_solid(body, f"{side}_sole", "MESH", DARK, meshname="sole")
+    add_solid(body, f"{side}_sole", "MESH", DARK, meshname="sole")
     radius = min(0.2 * np.ptp(ring[:, 1]), -0.6 * span[1])
     add_capsule(body, f"{body.name}_ankle", [0, 0, 0], [0, 0, span[1]], radius, DARK)
-
-
-def _add_solid(body: Any, name: str, kind: str, rgba: list[float], **shape: Any) -> None:
-    """A massless geom that can touch the ground."""
-    kind = getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
-    body.add_geom(name=name, type=kind, rgba=rgba, mass=0, contype=CONTYPE, conaffinity=CONAFFINITY, **shape)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from footfall.robot.built_in import check_number
+from footfall.robot.built_in import check_numbers
 from footfall.robot.built_in.human import (
     ANKLE_HEIGHT,
     ANKLE_RANGE,
@@ -25,16 +25,14 @@ from footfall.robot.built_in.human import (
     HIP_WIDTH,
     KNEE_RANGE,
     SHANK,
-    SIDES,
     THIGH,
-    add_hinge,
     add_leg,
-    add_motor,
     check_knee,
     dress_trunk,
     fill_from_height,
     set_home,
 )
+from footfall.robot.built_in.parts import SIDES, Y, add_hinge, add_motor, new_robot
 
 
 @dataclass(frozen=True)
@@ -57,25 +55,17 @@ class Parameters:
     knee: float = 0.3
 
     def __post_init__(self) -> None:
-        check_number("planar-biped", "height", self.height)
+        check_numbers("planar-biped", self, "height")
         defaults = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
         fill_from_height(self, defaults)
-        for name in ("mass", "thigh", "shank", "ankle_height", "foot_length", "hip_width"):
-            check_number("planar-biped", name, getattr(self, name))
-        check_number("planar-biped", "armature", self.armature, zero=True)
-        check_knee("planar-biped", self.knee)
+        check_numbers("planar-biped", self, "mass", "thigh", "shank", "ankle_height", "foot_length", "hip_width")
+        check_numbers("planar-biped", self, "armature", zero=True)
+        check_knee("planar-biped", self)
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray]]]:
     """The spec and the feet: heel, then toe of each, in the foot's frame (origin at the ankle)."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "planar-biped"
-    spec.compiler.degree = False
-    trunk = spec.worldbody.add_body(name="trunk")
-    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-    trunk.add_joint(name="root_x", type=slide, axis=[1, 0, 0])
-    trunk.add_joint(name="root_z", type=slide, axis=[0, 0, 1])
-    trunk.add_joint(name="root_pitch", type=hinge, axis=[0, 1, 0])
+    spec, trunk = new_robot("planar-biped", "trunk", planar=True)
     dress_trunk(trunk, p.mass, p.height, p.hip_width)
     half = p.foot_length / 2
     for side in SIDES:
@@ -85,7 +75,7 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, tuple[str, np.ndarray
             ("knee", shank, KNEE_RANGE),
             ("ankle", foot, ANKLE_RANGE),
         ):
-            add_hinge(body, f"{side}_{name}", [0, 1, 0], limits, p.armature)
+            add_hinge(body, f"{side}_{name}", Y, limits, p.armature)
             strength = (150.0 if name == "ankle" else 300.0) * p.mass * p.height / (70.0 * 1.7)
             add_motor(spec, f"{side}_{name}", strength)
     sole = np.array([[-half, 0.0, -p.ankle_height], [half, 0.0, -p.ankle_height]])

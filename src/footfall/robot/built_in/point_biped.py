@@ -20,17 +20,20 @@ from typing import Any
 
 import mujoco
 
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
-from footfall.robot.built_in.human import (
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.human import KNEE_RANGE, check_knee
+from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
     GREY,
-    KNEE_RANGE,
     SIDES,
+    X,
+    Y,
     add_capsule,
     add_hinge,
     add_motor,
-    check_knee,
+    add_solid,
+    new_robot,
     set_inertial,
 )
 
@@ -39,9 +42,9 @@ THIGH_COM, SHANK_COM = 0.25, 0.5  # of the length, from the upper joint
 THIGH_RADIUS, SHANK_RADIUS = 0.030, 0.014  # m
 # joint, link (0 thigh, 1 shank), axis, limits in rad
 JOINTS = (
-    ("hip_roll", 0, [1, 0, 0], [-0.7, 0.7]),
-    ("hip_pitch", 0, [0, 1, 0], [-1.8, 1.2]),
-    ("knee_pitch", 1, [0, 1, 0], KNEE_RANGE),
+    ("hip_roll", 0, X, [-0.7, 0.7]),
+    ("hip_pitch", 0, Y, [-1.8, 1.2]),
+    ("knee_pitch", 1, Y, KNEE_RANGE),
 )
 STRENGTH = 50.0  # N m at 12 kg and legs of 0.5 m
 
@@ -69,31 +72,25 @@ class Parameters:
     knee: float = 0.8
 
     def __post_init__(self) -> None:
-        for name in ("mass", "depth", "width", "height", "hip_width", "thigh", "shank", "foot_radius"):
-            check_number("point-biped", name, getattr(self, name))
-        for name in ("trunk_middle", "armature", "damping"):
-            check_number("point-biped", name, getattr(self, name), zero=True)
-        check_knee("point-biped", self.knee)
+        lengths = ("depth", "width", "height", "hip_width", "thigh", "shank", "foot_radius")
+        check_numbers("point-biped", self, "mass", *lengths)
+        check_numbers("point-biped", self, "trunk_middle", "armature", "damping", zero=True)
+        check_knee("point-biped", self)
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     """The spec, and the ball each leg stands on."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "point-biped"
-    spec.compiler.degree = False
-    trunk = spec.worldbody.add_body(name="trunk")
-    trunk.add_freejoint(name="base")
+    spec, trunk = new_robot("point-biped", "trunk")
     m, x, y, z = TRUNK_MASS * p.mass, p.depth**2 / 12, p.width**2 / 12, p.height**2 / 12
     set_inertial(trunk, m, [0, 0, p.trunk_middle], [m * (y + z), m * (x + z), m * (x + y)])
-    _add(trunk, "chest", "BOX", GREY, pos=[0, 0, p.trunk_middle], size=[p.depth / 2, p.width / 2, p.height / 2])
+    add_solid(trunk, "chest", "BOX", GREY, pos=[0, 0, p.trunk_middle], size=[p.depth / 2, p.width / 2, p.height / 2])
     face = [p.depth / 2, 0, p.trunk_middle + 0.25 * p.height]
-    _add(trunk, "eyes", "BOX", DARK, pos=face, size=[0.03 * p.depth, 0.35 * p.width, 0.08 * p.height])
+    add_solid(trunk, "eyes", "BOX", DARK, pos=face, size=[0.03 * p.depth, 0.35 * p.width, 0.08 * p.height])
     for side in SIDES:
         links = _add_leg(trunk, side, p)
         for joint, link, axis, limits in JOINTS:
             name = f"{side}_{joint}"
-            add_hinge(links[link], name, axis, limits, p.armature)
-            links[link].joints[-1].damping = [p.damping, 0, 0]
+            add_hinge(links[link], name, axis, limits, p.armature, p.damping)
             add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (12.0 * 0.5))
     hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))  # feet under the hips
     stand = p.thigh * math.cos(hip) + p.shank * math.cos(p.knee - hip) + p.foot_radius
@@ -114,15 +111,7 @@ def _add_leg(trunk: Any, side: str, p: Parameters) -> tuple[Any, Any]:
         across, along = m * (radius**2 / 4 + length**2 / 12), m * radius**2 / 2
         set_inertial(body, m, [0, 0, -middle * length], [across, across, along])
         add_capsule(body, body.name, [0, 0, 0], [0, 0, -length], min(radius, 0.7 * p.foot_radius), COLOURS[side])
-    across = 1.6 * THIGH_RADIUS
-    _add(
-        thigh, f"{side}_motor", "CYLINDER", DARK, fromto=[0, -across, 0, 0, across, 0], size=[1.5 * THIGH_RADIUS, 0, 0]
-    )
-    _add(shank, f"{side}_foot", "SPHERE", DARK, pos=[0, 0, -p.shank], size=[p.foot_radius, 0, 0])
+    ends = [0, -1.6 * THIGH_RADIUS, 0, 0, 1.6 * THIGH_RADIUS, 0]
+    add_solid(thigh, f"{side}_motor", "CYLINDER", DARK, fromto=ends, size=[1.5 * THIGH_RADIUS, 0, 0])
+    add_solid(shank, f"{side}_foot", "SPHERE", DARK, pos=[0, 0, -p.shank], size=[p.foot_radius, 0, 0])
     return thigh, shank
-
-
-def _add(body: Any, name: str, kind: str, rgba: list[float], **shape: Any) -> None:
-    """A massless geom that can touch the ground."""
-    kind = getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")
-    body.add_geom(name=name, type=kind, rgba=rgba, mass=0, contype=CONTYPE, conaffinity=CONAFFINITY, **shape)

@@ -20,15 +20,19 @@ from typing import Any
 
 import mujoco
 
-from footfall.robot.built_in import CONAFFINITY, CONTYPE, check_number
-from footfall.robot.built_in.human import (
+from footfall.robot.built_in import check_numbers
+from footfall.robot.built_in.human import check_knee
+from footfall.robot.built_in.parts import (
     COLOURS,
     DARK,
     GREY,
+    X,
+    Y,
     add_capsule,
     add_hinge,
     add_motor,
-    check_knee,
+    add_solid,
+    new_robot,
     set_inertial,
 )
 
@@ -37,9 +41,9 @@ TRUNK_MASS, HIP_MASS, THIGH_MASS, SHANK_MASS = 0.56, 0.045, 0.050, 0.015  # of t
 HIP_RADIUS, THIGH_RADIUS, SHANK_RADIUS = 0.045, 0.024, 0.012  # m
 # joint, link (0 hip, 1 thigh, 2 shank), axis, limits in rad
 JOINTS = (
-    ("hip_roll", 0, [1, 0, 0], [-0.8, 0.8]),
-    ("hip_pitch", 1, [0, 1, 0], [-1.2, 2.6]),
-    ("knee_pitch", 2, [0, 1, 0], [-2.7, -0.05]),
+    ("hip_roll", 0, X, [-0.8, 0.8]),
+    ("hip_pitch", 1, Y, [-1.2, 2.6]),
+    ("knee_pitch", 2, Y, [-2.7, -0.05]),
 )
 STRENGTH = 40.0  # N m at 15 kg and legs of 0.42 m
 
@@ -69,27 +73,20 @@ class Parameters:
 
     def __post_init__(self) -> None:
         lengths = ("length", "width", "height", "hip_width", "hip_offset", "thigh", "shank", "foot_radius")
-        for name in ("mass", *lengths):
-            check_number("quadruped", name, getattr(self, name))
-        for name in ("armature", "damping"):
-            check_number("quadruped", name, getattr(self, name), zero=True)
-        check_knee("quadruped", self.knee)
+        check_numbers("quadruped", self, "mass", *lengths)
+        check_numbers("quadruped", self, "armature", "damping", zero=True)
+        check_knee("quadruped", self)
 
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
     """The spec, and the ball each leg stands on."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "quadruped"
-    spec.compiler.degree = False
-    trunk = spec.worldbody.add_body(name="trunk")
-    trunk.add_freejoint(name="base")
+    spec, trunk = new_robot("quadruped", "trunk")
     _dress_trunk(trunk, p)
     for leg in LEGS:
         links = _add_leg(trunk, leg, p)
         for joint, link, axis, limits in JOINTS:
             name = f"{leg}_{joint}"
-            add_hinge(links[link], name, axis, limits, p.armature)
-            links[link].joints[-1].damping = [p.damping, 0, 0]
+            add_hinge(links[link], name, axis, limits, p.armature, p.damping)
             add_motor(spec, name, STRENGTH * p.mass * (p.thigh + p.shank) / (15.0 * 0.42))
     # Feet under the hips.
     hip = math.atan2(p.shank * math.sin(p.knee), p.thigh + p.shank * math.cos(p.knee))
@@ -102,11 +99,14 @@ def build(p: Parameters) -> tuple[mujoco.MjSpec, dict[str, str]]:
 def _dress_trunk(trunk: Any, p: Parameters) -> None:
     m, x, y, z = TRUNK_MASS * p.mass, p.length**2 / 12, p.width**2 / 12, p.height**2 / 12
     set_inertial(trunk, m, [0, 0, 0], [m * (y + z), m * (x + z), m * (x + y)])
-    half = [p.length / 2, p.width / 2, p.height / 2]
-    _add_box(trunk, "trunk", [0, 0, 0], [half[0], 0.8 * half[1], half[2]], GREY)
-    _add_box(trunk, "back", [-0.02, 0, half[2]], [0.7 * half[0], 0.55 * half[1], 0.2 * half[2]], DARK)
-    _add_box(trunk, "head", [half[0] + 0.04, 0, 0.2 * half[2]], [0.04, 0.5 * half[1], 0.6 * half[2]], DARK)
-    _add_box(trunk, "eyes", [half[0] + 0.08, 0, 0.35 * half[2]], [0.004, 0.4 * half[1], 0.2 * half[2]], GREY)
+    x, y, z = p.length / 2, p.width / 2, p.height / 2
+    for name, rgba, at, half in (
+        ("trunk", GREY, [0, 0, 0], [x, 0.8 * y, z]),
+        ("back", DARK, [-0.02, 0, z], [0.7 * x, 0.55 * y, 0.2 * z]),
+        ("head", DARK, [x + 0.04, 0, 0.2 * z], [0.04, 0.5 * y, 0.6 * z]),
+        ("eyes", GREY, [x + 0.08, 0, 0.35 * z], [0.004, 0.4 * y, 0.2 * z]),
+    ):
+        add_solid(trunk, name, "BOX", rgba, pos=at, size=half)
 
 
 def _add_leg(trunk: Any, leg: str, p: Parameters) -> tuple[Any, Any, Any]:
@@ -124,49 +124,15 @@ def _add_leg(trunk: Any, leg: str, p: Parameters) -> tuple[Any, Any, Any]:
     ):
         along, across = _cylinder(share * p.mass, length, radius)
         set_inertial(body, share * p.mass, [0, 0, -length / 2], [across, across, along])
-    _add_cylinder(hip, f"{leg}_hip", [0, 0.15 * out * p.hip_offset, 0], [0, 0.65 * out * p.hip_offset, 0], DARK)
-    _add_cylinder(thigh, f"{leg}_motor", [0, -0.28 * out * p.hip_offset, 0], [0, 0.3 * out * p.hip_offset, 0], colour)
+    for body, name, rgba, inner, outer in ((hip, "hip", DARK, 0.15, 0.65), (thigh, "motor", colour, -0.28, 0.3)):
+        ends = [0, inner * out * p.hip_offset, 0, 0, outer * out * p.hip_offset, 0]
+        add_solid(body, f"{leg}_{name}", "CYLINDER", rgba, fromto=ends, size=[HIP_RADIUS, 0, 0])
     add_capsule(thigh, f"{leg}_thigh", [0, 0, 0], [0, 0, -p.thigh], THIGH_RADIUS, colour)
     add_capsule(shank, f"{leg}_shank", [0, 0, 0], [0, 0, -p.shank], min(SHANK_RADIUS, p.foot_radius / 2), DARK)
-    shank.add_geom(
-        name=f"{leg}_foot",
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        pos=[0, 0, -p.shank],
-        size=[p.foot_radius, 0, 0],
-        rgba=DARK,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )
+    add_solid(shank, f"{leg}_foot", "SPHERE", DARK, pos=[0, 0, -p.shank], size=[p.foot_radius, 0, 0])
     return hip, thigh, shank
 
 
 def _cylinder(mass: float, length: float, radius: float) -> tuple[float, float]:
     """Inertia of a homogeneous cylinder about its axis and across it, kg m2."""
     return mass * radius**2 / 2, mass * (radius**2 / 4 + length**2 / 12)
-
-
-def _add_cylinder(body: Any, name: str, start: list[float], end: list[float], rgba: list[float]) -> None:
-    body.add_geom(
-        name=name,
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        fromto=[*start, *end],
-        size=[HIP_RADIUS, 0, 0],
-        rgba=rgba,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )
-
-
-def _add_box(body: Any, name: str, at: list[float], half: list[float], rgba: list[float]) -> None:
-    body.add_geom(
-        name=name,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=at,
-        size=half,
-        rgba=rgba,
-        mass=0,
-        contype=CONTYPE,
-        conaffinity=CONAFFINITY,
-    )

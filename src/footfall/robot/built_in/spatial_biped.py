@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import mujoco
 
 from footfall.errors import RobotError, did_you_mean
-from footfall.robot.built_in import check_number
+from footfall.robot.built_in import check_numbers
 from footfall.robot.built_in.human import (
     ANKLE_HEIGHT,
     ANKLE_RANGE,
@@ -27,19 +27,16 @@ from footfall.robot.built_in.human import (
     HIP_WIDTH,
     KNEE_RANGE,
     SHANK,
-    SIDES,
     THIGH,
-    add_hinge,
     add_leg,
-    add_motor,
     check_knee,
     dress_trunk,
     fill_from_height,
     set_home,
 )
+from footfall.robot.built_in.parts import SIDES, X, Y, Z, add_hinge, add_motor, new_robot
 
 ANKLE_FROM_HEEL = 0.3  # of the foot's length
-X, Y, Z = [1, 0, 0], [0, 1, 0], [0, 0, 1]
 # joint, link (0 thigh, 1 shank, 2 foot), axis, limits in rad, largest torque in N m at 45 kg and 1.5 m
 JOINTS = (
     ("hip_yaw", 0, Z, [-0.8, 0.8], 100.0),
@@ -77,15 +74,13 @@ class Parameters:
     kd: float = 50.0
 
     def __post_init__(self) -> None:
-        check_number("spatial-biped", "height", self.height)
+        check_numbers("spatial-biped", self, "height")
         defaults = {"thigh": THIGH, "shank": SHANK, "ankle_height": ANKLE_HEIGHT, "hip_width": HIP_WIDTH}
         fill_from_height(self, defaults | {"foot_length": 0.22 / 1.5, "foot_width": 0.10 / 1.5})
         lengths = ("thigh", "shank", "ankle_height", "foot_length", "foot_width", "hip_width")
-        for name in ("mass", *lengths, "kp"):
-            check_number("spatial-biped", name, getattr(self, name))
-        for name in ("armature", "kd"):
-            check_number("spatial-biped", name, getattr(self, name), zero=True)
-        check_knee("spatial-biped", self.knee)
+        check_numbers("spatial-biped", self, "mass", *lengths, "kp")
+        check_numbers("spatial-biped", self, "armature", "kd", zero=True)
+        check_knee("spatial-biped", self)
         if self.actuators not in ("motor", "position"):
             raise RobotError(
                 f"actuators of robot 'spatial-biped' cannot be {self.actuators!r}: "
@@ -95,11 +90,7 @@ class Parameters:
 
 def build(p: Parameters) -> tuple[mujoco.MjSpec, None]:
     """The spec; the feet are found from the sole boxes."""
-    spec = mujoco.MjSpec()
-    spec.modelname = "spatial-biped"
-    spec.compiler.degree = False
-    trunk = spec.worldbody.add_body(name="trunk")
-    trunk.add_freejoint(name="base")
+    spec, trunk = new_robot("spatial-biped", "trunk")
     dress_trunk(trunk, p.mass, p.height, p.hip_width)
     ankle_from_heel = ANKLE_FROM_HEEL * p.foot_length
     for side in SIDES:
