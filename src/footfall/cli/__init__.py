@@ -2,7 +2,7 @@
 
 To add a command: write ``cli/NAME.py`` with a frozen dataclass ``Command`` (its fields are the options, its
 docstring the help, ``run()`` does the work and gives the exit code), and add its line to ``COMMANDS``. A
-module whose options depend on what was typed has a function ``shape(args)`` that gives the dataclass.
+module that holds several commands has a function ``shape(args)`` that gives the one that was typed.
 """
 
 from __future__ import annotations
@@ -141,12 +141,14 @@ def _parse(name: str, args: list[str]) -> Any:
 
     from footfall.cli.shared.help import CONFIG, help_of, options_in
     from footfall.cli.shared.mistakes import in_one_sentence
+    from footfall.cli.shared.options import with_options
+    from footfall.cli.shared.robot_choice import RobotChoice
 
     module = import_module(f"footfall.cli.{name.replace('-', '_')}")
     command = module.shape(args) if hasattr(module, "shape") else module.Command
-    # A command that was given options of a law or a ground has no text of its own.
-    documented = module.Command if issubclass(command, module.Command) else command
-    about = f"{getdoc(documented)}\n\nAlso: --debug, --import FILE, see footfall --help."
+    about = f"{getdoc(command)}\n\nAlso: --debug, --import FILE, see footfall --help."
+    if issubclass(command, RobotChoice):
+        command = with_options(command, args)
     if "--help" in args or "-h" in args:
         print(help_of(command, f"footfall {name}", about), end="")
         raise SystemExit(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,6 @@ import tyro
 
 from footfall.cli.shared.audits import show_notes
 from footfall.cli.shared.measured import MeasuredOptions, errors_of, show_errors
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.output import print_json, print_table, progress_bar, quantity, say
 from footfall.cli.shared.own_files import is_own
 from footfall.cli.shared.task import TaskOptions
@@ -73,11 +71,6 @@ class Command(TaskOptions, MeasuredOptions):
             page = found.report(self.out / "report.html", measured=measured)
             say(f"the recordings and their report are in {page.parent}")
         return int(any(row.outcome == "failed" for row in found.rows))
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the ground and the robot that were typed."""
-    return with_options(Command, args)
 
 
 def _show(found: Comparison) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.output import goes_on, print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import goes_on, keep_plot, print_json, print_table, progress_bar, say, seconds
 from footfall.cli.shared.usage import UsageError
 from footfall.cli.sweep import read_toml
 
@@ -70,10 +70,7 @@ class Command:
                 scheduler=self.scheduler,
                 progress=None if bar is None else lambda done, total: bar(done),
             )
-        if self.plot is not None and found.front.size:
-            from footfall.show.plots import save_plot
-
-            say(f"wrote {save_plot(found.plot(), self.plot)}")
+        keep_plot(found.plot, self.plot if found.front.size else None)
         if self.json:
             print_json(found.to_dict() | {"folder": str(out), "seconds": perf_counter() - started})
         else:

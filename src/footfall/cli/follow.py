@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.under_control import Told, UnderControl
 
 
@@ -64,8 +62,3 @@ class Command(UnderControl):
             outcome=asdict(found) | {"help": found.help._asdict()},
         )
         return self.tell(rec, saved, told)
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the law, ground and robot that were typed."""
-    return with_options(Command, args)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.output import print_facts, print_json, print_table, seconds, sentences_bar
 from footfall.cli.shared.robot_choice import RobotChoice
 
@@ -86,11 +85,6 @@ class Command(RobotChoice):
         else:
             _show(found, constraints, step, first.cost, rows, before, files)
         return int(not all(row.met for row in rows))
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the robot that was typed."""
-    return with_options(Command, args)
 
 
 def _told(found: Found, step: Step, first: float, rows: Sequence[Row], before: Sequence[Row]) -> dict[str, Any]:

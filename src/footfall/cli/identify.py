@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, say
+from footfall.cli.shared.output import keep_plot, print_json, print_table
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
@@ -68,10 +68,7 @@ class Command:
             pull=self.trial,
             foot=self.foot,
         )
-        if self.plot is not None:
-            from footfall.show.plots import save_plot
-
-            say(f"wrote {save_plot(fit.plot(), self.plot)}")
+        keep_plot(fit.plot, self.plot)
         if self.json:
             print_json(fit.to_dict())
         else:
@@ -120,15 +117,15 @@ def shape(args: Sequence[str]) -> type:
     """The command for what is to be identified."""
     if not args or args[0] not in KINDS:
         return Overview
-    if args and args[0] == "tosses":
+    if args[0] == "tosses":
         from footfall.cli.identify_tosses import Command as Tosses
 
         return Tosses
-    if args and args[0] == "impacts":
+    if args[0] == "impacts":
         from footfall.cli.identify_impacts import Command as Impacts
 
         return Impacts
-    if args and args[0] in ("forces", "pulls"):
+    if args[0] in ("forces", "pulls"):
         from footfall.cli.identify_forces import Forces, Pulls
 
         return Forces if args[0] == "forces" else Pulls

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.output import print_json, print_table, say, share_bar
 from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
@@ -40,9 +39,8 @@ class _Options:
         from footfall.study.fit import fit
 
         ranges = dict(_range(text) for text in self.fit) or None
-        with progress_bar(self.law, 1.0, "of the runs") as bar:
-            share: Callable[[int, int], None] | None = None if bar is None else lambda done, all: bar(done / all)
-            found = fit(self.law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=share, **given)
+        with share_bar(self.law, "of the runs") as bar:
+            found = fit(self.law, trials, ranges, evaluations=self.evaluations, seed=self.seed, progress=bar, **given)
         if self.out is not None:
             say(f"wrote {found.save(self.out)}")
         if self.json:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar
+from footfall.cli.shared.output import print_json, print_table, share_bar
 
 RULES = ("newton", "poisson", "energetic")
 
@@ -50,9 +48,8 @@ class Command:
         found = {}
         for rule in RULES:
             own = [replace(one, rule=rule) for one in trials]
-            with progress_bar(rule, 1.0, "of the impacts") as bar:
-                share = None if bar is None else partial(_share, bar)
-                found[rule] = fit("time-stepping", own, evaluations=self.evaluations, seed=self.seed, progress=share)
+            with share_bar(rule, "of the impacts") as bar:
+                found[rule] = fit("time-stepping", own, evaluations=self.evaluations, seed=self.seed, progress=bar)
         if self.json:
             print_json({rule: one.to_dict() for rule, one in found.items()})
             return 0
@@ -66,7 +63,3 @@ class Command:
         columns = ("rule", "restitution", "friction", "error>", "without restitution>")
         print_table(columns, rows, title=f"{len(trials)} impacts; errors in the norm of the kinetic energy, left out")
         return 0
-
-
-def _share(bar: Callable[[float], None], done: int, total: int) -> None:
-    bar(done / total)

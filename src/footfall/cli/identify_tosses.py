@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.output import print_json, print_table, progress_bar, say
+from footfall.cli.shared.output import print_json, print_table, say, share_bar
 from footfall.cli.shared.usage import UsageError
 
 if TYPE_CHECKING:
@@ -78,15 +76,8 @@ class Command:
         fitted_on, others = split(self._tosses(), self.trials, self.judge, self.seed)
         found = []
         for name in tuple(all_laws()) if self.laws == ("all",) else self.laws:
-            with progress_bar(name, 1.0, "of the runs") as bar:
-                one = fit(
-                    name,
-                    fitted_on,
-                    judge=others,
-                    evaluations=self.evaluations,
-                    seed=self.seed,
-                    progress=None if bar is None else partial(_share, bar),
-                )
+            with share_bar(name, "of the runs") as bar:
+                one = fit(name, fitted_on, judge=others, evaluations=self.evaluations, seed=self.seed, progress=bar)
             found.append(one)
             if self.out is not None:
                 _keep(one, name, self.out)
@@ -147,7 +138,3 @@ def _keep(one: Fit, name: str, folder: Path) -> None:
     one.save(folder / f"{name}.json")
     save_plot(one.plot(), folder / f"{name}.png")
     save_plot(one.plot("residuals"), folder / f"{name}-residuals.png")
-
-
-def _share(bar: Callable[[float], None], done: int, total: int) -> None:
-    bar(done / total)

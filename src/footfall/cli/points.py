@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from footfall.cli.shared.output import print_json, say, sentences_bar
+from footfall.cli.shared.output import keep_plot, print_json, sentences_bar
 from footfall.cli.shared.robot_choice import RobotChoice
 
 
@@ -45,10 +45,7 @@ class Command(RobotChoice):
                 load=self.load,
                 layout=self.layout,
             )
-        if self.plot is not None:
-            from footfall.show.plots import save_plot
-
-            say(f"wrote {save_plot(enough.plot(), self.plot)}")
+        keep_plot(enough.plot, self.plot)
         if self.json:
             points = {name: one.tolist() for name, one in enough.points.items()}
             print_json(asdict(enough) | {"points": points})

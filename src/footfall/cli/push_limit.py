@@ -8,7 +8,6 @@ from typing import Annotated
 
 import tyro
 
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.output import print_json, print_table, progress_bar, say
 from footfall.cli.shared.push import parse_push
 from footfall.cli.shared.task import SettingOptions
@@ -124,8 +123,3 @@ def _progress(bar: Callable[[float], None] | None, laws: Sequence[str]) -> Calla
             bar(list(laws).index(law))
 
     return show
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the ground and the robot that were typed."""
-    return with_options(Command, args)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.result import conclude, simulate
 from footfall.cli.shared.task import TaskOptions
 
@@ -52,8 +50,3 @@ class Command(TaskOptions):
             record_dt=self.record_dt,
         )
         return conclude(rec, self.out, json=self.json)
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the law, ground, robot and controller that were typed."""
-    return with_options(Command, args)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from footfall.cli.shared.output import goes_on, print_json, print_table, progress_bar, say, seconds
+from footfall.cli.shared.output import goes_on, keep_plot, print_json, print_table, progress_bar, say, seconds
 from footfall.cli.shared.usage import UsageError
 from footfall.errors import did_you_mean
 
@@ -78,10 +78,7 @@ class Command:
                 progress=None if bar is None else lambda done, total: bar(done),
             )
         took = perf_counter() - started
-        if self.plot is not None:
-            from footfall.show.plots import save_plot
-
-            say(f"wrote {save_plot(table.plot(table.outputs[0]), self.plot)}")
+        keep_plot(lambda: table.plot(table.outputs[0]), self.plot)
         about = {"cases": len(table), "failed": table.failed, "table": str(out / "table.parquet"), "seconds": took}
         about |= {"in_worlds": table.in_worlds, "alone": dict(table.alone)}
         if self.json:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import tyro
 
 from footfall.cli.run import Command as RunCommand
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.recordings import loaded
 
 
@@ -97,9 +96,5 @@ class LiveCommand(Place, RunCommand):
 
 
 def shape(args: Sequence[str]) -> type[Command] | type[LiveCommand]:
-    """The command for recordings, or the one for a robot with the options that were typed."""
-    if "--live" not in args:
-        return Command
-    chosen = with_options(LiveCommand, args)
-    chosen.__doc__ = LiveCommand.__doc__
-    return chosen
+    """The command for recordings, or the one for a robot."""
+    return LiveCommand if "--live" in args else Command

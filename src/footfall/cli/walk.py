@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
 import tyro
 
-from footfall.cli.shared.options import with_options
 from footfall.cli.shared.under_control import Told, UnderControl
 
 
@@ -57,8 +55,3 @@ class Command(UnderControl):
             outcome=asdict(found),
         )
         return self.tell(rec, saved, told)
-
-
-def shape(args: Sequence[str]) -> type[Command]:
-    """The command with the options of the law, ground and robot that were typed."""
-    return with_options(Command, args)

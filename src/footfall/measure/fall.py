@@ -32,6 +32,9 @@ class Fall:
     time: float
     cause: str
 
+    def __str__(self) -> str:
+        return f"fell at {self.time:.3g} s: {self.cause}"
+
 
 def fall(rec: Record, below: float = LOW) -> Fall | None:
     """The first time the base is below ``below`` times its standing height, or a body but the feet on the ground.

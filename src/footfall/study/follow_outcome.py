@@ -44,5 +44,5 @@ def follow_outcome(rec: Record) -> FollowOutcome:
         help=assistance(rec),
         audit=audited.verdict,
         audit_summary=audited.summary,
-        fall="" if fallen is None else f"fell at {fallen.time:.3g} s: {fallen.cause}",
+        fall="" if fallen is None else str(fallen),
     )

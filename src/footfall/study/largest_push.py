@@ -262,7 +262,7 @@ def _judged(rec: Recording, duration: float) -> str:
         return rec.failure.message
     fallen = fall(rec)
     if fallen is not None:
-        return f"fell at {fallen.time:.3g} s: {fallen.cause}"
+        return str(fallen)
     margin = float(support_margin(rec.slice(duration - 2.0 * _every(rec.dt)), "capture")[-1])
     return "" if margin > 0.0 else "tipping at the end: its capture point is not in the support"
 

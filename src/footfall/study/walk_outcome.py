@@ -56,7 +56,7 @@ def walk_outcome(rec: Record) -> WalkOutcome:
         cost_of_transport=float(cost_of_transport(rec)),
         audit=audited.verdict,
         audit_summary=audited.summary,
-        fall="" if fallen is None else f"fell at {fallen.time:.3g} s: {fallen.cause}",
+        fall="" if fallen is None else str(fallen),
     )
 
 

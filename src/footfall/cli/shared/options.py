@@ -33,7 +33,7 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n     .+)*)", re.MULTILINE)
 
 
 def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
-    """A command with the fields ``law_options``, ``ground_options`` and so on that ``args`` choose."""
+    """A command with what ``args`` choose in the fields ``law_options``, ``ground_options`` and so on that it has."""
     from footfall.contact import law_class
     from footfall.control import controller_class
     from footfall.robot.built_in import BUILT_IN
@@ -44,9 +44,8 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
         if kind not in known:
             raise UsageError(f"no ground is called '{kind}': {did_you_mean(kind, known)}")
         chosen["ground"] = known[kind]
-    default_law = getattr(command, "law", None)
-    if default_law is not None:  # a comparison has several laws, and none here
-        chosen["law"] = _of_law(law_class(_typed(args, "--law", default_law)))
+    if hasattr(command, "law_options"):
+        chosen["law"] = _of_law(law_class(_typed(args, "--law", getattr(command, "law", ""))))
     controller = _typed(args, "--controller", "none")
     if controller != "none" and not is_own(controller) and hasattr(command, "controller_options"):
         chosen["controller"] = _typeable(controller_class(controller), set(get_type_hints(command)))

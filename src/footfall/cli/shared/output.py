@@ -9,7 +9,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PIPE_WIDTH = 120  # columns where the output is no terminal
 
@@ -98,6 +102,14 @@ def say(sentence: str) -> None:
     print(f"footfall: {sentence}", file=sys.stderr, flush=True)
 
 
+def keep_plot(draw: Callable[[], Figure], path: Path | None) -> None:
+    """Draw a plot and write it, if a path was given for it, and say so."""
+    if path is not None:
+        from footfall.show.plots import save_plot
+
+        say(f"wrote {save_plot(draw(), path)}")
+
+
 @contextmanager
 def goes_on(folder: os.PathLike[str]) -> Iterator[None]:
     """Tell whoever interrupts a study that what is finished is kept."""
@@ -123,6 +135,13 @@ def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+@contextmanager
+def share_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
+    """The same for work that tells how much is done and how much there is."""
+    with progress_bar(what, 1.0, unit) as bar:
+        yield None if bar is None else lambda done, total: bar(done / total)
 
 
 @contextmanager

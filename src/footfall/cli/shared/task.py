@@ -23,22 +23,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SettingOptions(RobotChoice):
-    """A robot on a ground, with a controller and a step."""
+class GroundOptions(RobotChoice):
+    """A robot on a ground, and a step."""
 
     ground: Annotated[str, tyro.conf.arg(metavar="KIND")] = "plane"
     """plane, slope, stairs, heightfield, ...; its options are --ground.OPTION"""
-    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
-    """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
-    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME"""
     dt: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
     """step, s; left out 1 ms, or less where the springs of the law need it on light feet"""
 
     ground_options: tyro.conf.Suppress[Any] = None
-    controller_options: tyro.conf.Suppress[Any] = None
 
     def chosen_ground(self) -> Ground:
         return self.ground_options.make()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingOptions(GroundOptions):
+    """A robot on a ground, with a controller and a step."""
+
+    controller: Annotated[str | None, tyro.conf.arg(metavar="NAME|none", help_behavior_hint="")] = None
+    """posture, balance, walk, gait, ... or none (left out: posture if all actuators are motors); its options are
+    --controller.OPTION; or one of yours, FILE.py or FILE.py:NAME"""
+
+    controller_options: tyro.conf.Suppress[Any] = None
 
     def chosen_controller(self, robot: Robot) -> Any:
         """The controller that was typed, with its options, or posture control for a robot that needs and takes it."""
