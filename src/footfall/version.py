@@ -1,3 +1,15 @@
-"""The version of this package."""
+"""The version of this package, and of what a recording depends on."""
+
+import platform
 
 __version__ = "0.1.0"
+
+
+def versions() -> dict[str, str]:
+    """What a run is computed with."""
+    import mujoco
+    import numba
+    import numpy
+
+    own = {"footfall": __version__, "mujoco": mujoco.__version__, "numba": numba.__version__}
+    return own | {"numpy": numpy.__version__, "python": platform.python_version()}

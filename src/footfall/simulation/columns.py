@@ -1,11 +1,14 @@
-"""Columns of a recording for points beside the feet: those that came near the ground, and no others."""
+"""Columns of a recording: signals under their names, and points beside the feet that came near the ground."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from footfall.contact.base import Law
 from footfall.engine.other_bodies.recorded_places import other_places
 from footfall.engine.other_bodies.tape import OtherTape
 from footfall.ground import Ground
@@ -13,6 +16,20 @@ from footfall.robot import Robot
 
 #: Samples whose places are computed together: some megabytes for a robot of a hundred points.
 AT_ONCE = 500
+
+
+def named_signals(
+    flat: np.ndarray, law: Law, robot: Robot, more: Mapping[str, tuple[int, ...]] | None = None
+) -> dict[str, np.ndarray]:
+    """Signals (T, ...) by name out of a flat array (T, N): those of the law, of each foot, and ``more`` by shape."""
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
+    shapes |= dict.fromkeys(law.foot_signals, (len(robot.feet),)) | dict(more or {})
+    found, first = {}, 0
+    for name, shape in shapes.items():
+        last = first + math.prod(shape)
+        found[name] = flat[:, first:last].reshape(len(flat), *shape)
+        first = last
+    return found
 
 
 def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:

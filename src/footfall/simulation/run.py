@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from footfall.errors import SimulationError
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
-from footfall.simulation.columns import add_other_columns
+from footfall.simulation.columns import add_other_columns, named_signals
 from footfall.simulation.controls import (
     PYTHON,
     Controller,
@@ -46,16 +45,8 @@ from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
 from footfall.simulation.state import State, set_state
 from footfall.simulation.workspace import loop_types, take_workspace
-from footfall.version import __version__
+from footfall.version import versions
 
-#: Of what a recording depends on.
-VERSIONS = {
-    "footfall": __version__,
-    "mujoco": mujoco.__version__,
-    "numba": numba.__version__,
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}
 #: Time between two looks at the keyboard and the progress bar, s.
 GLANCE = 0.05
 
@@ -271,7 +262,7 @@ class Run:
             "warnings": self._warnings(),
             "wall_time": getattr(self, "wall_time", None),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": VERSIONS.copy(),
+            "versions": versions(),
         }
         made = Recording(
             robot=sim.robot,
@@ -297,13 +288,7 @@ class Run:
             if in_air.any():
                 flat = flat.copy()
                 flat[in_air, :of_law] = 0.0
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
-        shapes |= dict.fromkeys(law.foot_signals, (len(self.simulation.robot.feet),))
-        shapes |= {name: signal.values.shape for name, signal in self.controls.signals.items()}
-        units = {**law.signals, **law.foot_signals} | {name: s.unit for name, s in self.controls.signals.items()}
-        found, first = {}, 0
-        for name, shape in shapes.items():
-            last = first + math.prod(shape)
-            found[name] = flat[:, first:last].reshape(len(flat), *shape)
-            first = last
-        return found, units
+        controls = self.controls.signals
+        units = {**law.signals, **law.foot_signals} | {name: signal.unit for name, signal in controls.items()}
+        more = {name: signal.values.shape for name, signal in controls.items()}
+        return named_signals(flat, law, self.simulation.robot, more), units

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import mujoco
-import numba
 import numpy as np
 
 from footfall.engine.other_bodies.tape import OtherTape
@@ -18,9 +14,9 @@ from footfall.engine.tape import SAMPLES, Tape
 from footfall.ground import Ground
 from footfall.record import Failure, Push
 from footfall.recording import Recording
-from footfall.simulation.columns import add_other_columns
+from footfall.simulation.columns import add_other_columns, named_signals
 from footfall.simulation.setup import Setup
-from footfall.version import __version__
+from footfall.version import versions
 
 
 def failure_of(setup: Setup, outcome: np.ndarray) -> Failure | None:
@@ -65,13 +61,6 @@ def recording_of(
     other_points = np.zeros(0, dtype=int)
     if other_tape is not None:
         other_points = add_other_columns(arrays, other_tape, setup.robot, ground)
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
-    shapes |= dict.fromkeys(law.foot_signals, (len(setup.robot.feet),))
-    signals, begin = {}, 0
-    for name, shape in shapes.items():
-        end = begin + math.prod(shape)
-        signals[name] = flat[:, begin:end].reshape(len(flat), *shape)
-        begin = end
     info = {
         "integrator": setup.integrator,
         "body_contacts": setup.body_contacts and other_tape is not None,
@@ -81,13 +70,7 @@ def recording_of(
         "warnings": [],
         "wall_time": None,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "footfall": __version__,
-            "mujoco": mujoco.__version__,
-            "numba": numba.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         **notes,
     }
     return Recording(
@@ -98,7 +81,7 @@ def recording_of(
         pushes=pushes,
         failure=failure,
         info=info,
-        signals=signals,
+        signals=named_signals(flat, law, setup.robot),
         other_points=other_points,
         **arrays,
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ import numpy as np
 from footfall.errors import StudyError, check_seed
 from footfall.study.sweep import work as working
 from footfall.study.sweep.in_worlds import MANY
-from footfall.version import __version__
+from footfall.version import versions
 
 FORMAT = 1
 STUDY, INPUTS, TABLE = "study.json", "inputs.parquet", "table.parquet"
@@ -124,20 +123,6 @@ def read_plan(folder: Path) -> Plan:
     with parquet.ParquetFile(folder / INPUTS) as file:
         inputs = file.read().to_pydict()
     return Plan(about["work"], inputs, about["seed"], about["batch"], about["key"], about.get("worlds", False))
-
-
-def versions() -> dict[str, str]:
-    """What the rows of a study were made with."""
-    import mujoco
-    import numba
-
-    return {
-        "footfall": __version__,
-        "mujoco": mujoco.__version__,
-        "numba": numba.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 from footfall.study.sweep.in_worlds import Computed, compute_cases
 from footfall.study.sweep.journal import Batch, open_batch
-from footfall.study.sweep.plan import Plan, read_plan, versions
+from footfall.study.sweep.plan import Plan, read_plan
 from footfall.study.sweep.work import fetch, run_case
+from footfall.version import versions
 
 #: A case during which this many processes died is not tried again.
 DEATHS = 2
