@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from footfall.errors import FootfallError
 from footfall.papers.base import Claim, Experiment, Paper
 
 LINE = 0.155  # inches of a line of the caption
@@ -25,23 +24,15 @@ MARKS = {
 
 def draw_experiment(paper: Paper, experiment: Experiment, data: Any, claims: Sequence[Claim], out: Path) -> Path:
     """Draw an experiment with its claims, if any are given, as a caption into ``out``; gives the PNG's path."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise FootfallError('figures need matplotlib: pip install "footfall[plot]"') from error
     from footfall.show.plots import save_plot
-    from footfall.show.style import RC, WIDTH
+    from footfall.show.style import new_figure
 
-    rc: dict[Any, Any] = dict(RC)
     lines = [(claim, text) for claim in claims for text in _caption(claim)]
-    below = 0.25 + LINE * len(lines)
-    with matplotlib.rc_context(rc):
+    below = 0.25 + LINE * len(lines) if lines else 0.0
+    with new_figure(experiment.height + below) as figure:
         if not lines:
-            figure = Figure(figsize=(WIDTH, experiment.height), layout="constrained")
             experiment.draw(figure, data)
             return save_plot(figure, out / f"{experiment.name}.png")
-        figure = Figure(figsize=(WIDTH, experiment.height + below), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=[experiment.height, below])
         above, caption = parts
         experiment.draw(above, data)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallError
 from footfall.gait.constraints import GaitConstraints
 from footfall.gait.legs import Legs, find_legs
 from footfall.gait.polynomial import PolynomialGait
 from footfall.gait.step_check import Step, examine
 from footfall.robot import Robot
+from footfall.show.style import BLUE, GREY, VERMILION, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,18 +22,9 @@ STICKS = 9  # postures drawn
 
 def plot_step(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints) -> Figure:
     """A matplotlib figure of one step."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-    from footfall.show.style import BLUE, GREY, RC, VERMILION, WIDTH
-
     legs, step = find_legs(robot), examine(robot, gait)
     heel, toe = constraints.sole(legs)
-    rc: dict[Any, Any] = dict(RC)
-    with matplotlib.rc_context(rc):
-        figure = Figure(figsize=(WIDTH, 6.4), layout="constrained")
+    with new_figure(6.4) as figure:
         axes = figure.subplots(3, 2)
         draw_sticks(axes[0, 0], robot, legs, step)
         for i, name in enumerate((*legs.joints[0], *legs.joints[1])):
@@ -65,8 +56,6 @@ def plot_step(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints) 
 
 def draw_sticks(axes: Any, robot: Robot, legs: Legs, step: Step) -> None:
     """The robot as sticks through a step, the stance leg dark, the swing leg red."""
-    from footfall.show.style import GREY, VERMILION
-
     model = robot.model
     data = mujoco.MjData(model)
     for k, row in enumerate(np.linspace(0, len(step.time) - 1, STICKS).astype(int)):

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from footfall.errors import FootfallError
 from footfall.show.frames import COM_COLOR, COP_COLOR, MODE_COLORS, PUSH_COLOR, ZMP_COLOR
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#7F7F7F"
@@ -44,6 +53,26 @@ RC = {
     "svg.fonttype": "none",  # text stays text
     "pdf.fonttype": 42,
 }
+
+
+def load_matplotlib() -> Any:
+    """Matplotlib, or a sentence that says what to install."""
+    try:
+        import matplotlib
+        import matplotlib.figure
+    except ImportError as error:
+        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
+    if "IPython" in sys.modules:
+        import matplotlib.pyplot  # lets notebooks show a figure
+    return matplotlib
+
+
+@contextmanager
+def new_figure(height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """An empty figure, inches, and the look of all plots for as long as it is drawn."""
+    matplotlib = load_matplotlib()
+    with matplotlib.rc_context(RC):
+        yield matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
 
 
 def hexadecimal(color: tuple[int, ...]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from footfall.errors import FootfallError
 from footfall.measure.common import once
 from footfall.recording import Recording, load_recording
-from footfall.show.style import BLUE, GREY, RC, VERMILION, WIDTH
+from footfall.show.style import BLUE, GREY, VERMILION, WIDTH, new_figure
 from footfall.study.pull_data import Pull, pull_of_recording, pulls_of, read_pulls
 
 if TYPE_CHECKING:
@@ -260,18 +260,10 @@ def _through_origin(load: np.ndarray, force: np.ndarray) -> Coefficient:
 
 def _regression(fit: FrictionFit) -> Figure:
     """Tangential against normal force: sliding samples, onsets, and the line through the origin of each."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-
     sliding = np.hstack([[one.sliding_normal, one.sliding_tangential] for one in fit.pulls])
     broke = np.array([[one.normal, one.tangential] for one in fit.pulls if one.time is not None]).T
     most = max(sliding[0].max(), *(broke[0] if broke.size else [0.0])) * 1.08
-    look: Any = RC  # matplotlib types its keys one by one
-    with matplotlib.rc_context(look):
-        figure = Figure(figsize=(0.7 * WIDTH, 3.4), layout="constrained")
+    with new_figure(3.4, 0.7 * WIDTH) as figure:
         ax = figure.subplots()
         ax.plot(*sliding, ".", color=GREY, markersize=2.0, alpha=0.5, label=f"sliding, {sliding.shape[1]} samples")
         kinetic = fit.kinetic

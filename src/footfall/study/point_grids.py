@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.errors import FootfallError
-from footfall.show.style import BLUE, GREEN, GREY, RC, VERMILION, WIDTH
+from footfall.show.style import BLUE, GREEN, GREY, VERMILION, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,13 +61,6 @@ class Enough:
 
 
 def _convergence(enough: Enough) -> Figure:
-    """Errors of every grid against its number of points, with the tolerance and the grid that is enough."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-
     rows = enough.table
     count = [row.count for row in rows]
     curves = {
@@ -76,9 +68,7 @@ def _convergence(enough: Enough) -> Figure:
         "centre of pressure": (VERMILION, "s", [row.centre for row in rows]),
         "tilt stiffness": (GREEN, "^", [row.tilt for row in rows]),
     }
-    look: Any = RC  # matplotlib types its keys one by one
-    with matplotlib.rc_context(look):
-        figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    with new_figure(3.4) as figure:
         ax = figure.subplots()
         for name, (color, marker, errors) in curves.items():
             shown = [100 * max(error, 1e-6) for error in errors]

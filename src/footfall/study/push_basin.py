@@ -59,14 +59,14 @@ class PushBasin:
 
     def plot(self) -> Figure:
         """A polar plot of the pushes survived, N."""
-        from matplotlib.figure import Figure
+        from footfall.show.style import new_figure
 
-        figure = Figure(figsize=(5, 5), layout="constrained")
-        axes: Any = figure.add_subplot(projection="polar")
         around = np.append(np.arange(len(self.angle)), 0)
-        axes.fill(self.angle[around], self.survived[around], alpha=0.3)
-        axes.plot(self.angle[around], self.survived[around])
-        axes.set_title(f"{self.robot}, {self.law}\nlargest push of {self.duration:g} s survived, N")
+        with new_figure(5.0, 5.0) as figure:
+            axes: Any = figure.add_subplot(projection="polar")
+            axes.fill(self.angle[around], self.survived[around], alpha=0.3)
+            axes.plot(self.angle[around], self.survived[around])
+            axes.set_title(f"{self.robot}, {self.law}\nlargest push of {self.duration:g} s survived, N")
         return figure
 
 

@@ -46,20 +46,21 @@ class Sensitivity:
 
     def plot(self) -> Figure:
         """Bars of both indices with their intervals."""
-        import matplotlib.pyplot as plt
+        from footfall.show.style import new_figure
 
-        figure, ax = plt.subplots(figsize=(7.0, 0.9 + 0.55 * len(self.inputs)), layout="constrained")
-        places = np.arange(len(self.inputs))
-        for shift, label, value, interval in (
-            (-0.2, "alone (first order)", self.first, self.first_interval),
-            (0.2, "with others (total)", self.total, self.total_interval),
-        ):
-            error = np.abs(interval.T - value)
-            ax.barh(places + shift, value, 0.36, xerr=error, label=label, error_kw={"elinewidth": 1.0})
-        ax.set_yticks(places, self.inputs)
-        ax.invert_yaxis()
-        ax.set_xlabel(f"share of the variance of {self.output}")
-        figure.legend(loc="outside lower center", ncols=2)
+        with new_figure(0.9 + 0.55 * len(self.inputs)) as figure:
+            ax = figure.subplots()
+            places = np.arange(len(self.inputs))
+            for shift, label, value, interval in (
+                (-0.2, "alone (first order)", self.first, self.first_interval),
+                (0.2, "with others (total)", self.total, self.total_interval),
+            ):
+                error = np.abs(interval.T - value)
+                ax.barh(places + shift, value, 0.36, xerr=error, label=label, error_kw={"elinewidth": 1.0})
+            ax.set_yticks(places, self.inputs)
+            ax.invert_yaxis()
+            ax.set_xlabel(f"share of the variance of {self.output}")
+            figure.legend(loc="outside lower center", ncols=2)
         return figure
 
 

@@ -12,7 +12,6 @@ figure, ``(figure, runs) -> None``, and add its line to ``PLOTS``. The report sh
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
-from footfall.show.style import RC
+from footfall.show.style import RC, load_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,7 +96,7 @@ def plot(
     empty = [key for key, rec in runs.items() if not len(rec)]
     if empty:
         raise RecordingError(f"the recording '{empty[0]}' has no samples there, so there is nothing to plot")
-    matplotlib = _matplotlib()
+    matplotlib = load_matplotlib()
     from footfall.show.plots.drawing import draw_panels
 
     with matplotlib.rc_context(RC):
@@ -129,7 +128,7 @@ def save_plot(figure: Figure, path: str | os.PathLike[str]) -> Path:
         raise FootfallError(f"cannot write a plot to '{target}': give a name that ends in {', '.join(FORMATS)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _matplotlib().rc_context(RC), atomic_write(target) as part, _laid_out(figure, target.suffix.lower()):
+        with load_matplotlib().rc_context(RC), atomic_write(target) as part, _laid_out(figure, target.suffix.lower()):
             figure.savefig(part)
     except OSError as error:
         raise FootfallError(f"cannot write the plot to '{target}': {error.strerror or error}") from error
@@ -144,24 +143,13 @@ def _laid_out(figure: Figure, suffix: str) -> Iterator[None]:
         yield
         return
     try:
-        figure.dpi = _matplotlib().rcParams["savefig.dpi"]
+        figure.dpi = load_matplotlib().rcParams["savefig.dpi"]
         engine.execute(figure)
         figure.set_layout_engine(None)
         yield
     finally:
         figure.dpi = dpi
         figure.set_layout_engine(engine)
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError as error:
-        raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-    if "IPython" in sys.modules:
-        import matplotlib.pyplot  # lets notebooks show a figure
-    return matplotlib
 
 
 def _named(recordings: Runs) -> dict[str, Record]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.show.style import COLORS
+from footfall.show.style import COLORS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,28 +28,26 @@ def draw(
 
     ``shown`` (designs,) says which are drawn, ``front`` holds the indices of the front, the best first.
     """
-    import matplotlib.pyplot as plt
-
     pairs = list(combinations(measures, 2))[:PAIRS] or [(next(iter(inputs)), next(iter(measures)))]
     rows = -(-(len(pairs) + 1) // ABREAST)
-    figure, grid = plt.subplots(rows, ABREAST, figsize=(4.2 * ABREAST, 3.7 * rows), layout="constrained", squeeze=False)
-    axes = list(grid.ravel())
-    for ax in axes[len(pairs) + 1 :]:
-        ax.remove()
-    columns = {**inputs, **measures}
-    for ax, (x, y) in zip(axes, pairs, strict=False):
-        ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
-        ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
-        ax.scatter(
-            columns[x][front[:1]], columns[y][front[:1]], s=110, marker="*", color=COLORS[1], label="best by weights"
-        )
-        ax.locator_params(nbins=6)
-        ax.set_xlabel(_with_aim(goals, x))
-        ax.set_ylabel(_with_aim(goals, y))
-    _draw_inputs(axes[len(pairs)], inputs, front)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
+    with new_figure(3.7 * rows, 4.2 * ABREAST) as figure:
+        grid = figure.subplots(rows, ABREAST, squeeze=False)
+        axes = list(grid.ravel())
+        for ax in axes[len(pairs) + 1 :]:
+            ax.remove()
+        columns = {**inputs, **measures}
+        for ax, (x, y) in zip(axes, pairs, strict=False):
+            ax.scatter(columns[x][shown], columns[y][shown], s=14, color="#8899aa", label="designs")
+            ax.scatter(columns[x][front], columns[y][front], s=30, color=COLORS[0], label="front")
+            best = columns[x][front[:1]], columns[y][front[:1]]
+            ax.scatter(*best, s=110, marker="*", color=COLORS[1], label="best by weights")
+            ax.locator_params(nbins=6)
+            ax.set_xlabel(_with_aim(goals, x))
+            ax.set_ylabel(_with_aim(goals, y))
+        _draw_inputs(axes[len(pairs)], inputs, front)
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        figure.suptitle(f"{len(front)} best compromises of {len(shown)} designs")
     return figure
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from footfall.errors import StudyError, did_you_mean
 from footfall.frozen_values import made_again
-from footfall.show.style import COLORS
+from footfall.show.style import COLORS, new_figure
 from footfall.study.sweep.plan import TABLE, Plan
 
 if TYPE_CHECKING:
@@ -94,8 +94,6 @@ class SweepTable:
 
 def _scatter(table: SweepTable, output: str, over: str | None) -> Figure:
     """One output over one numeric input (the first that varies), a colour for each value of a text input."""
-    import matplotlib.pyplot as plt
-
     numeric = [name for name in table.inputs if table[name].dtype.kind in "if" and np.ptp(table[name]) > 0]
     texts = [name for name in table.inputs if table[name].dtype.kind in "UO"]
     if output not in table.outputs:
@@ -103,17 +101,18 @@ def _scatter(table: SweepTable, output: str, over: str | None) -> Figure:
     along = over if over is not None else next(iter(numeric), None)
     if along not in numeric:
         raise StudyError(f"'{along}' is no input with different numbers; such are: {', '.join(numeric) or 'none'}")
-    figure, ax = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
-    groups = np.array(["" for _ in range(len(table))]) if not texts else table[texts[0]]
-    for g, group in enumerate(np.unique(groups)):
-        own = groups == group
-        color = COLORS[g % len(COLORS)]
-        ax.scatter(table[along][own], table[output][own].astype(float), s=14, alpha=0.7, color=color, label=str(group))
-    ax.set_xlabel(along)
-    ax.set_ylabel(output)
-    ax.set_title(f"{output} of {len(table)} cases")
-    if texts:
-        figure.legend(loc="outside lower center", ncols=4)
+    with new_figure(4.2) as figure:
+        ax = figure.subplots()
+        groups = np.array(["" for _ in range(len(table))]) if not texts else table[texts[0]]
+        for g, group in enumerate(np.unique(groups)):
+            own = groups == group
+            look: Any = {"s": 14, "alpha": 0.7, "color": COLORS[g % len(COLORS)]}
+            ax.scatter(table[along][own], table[output][own].astype(float), label=str(group), **look)
+        ax.set_xlabel(along)
+        ax.set_ylabel(output)
+        ax.set_title(f"{output} of {len(table)} cases")
+        if texts:
+            figure.legend(loc="outside lower center", ncols=4)
     return figure
 
 
