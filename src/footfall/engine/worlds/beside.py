@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from footfall.compiled import cold, generated, inlined
+from footfall.compiled import cold, inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.points import AllPoints, Others
 from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
+from footfall.engine.worlds.arrays import Space, State
+from footfall.engine.worlds.gather import gather
 
 
 class Beside(NamedTuple):
@@ -76,46 +78,24 @@ def make_other_tapes(worlds: int, places: int, samples: int) -> OtherTape:
     return OtherTape(*(np.zeros((worlds, *array.shape), dtype=array.dtype) for array in one))
 
 
-def _others_of_one() -> Any:
-    """A kernel that gives :class:`Others` with what one world keeps, one thread's slots and one world's tape."""
-    where = {name: f"beside.others.{name}" for name in Others._fields}
-    where |= {name: f"kept.{name}" for name in Kept._fields}
-    where |= {"who": "kept.who[: beside.others.who.size]", "slot": "laid.slot", "tape": "tape"}
-    where |= {"seated": "state.seated"}
-    values = ", ".join(where[name] for name in Others._fields)
-    source = f"def others_of(beside, kept, laid, tape, state):\n    return Others({values})\n"
-    return inlined(generated(source, "others_of", {"Others": Others}, make_beside))  # type: ignore[arg-type]
-
-
-others_of = _others_of_one()
-
-
-@inlined
-def all_points_of(beside, kept, laid, tape, state, space):
-    """The contact points of one world, of feet and as many others as there are places for."""
-    count = laid.radius.size
-    return AllPoints(
-        laid.local,
-        laid.radius,
-        beside.begin,
-        laid.body,
-        laid.root,
-        laid.chain,
-        laid.chain_length,
-        laid.shared,
-        space.position,
-        state.anchor[:count],
-        state.force[:count],
-        state.mode[:count],
-        state.memory[:count],
-        laid.geom,
-        beside.centre,
-        laid.axes,
-        laid.smooth,
-        space.roll,
-        laid.listed,
-        others_of(beside, kept, laid, tape, state),
-    )
+#: :class:`Others` with what one world keeps, one thread's slots and one world's tape.
+others_of = gather(
+    Others,
+    {"others": Others, "kept": None, "laid": None, "tape": None, "state": None},
+    place="kept.place",
+    who="kept.who[: others.who.size]",
+    counters="kept.counters",
+    slot="laid.slot",
+    tape="tape",
+    seated="state.seated",
+)
+#: The contact points of one world, of feet and as many others as there are places for.
+all_points_of = gather(
+    AllPoints,
+    {"beside": Beside, "laid": Laid, "state": State, "space": Space, "others": None},
+    others="others",
+    **{name: f"state.{name}[: laid.radius.size]" for name in ("anchor", "force", "mode", "memory")},
+)
 
 
 @inlined

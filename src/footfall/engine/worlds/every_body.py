@@ -13,7 +13,7 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
-from footfall.engine.kinematics import locate, near_forces, release
+from footfall.engine.kinematics import Points, locate, near_forces, release
 from footfall.engine.other_bodies.near import (
     all_point_forces,
     free_far_places,
@@ -27,10 +27,10 @@ from footfall.engine.other_bodies.near import (
 from footfall.engine.other_bodies.nearest_place import Below, is_far, touches_soon, touching_place
 from footfall.engine.other_bodies.points import AllPoints
 from footfall.engine.other_bodies.samples import add_others, add_step_of_all, begin_sample_of_all, who_has
-from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
-from footfall.engine.worlds.arrays import Soles
+from footfall.engine.worlds.arrays import Soles, Space, State
 from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
+from footfall.engine.worlds.gather import extended, gather
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -62,53 +62,11 @@ class Rest(NamedTuple):
     smooth: Any  # (P,) of all points
 
 
-class RestOfWorld(NamedTuple):
-    """The same in one world."""
-
-    feet: int
-    first: int
-    dt: float
-    flat: int
-    lipschitz: float
-    highest: float
-    curved: int
-    patient: int
-    body: Any
-    root: Any
-    slot: Any
-    begin: Any
-    centre: Any
-    half: Any
-    size: Any
-    reach: Any
-    local: Any
-    radius: Any
-    axes: Any
-    smooth: Any
-    seated: Any  # (B,) how many of its points are near the ground
-    tape: OtherTape
-    progress: Any  # whether it is known that none of them is near, see :mod:`.lying`
-
-
-class EveryPoint(NamedTuple):
-    """The contact points of one world: :class:`footfall.engine.kinematics.Points`, and what ellipsoids need."""
-
-    local: Any
-    radius: Any
-    begin: Any
-    body: Any
-    root: Any
-    chain: Any
-    chain_length: Any
-    shared: Any
-    position: Any
-    anchor: Any
-    force: Any
-    mode: Any
-    memory: Any
-    smooth: Any
-    roll: Any
-    others: RestOfWorld
+#: The same in one world: ``seated`` (B,) is how many points of each body are near the ground, and ``progress`` whether
+#: it is known that none of them is, see :mod:`.lying`.
+RestOfWorld = extended("RestOfWorld", Rest, ("seated", "tape", "progress"), __name__)
+#: The contact points of one world: :class:`footfall.engine.kinematics.Points`, and what ellipsoids need.
+EveryPoint = extended("EveryPoint", Points, ("smooth", "roll", "others"), __name__)
 
 
 def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
@@ -142,64 +100,29 @@ def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
     return soles, Rest(**same)
 
 
-@inlined
-def rest_of(rest, state, space, tape):
-    """The bodies beside the feet in one world."""
-    return RestOfWorld(
-        rest.feet,
-        rest.first,
-        rest.dt,
-        rest.flat,
-        rest.lipschitz,
-        rest.highest,
-        rest.curved,
-        rest.patient,
-        rest.body,
-        rest.root,
-        rest.slot,
-        rest.begin,
-        rest.centre,
-        rest.half,
-        rest.size,
-        rest.reach,
-        rest.local,
-        rest.radius,
-        rest.axes,
-        rest.smooth,
-        state.seated,
-        tape,
-        space.progress,
-    )
-
-
-@inlined
-def points_of_all(robot, state, space, tape):
-    """The contact points of one world, of feet and of all other bodies."""
-    soles, rest = robot.soles, robot.rest
-    return EveryPoint(
-        soles.local,
-        soles.radius,
-        soles.begin,
-        soles.body,
-        soles.tree,
-        soles.chain,
-        soles.chain_length,
-        soles.shared,
-        space.position,
-        state.anchor,
-        state.force,
-        state.mode,
-        state.memory,
-        rest.smooth,
-        space.roll,
-        rest_of(rest, state, space, tape),
-    )
+#: The bodies beside the feet in one world.
+rest_of = gather(
+    RestOfWorld,
+    {"rest": Rest, "state": None, "space": None, "tape": None},
+    seated="state.seated",
+    tape="tape",
+    progress="space.progress",
+)
+#: The contact points of one world, of feet and of all other bodies.
+points_of_all = gather(
+    EveryPoint,
+    {"soles": Soles, "rest": None, "state": State, "space": Space, "others": None},
+    root="soles.tree",
+    smooth="rest.smooth",
+    others="others",
+)
 
 
 @inlined
 def one_world_on_every_body(robot, given, state, space, tape):
     """All that kernels take of one world in which every body meets the ground."""
-    points = points_of_all(robot, state, space, tape)
+    others = rest_of(robot.rest, state, space, tape)
+    points = points_of_all(robot.soles, robot.rest, state, space, others)
     set_friction(given, space, points.others.first)
     return one_world(robot, given, state, space, points, robot.soles.foot)
 

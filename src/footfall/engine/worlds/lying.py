@@ -8,9 +8,7 @@ worlds that lie, and there is so much of it as fits a share of the memory: other
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from footfall.compiled import generated, inlined
+from footfall.compiled import inlined
 from footfall.contact.constraint_selection import (
     beside_soles,
     find_at_once,
@@ -19,13 +17,14 @@ from footfall.contact.constraint_selection import (
     point_by_point,
 )
 from footfall.contact.time_stepping import free_velocities
-from footfall.engine.kinematics import locate
+from footfall.engine.kinematics import Points, locate
 from footfall.engine.other_bodies.near import locate_all, too_small
 from footfall.engine.other_bodies.nearest_place import KEEP, Below, is_far, touches_soon, touching_place
 from footfall.engine.worlds.arrays import Space
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
-from footfall.engine.worlds.every_body import RestOfWorld, rest_of
+from footfall.engine.worlds.every_body import rest_of
 from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
+from footfall.engine.worlds.gather import extended, gather
 from footfall.engine.worlds.one_world import one_world, points_of, set_friction
 from footfall.engine.worlds.together import STANDS
 from footfall.solve.contact_problem import solve_contacts
@@ -35,41 +34,11 @@ from footfall.solve.selection.soles import look
 OTHERS_NEAR = -2
 
 
-class Feet(NamedTuple):
-    """The contact points of feet, :class:`footfall.engine.kinematics.Points`, and the bodies beside them."""
-
-    local: Any
-    radius: Any
-    begin: Any
-    body: Any
-    root: Any
-    chain: Any
-    chain_length: Any
-    shared: Any
-    position: Any
-    anchor: Any
-    force: Any
-    mode: Any
-    memory: Any
-    roll: Any  # scratch
-    others: RestOfWorld
-
-
-def _feet_and_rest() -> Any:
-    """A kernel that adds the bodies beside the feet to the points of feet."""
-    own = ", ".join(f"points.{name}" for name in Feet._fields[:-2])
-    source = f"def feet_and_rest(points, roll, others):\n    return Feet({own}, roll, others)\n"
-    return inlined(generated(source, "feet_and_rest", {"Feet": Feet}, rest_of))
-
-
-def _in_room() -> Any:
-    """A kernel that gives the space of a room with the progress of the world that has it."""
-    own = ", ".join(f"room.{name}" for name in Space._fields if name != "progress")
-    source = f"def in_room(room, space):\n    return Space({own}, space.progress)\n"
-    return inlined(generated(source, "in_room", {"Space": Space}, rest_of))
-
-
-feet_and_rest, in_room = _feet_and_rest(), _in_room()
+#: The contact points of feet, :class:`footfall.engine.kinematics.Points`, and the bodies beside them.
+Feet = extended("Feet", Points, ("roll", "others"), __name__)
+feet_and_rest = gather(Feet, {"points": Points, "roll": None, "others": None}, roll="roll", others="others")
+#: The space of a room with the progress of the world that has it.
+in_room = gather(Space, {"room": Space, "space": None}, progress="space.progress")
 
 
 @inlined

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import JointRows
-from footfall.engine.dynamics.tree import Bodies
+from footfall.engine.dynamics.tree import Bodies, Tree
 from footfall.engine.kinematics import Points
 from footfall.engine.tape import Held
+from footfall.engine.worlds.arrays import Given, Soles, Space, State
+from footfall.engine.worlds.gather import gather
 from footfall.solve.contacts import Contacts
 
 
@@ -78,77 +80,27 @@ class Scratch(NamedTuple):
     held: Any
 
 
-@inlined
-def bodies_of(given, state, space):
-    """What the dynamics read and write of one world."""
-    return Bodies(
-        given.body_mass,
-        given.body_inertia,
-        state.qpos,
-        state.qvel,
-        state.ctrl,
-        space.xpos,
-        space.xquat,
-        space.xmat,
-        space.xipos,
-        space.xanchor,
-        space.xaxis,
-        space.subtree_com,
-        space.cinert,
-        space.cdof,
-        space.cdof_dot,
-        space.cvel,
-        space.cacc,
-        space.cfrc,
-        space.qLD,
-        space.qLDiagInv,
-        space.qfrc_smooth,
-        space.qacc,
-    )
-
-
-@inlined
-def world_of(tree, bodies):
-    """What the engine's kernels read of one world."""
-    return World(
-        bodies.qpos,
-        bodies.qvel,
-        bodies.ctrl,
-        bodies.qacc,
-        bodies.qfrc_smooth,
-        bodies.cdof,
-        bodies.cdof_dot,
-        bodies.cvel,
-        bodies.subtree_com,
-        bodies.xpos,
-        bodies.xmat,
-        tree.M_rowadr,
-        tree.M_rownnz,
-        tree.M_colind,
-        bodies.qLD,
-        bodies.qLDiagInv,
-    )
-
-
-@inlined
-def points_of(soles, state, space):
-    """The contact points of one world that ``soles`` have, constant; the world may keep more, behind them."""
-    count = soles.radius.size
-    return Points(
-        soles.local,
-        soles.radius,
-        soles.begin,
-        soles.body,
-        soles.tree,
-        soles.chain,
-        soles.chain_length,
-        soles.shared,
-        space.position,
-        state.anchor[:count],
-        state.force[:count],
-        state.mode[:count],
-        state.memory[:count],
-    )
+#: What the dynamics read and write of one world.
+bodies_of = gather(Bodies, {"given": Given, "state": State, "space": Space})
+#: What the engine's kernels read of one world.
+world_of = gather(World, {"tree": Tree, "bodies": Bodies})
+#: The contact points of one world that ``soles`` have, constant; the world may keep more, behind them.
+points_of = gather(
+    Points,
+    {"soles": Soles, "state": State, "space": Space},
+    root="soles.tree",
+    **{name: f"state.{name}[: soles.radius.size]" for name in ("anchor", "force", "mode", "memory")},
+)
+#: What a coupled law sees of one world; ``owner`` (P,) is the slot of each point.
+contacts_of = gather(Contacts, {"owner": None, "points": None, "space": Space}, body="owner", anchor="points.anchor")
+#: Constraints of single joints: ``rows`` are those of all worlds, constant.
+joints_of = gather(
+    JointRows,
+    {"rows": JointRows, "state": None, "space": None},
+    state="state.row_state",
+    inertia="state.row_inertia",
+    **{name: f"space.row_{name}" for name in ("reference", "force", "diagonal", "added", "push")},
+)
 
 
 @inlined
@@ -156,29 +108,6 @@ def set_friction(given, space, count):
     """Coefficients of friction of the first ``count`` points."""
     for p in range(count):
         space.static_friction[p], space.dynamic_friction[p] = given.friction[0], given.friction[1]
-
-
-@inlined
-def contacts_of(owner, points, space):
-    """What a coupled law sees of one world; ``owner`` (P,) is the slot of each point."""
-    return Contacts(
-        space.number,
-        space.points,
-        owner,
-        space.near,
-        space.position,
-        points.anchor,
-        space.gap,
-        space.frame,
-        space.velocity,
-        space.acceleration,
-        space.bias,
-        space.arm,
-        space.mobility,
-        space.static_friction,
-        space.dynamic_friction,
-        space.effort,
-    )
 
 
 @inlined
@@ -193,29 +122,6 @@ def scratch_of(space):
         space.kept,
         space.kept_mode,
         Held(space.held_force, space.held_mode, space.held_peak),
-    )
-
-
-@inlined
-def joints_of(rows, state, space):
-    """Constraints of single joints: ``rows`` are those of all worlds, constant."""
-    return JointRows(
-        rows.kind,
-        rows.dof,
-        rows.address,
-        rows.sign,
-        rows.bound,
-        rows.margin,
-        rows.weight,
-        rows.gains,
-        rows.solimp,
-        state.row_state,
-        state.row_inertia,
-        space.row_reference,
-        space.row_force,
-        space.row_diagonal,
-        space.row_added,
-        space.row_push,
     )
 
 

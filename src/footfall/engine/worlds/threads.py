@@ -30,6 +30,7 @@ from footfall.engine.worlds.beside import (
     lay_out,
     make_beside,
     make_other_tapes,
+    others_of,
     turn_to,
 )
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
@@ -100,7 +101,8 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
         while done < span.steps + span.look and state.outcome[END] == DONE:
             rooms = memory.large if large else memory.small
             space, laid = pick_space(rooms.space, thread), pick_laid(rooms.laid, thread)
-            points = all_points_of(rooms.beside, kept, laid, track.others, state, space)
+            others = others_of(rooms.beside.others, kept, laid, track.others, state)
+            points = all_points_of(rooms.beside, laid, state, space, others)
             turn_to(points)
             set_friction(given, space, space.gap.size)
             one = one_world(robot, given, state, space, points, laid.owner)
