@@ -110,6 +110,26 @@ def settled(sim: ff.Simulation) -> np.ndarray:
 SPRINGS = [law for law in ff.laws() if "rest_penetration" in ff.law(law).options()]
 
 
+def test_a_ball_that_tips_over_a_nosing_is_a_pendulum_on_it():
+    """It turns about the edge with (2/5 + 1) m R^2, and presses on it by m (g cos a - R w^2): exact to the integration,
+    so that no period is a time step.
+    """
+    radius, angle, rate = 0.1, 0.1, 0.5  # m, rad from upright, rad/s
+    ground = ff.Ground.stairs(rise=1.0, run=1.0, count=1, start=0.0, friction=2.0)
+    sim = ff.Simulation("ball", ground=ground, law="acceleration-complementarity")
+    sine, cosine = radius * math.sin(angle), radius * math.cos(angle)
+    rec = sim.run(0.15, qpos=[-sine, 0, 1 + cosine, 1, 0, 0, 0], qvel=[-rate * cosine, 0, -rate * sine, 0, -rate, 0])
+    x, z, turn = rec.qpos[:, 0], rec.qpos[:, 2] - 1.0, rec.qvel[:, 4]
+    assert not rec.signals["time_steps"].any()
+    close(np.hypot(x, z), radius, atol=1e-9)
+    energy = 0.7 * (radius * turn) ** 2 + GRAVITY * z
+    close(energy, energy[0], rtol=1e-8)
+    load = GRAVITY * z / radius - radius * turn**2
+    pressed = 0.5 * (rec.force[:-1] * (rec.normal[1:] + rec.normal[:-1])).sum(axis=(1, 2))
+    turned = rec.dt * float(np.abs(turn).max())
+    close(pressed, 0.5 * (load[1:] + load[:-1]), rtol=turned**2)  # means over the period
+
+
 @pytest.mark.parametrize("law", SPRINGS)
 @pytest.mark.parametrize("depth", [5e-4, 2e-3])
 def test_the_rest_penetration_asked_for_is_the_one_found(law, depth):

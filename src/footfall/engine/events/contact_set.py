@@ -79,8 +79,9 @@ def show_near(points, contacts, margin):
 def measure_turning(world, points, contacts, ground, flat):
     """The rate of a point's velocity against the ground, less the acceleration of the material point.
 
-    With n the normal, n' its rate along the way of the point's centre, whose velocity is v, R the point's radius and w
-    the body's angular velocity: R (w x (w x n) - w x n') + n (n' . v); of an ellipsoid R is a matrix, its ``roll``.
+    With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular
+    velocity and v the velocity of the material point: R (w x (w x n) - w x n') + n (n' . v); of an ellipsoid R is a
+    matrix, its ``roll``.
     """
     first = engine_columns(points.memory)
     for k in range(points.body.size):
@@ -106,11 +107,14 @@ def measure_turning(world, points, contacts, ground, flat):
                 _, ax, ay, az = ground.surface(x + s * vx, y + s * vy, z + s * vz, ground.shape, ground.table)
                 _, cx, cy, cz = ground.surface(x - s * vx, y - s * vy, z - s * vz, ground.shape, ground.table)
                 bx, by, bz = (ax - cx) / (2.0 * s), (ay - cy) / (2.0 * s), (az - cz) / (2.0 * s)
-            # w x n - n', turned once more by w
-            ex = spin[1] * n[2] - spin[2] * n[1] - bx
-            ey = spin[2] * n[0] - spin[0] * n[2] - by
-            ez = spin[0] * n[1] - spin[1] * n[0] - bz
-            along = bx * vx + by * vy + bz * vz
+            # w x n, then w x n - n', turned once more by w
+            ex, ey, ez = (
+                spin[1] * n[2] - spin[2] * n[1],
+                spin[2] * n[0] - spin[0] * n[2],
+                spin[0] * n[1] - spin[1] * n[0],
+            )
+            along = bx * (vx - radius * ex) + by * (vy - radius * ey) + bz * (vz - radius * ez)
+            ex, ey, ez = ex - bx, ey - by, ez - bz
             if points.smooth[p] == 1:
                 t = points.roll[p]
                 ex, ey, ez = (
