@@ -135,7 +135,17 @@ def test_the_command_prints_a_row_for_every_law(capsys):
 
     assert main(["stress", "1", "--laws", "spring-damper", "time-stepping", "--robots", "brick"]) == 0
     printed = capsys.readouterr().out
-    for word in ("unsolved", "diverged", "cone", "pull", "energy", "slowest", "spring-damper", "time-stepping"):
+    for word in (
+        "unsolved",
+        "diverged",
+        "cone",
+        "pull",
+        "energy",
+        "slowest",
+        "times standing",
+        "spring-damper",
+        "time-stepping",
+    ):
         assert word in printed
     assert main(["stress", "0"]) == 1
     assert "count = 0" in capsys.readouterr().err

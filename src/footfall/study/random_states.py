@@ -44,6 +44,8 @@ CLEAR, TOUCHING, DEEP = (0.0, 0.03), (-1e-3, 1e-3), (-0.1, 0.0)
 ROUNDING = 1e-6
 #: How often every step is timed, and CPU time, s, beyond which twice as often.
 REPEATS, SUSPECT = 2, 5e-4
+#: Runs that are timed of a robot put down at home, one after the other, and steps of each.
+STANDING, STANDING_STEPS = 10, 30
 #: Height, m, by whose energy a gain is judged, beside the kinetic energy at the start.
 HEIGHT = 0.1
 
@@ -60,6 +62,7 @@ class Outcome:
     pull: int = 0  # runs with a force that pulls
     energy: float = 0.0  # most work of the contact forces of a run that started clear of the ground, of what it had
     slowest: float = 0.0  # s, CPU time of the slowest step
+    times_standing: float = 0.0  # that over what a step takes of the robot as it stands, the largest of all robots
 
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(
@@ -71,6 +74,7 @@ class Outcome:
             pull=self.pull + other.pull,
             energy=max(self.energy, other.energy),
             slowest=max(self.slowest, other.slowest),
+            times_standing=max(self.times_standing, other.times_standing),
         )
 
 
@@ -209,6 +213,26 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
     return max(0.0, float((taken - call).max()))
 
 
+def standing_step(robot: Robot, law: Law) -> float:
+    """CPU time of a step of a robot at home on a plane, s.
+
+    It is let go without a controller, and what is not held by servos begins to fall: the least of some runs counts.
+    """
+    sim = Simulation(robot, ground=Ground.plane(), law=law, dt=DT)
+    best = math.inf
+    for _ in range(REPEATS):
+        run = TimedRun(sim, (STANDING + 1) * STANDING_STEPS * DT, Task())
+        run.advance(STANDING_STEPS)
+        for _ in range(STANDING):
+            begin, run.room = time.thread_time(), 0.0
+            run.advance(STANDING_STEPS)
+            if run.outcome[END] != DONE:
+                break
+            best = min(best, (time.thread_time() - begin - run.room) / STANDING_STEPS)
+        run.give_back()
+    return best
+
+
 def _gain(rec: Record, start: Start) -> float:
     """The most work that the contact forces had done on a robot at any time, of what it had to lose at the start.
 
@@ -278,10 +302,13 @@ def random_states(
     """``count`` runs of every robot on every ground under every law; all laws start from the same states."""
     check_seed(seed)
     for r, robot in enumerate(robots):
+        standing = {name: standing_step(robot, law) for name, law in laws.items()} if timed else {}
         for g, (kind, ground) in enumerate(grounds.items()):
             (static, dynamic), starts = _drawn(robot, ground, count, (seed, r, g))
             place = replace(ground, static_friction=static, dynamic_friction=dynamic)
             for name, law in laws.items():
                 sim = Simulation(robot, ground=place, law=law, dt=DT)
                 outcome = sum((try_start(sim, start, steps, timed=timed) for start in starts), Outcome())
+                if timed:
+                    outcome = replace(outcome, times_standing=outcome.slowest / standing[name])
                 yield Case(name, robot.name, kind, outcome)
