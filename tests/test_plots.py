@@ -54,6 +54,17 @@ def ink(figure, *, laid_out=False):
     return (np.asarray(canvas.buffer_rgba())[..., :3].sum(axis=2, dtype=np.int32) < 3 * 200).mean()
 
 
+def test_zero_moment_points_of_several_recordings_lie_between_the_limits_of_their_supports(pushed):
+    figure = plot(pushed, "pressure")
+    assert "Zero moment points with the limits" in figure.get_suptitle()
+    for axis, panel in enumerate(panels_of("pressure", dict(zip("ab", pushed, strict=True)))):
+        assert [band.run for band in panel.bands] == [curve.run for curve in panel.curves] == [0, 1]
+        for band, curve in zip(panel.bands, panel.curves, strict=True):
+            within = (band.low <= curve.values) & (curve.values <= band.high)
+            assert within[50:100].all()  # it has come to rest, and the push has not begun
+        assert len(figure.axes[axis].collections) >= 2
+
+
 @pytest.mark.parametrize("name", PLOTS)
 @pytest.mark.parametrize("count", [1, 2])
 def test_every_plot_draws_one_recording_and_several(pushed, name, count):
@@ -129,12 +140,12 @@ def test_cop_lies_on_the_sole(pushed):
 
 def test_every_plot_has_its_function_and_says_what_it_draws():
     functions = {function.__name__: function for function in (forces.grf, joints.tracking, modes.modes)}
-    for name, (module, about, _) in PLOTS.items():
-        draw = getattr(import_module(f"footfall.show.plots.{module}"), name)
+    for name, one in PLOTS.items():
+        draw = getattr(import_module(f"footfall.show.plots.{one.module}"), name)
         assert draw.__doc__
-        assert about
+        assert one.about
         assert functions.get(name, draw) is draw
-    assert len({about for _, about, _ in PLOTS.values()}) == len(PLOTS)
+    assert len({one.about for one in PLOTS.values()}) == len(PLOTS)
 
 
 def test_tracking_shows_what_a_servo_aims_at():

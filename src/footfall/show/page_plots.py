@@ -72,4 +72,4 @@ def _curve(curve: Curve, most: int, common: np.ndarray | None) -> dict[str, Any]
 def _band(band: Band, most: int) -> dict[str, Any]:
     kept = np.union1d(decimated(band.low, most // 2), decimated(band.high, most // 2))
     sides = {"low": pack(band.low[kept]), "high": pack(band.high[kept])}
-    return {"name": band.name, "x": pack(band.time[kept]), **sides}
+    return {"name": band.name, "run": band.run, "x": pack(band.time[kept]), **sides}

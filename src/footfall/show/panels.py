@@ -53,6 +53,7 @@ class Band(NamedTuple):
     time: np.ndarray  # (T,) s
     low: np.ndarray  # (T,)
     high: np.ndarray  # (T,)
+    run: int = 0  # of whose recording it is
 
 
 class ModeRow(NamedTuple):

@@ -41,7 +41,7 @@ class Plot {
     this.entries = panel.curves.map((curve, i) => (page.several && curve.run >= 0 ? null : this.entry(curve, i)));
     this.height = 1;
     for (const line of panel.lines || []) this.fixed(line.label, `<line class="limit" x1="0" y1="4" x2="22" y2="4" stroke-dasharray="3 3"/>`);
-    for (const band of panel.bands || []) this.fixed(band.name, `<rect class="band" width="22" height="8"/>`);
+    if (panel.bands && panel.bands.length) this.fixed(panel.bands[0].name, `<rect class="band" width="22" height="8"/>`);
     if (panel.rows)
       this.legend.innerHTML = ["open", "stick", "slide"].map((m) => `<span class="key"><i class="swatch ${m}"></i>${m}</span>`).join("");
     if (!this.legend.children.length) this.legend.hidden = true;
@@ -63,6 +63,11 @@ class Plot {
 
   isHidden(curve, i) {
     return this.hidden.has(i) || this.page.hiddenRuns.has(curve.run);
+  }
+
+  // Bands of the recordings that are shown.
+  bands() {
+    return (this.panel.bands || []).filter((band) => !this.page.hiddenRuns.has(band.run));
   }
 
   color(curve) {
@@ -153,7 +158,7 @@ class Plot {
     };
     const plain = page.reference === null;
     panel.curves.forEach((c, i) => this.isHidden(c, i) || see(c.x, this.shown(c), c.run));
-    if (plain) for (const band of panel.bands || []) { see(band.x, band.low); see(band.x, band.high); }
+    if (plain) for (const band of this.bands()) { see(band.x, band.low, band.run); see(band.x, band.high, band.run); }
     if (panel.zero || !plain) [low, high] = [Math.min(low, 0), Math.max(high, 0)];
     if (plain) for (const line of panel.lines || []) if (line.y > low) high = Math.max(high, line.y);
     if (!(low <= high)) [low, high] = [0, 1];
@@ -220,7 +225,10 @@ class Plot {
     g.rect(left, TOP - 2, right - left, bottom - TOP + 4);
     g.clip();
     if (page.reference === null) {
-      for (const band of panel.bands || []) this.drawBand(g, band, y, theme);
+      const bands = this.bands();
+      g.globalAlpha = 1 / (bands.length || 1); // where those of several recordings agree they look like one
+      for (const band of bands) this.drawBand(g, band, y, theme);
+      g.globalAlpha = 1;
       for (const line of panel.lines || []) {
         g.strokeStyle = theme.text("muted");
         g.setLineDash([3, 3]);

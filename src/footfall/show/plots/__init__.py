@@ -35,12 +35,14 @@ __all__ = ["PLOTS", "plot", "save_plot"]
 class Plot(NamedTuple):
     """A plot: the file of this room that has its function, what it shows, and how its panels stand.
 
-    ``layout`` is "stack", "grid", or "figure" for a function that draws a whole figure itself.
+    ``layout`` is "stack", "grid", or "figure" for a function that draws a whole figure itself. ``of_several`` is what
+    it shows of several recordings, where that is less.
     """
 
     module: str
     about: str
     layout: str = "stack"
+    of_several: str = ""
 
 
 PLOTS = {
@@ -50,7 +52,11 @@ PLOTS = {
     "penetration": Plot("points", "depth of each contact point in the ground"),
     "heights": Plot("points", "height of each contact point over the ground"),
     "modes": Plot("modes", "open, stick and slide of each contact point"),
-    "pressure": Plot("pressure", "centre of pressure and zero moment point with the limits of the support, over time"),
+    "pressure": Plot(
+        "pressure",
+        "centre of pressure and zero moment point with the limits of the support, over time",
+        of_several="zero moment points with the limits of the support, over time",
+    ),
     "cop": Plot("pressure", "path of the centre of pressure on each sole", "figure"),
     "zmp": Plot("pressure", "zero moment point with the limits of the support, over time and in plan", "figure"),
     "tracking": Plot("joints", "joint positions, with their references", "grid"),
@@ -169,6 +175,7 @@ def _title(name: str, runs: Mapping[str, Record]) -> str:
     """What a plot shows, and of whom; in two lines where it would not fit into one."""
     first = next(iter(runs.values()))
     robots = " and ".join(dict.fromkeys(rec.robot.name for rec in runs.values()))
-    what = PLOTS[name].about.capitalize()
+    about = (len(runs) > 1 and PLOTS[name].of_several) or PLOTS[name].about
+    what = about.capitalize()
     whose = f"{robots} under {first.law.name}" if len(runs) == 1 else f"{robots} under {len(runs)} laws"
     return f"{what}: {whose}" if len(what) + len(whose) < ONE_LINE else f"{what}\n{whose}"

@@ -24,6 +24,9 @@ MOMENTS = 1500
 FEW, MANY = 3, 4
 ROLES = {"com": style.COM, "cop": style.COP, "zmp": style.ZMP, "aim": style.BLACK}
 
+#: How what lies between two limits is shaded.
+BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.25, "linewidth": 0}
+
 
 def draw_panels(figure: Figure, runs: Runs, panels: Sequence[Panel], *, grid: bool = False) -> None:
     """Panels over a common time, one above the other or in a grid."""
@@ -49,8 +52,11 @@ def draw_panels(figure: Figure, runs: Runs, panels: Sequence[Panel], *, grid: bo
 
 def draw_panel(ax: Axes, panel: Panel, *, labelled: bool = True) -> None:
     """One panel over time."""
-    for band in panel.bands:
-        ax.fill_between(band.time, band.low, band.high, color="#999999", alpha=0.25, linewidth=0, label=band.name)
+    for band in panel.bands:  # of several recordings each is paler: where all agree they look like one
+        pale = BAND["alpha"] / len(panel.bands)
+        ax.fill_between(band.time, band.low, band.high, **BAND | {"alpha": pale})
+    for name in dict.fromkeys(band.name for band in panel.bands):
+        ax.fill_between([], [], [], label=name, **BAND)
     for curve in panel.curves:
         line(ax, curve.time, curve.values, label=curve.name or "_", **line_style(curve))
     if panel.heading:

@@ -65,22 +65,22 @@ def pressure(runs: Runs, *, brief: bool = False) -> list[Panel]:
 
 
 def _over_time(runs: Runs, axis: int) -> Panel:
-    """One coordinate: all of one recording, the zero moment points of several."""
-    label = ("forward, x", "to the left, y")[axis]
-    if len(runs) > 1:
-        curves = [curve._replace(values=moment_point(rec)[:, axis]) for rec, curve in each_run(runs)]
-        return Panel(title=f"Zero moment point, {'xy'[axis]}", label=label, unit="m", curves=tuple(curves), narrow=0.01)
-    rec = next(iter(runs.values()))
-    return Panel(
-        title=f"Centre of pressure and zero moment point, {'xy'[axis]}",
-        label=label,
-        unit="m",
-        curves=(
+    """One coordinate: all of one recording, the zero moment points of several, with the support of each."""
+    what, curves = "Zero moment point", [c._replace(values=moment_point(rec)[:, axis]) for rec, c in each_run(runs)]
+    if len(runs) == 1:
+        rec = next(iter(runs.values()))
+        what = "Centre of pressure and zero moment point"
+        curves = [
             Curve("centre of mass", rec.time, momentum(rec).com[:, axis], 2, role="com"),
             Curve("CoP", rec.time, overall_cop(rec)[:, axis], 0, width=2.4, role="cop"),
             Curve("ZMP", rec.time, moment_point(rec)[:, axis], 1, 1, width=1.0, role="zmp"),
-        ),
-        bands=(Band("support", rec.time, *_support(rec, axis)),),
+        ]
+    return Panel(
+        title=f"{what}, {'xy'[axis]}",
+        label=("forward, x", "to the left, y")[axis],
+        unit="m",
+        curves=tuple(curves),
+        bands=tuple(Band("support", rec.time, *_support(rec, axis), run=c.run) for rec, c in each_run(runs)),
         narrow=0.01,
     )
 
