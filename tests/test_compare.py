@@ -9,6 +9,7 @@ from importlib import import_module
 from threading import Event
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -202,6 +203,20 @@ def test_laws_of_one_name_are_told_apart_by_their_options():
         ff.compare("brick", laws=["mujocco"])
     with pytest.raises(LawError, match="no law"):
         ff.compare("brick", laws=[])
+
+
+def test_each_law_takes_its_own_step_unless_one_is_given():
+    """Springs under feet of 10 g ring in steps of 1 ms, and a run alone takes shorter ones."""
+    foot = '<body name="{}" pos="{} 0 -0.2"><joint type="slide" axis="0 0 1" stiffness="1e5"/>{}</body>'
+    ball = '<geom size="0.02" mass="0.01"/>'
+    legs = foot.format("front", 0.1, ball) + foot.format("hind", -0.1, ball)
+    trunk = f'<body pos="0 0 0.3"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="10"/>{legs}</body>'
+    robot = ff.load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{trunk}</worldbody></mujoco>"))
+    alone = ff.Simulation(robot, law="spring-damper").dt
+    found = ff.compare(robot, laws=["spring-damper", "mujoco"], duration=0.01, workers=1).recordings
+    assert found["spring-damper"].dt == alone < found["mujoco"].dt == 1e-3
+    given = ff.compare(robot, laws="spring-damper", dt=1e-3, duration=0.01, workers=1).recordings
+    assert given["spring-damper"].dt == 1e-3
 
 
 def test_all_laws_are_compared_by_default():

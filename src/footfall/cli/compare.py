@@ -37,7 +37,6 @@ class Command(TaskOptions, MeasuredOptions):
 
     def run(self) -> int:
         from footfall.contact import laws as all_laws
-        from footfall.contact.springs.stable_step import USUAL_STEP
         from footfall.study.compare import compare
 
         measured = self.measured_forces()  # before anything slow
@@ -53,7 +52,7 @@ class Command(TaskOptions, MeasuredOptions):
                 controller=controller,
                 pushes=self.chosen_pushes(robot),
                 duration=self.chosen_duration(controller),
-                dt=USUAL_STEP if self.dt is None else self.dt,
+                dt=self.dt,
                 qpos=self.start(robot, ground),
                 workers=1 if own and self.workers is None else self.workers,  # others do not find the file
                 progress=None if bar is None else lambda done, _, __: bar(done),

@@ -167,7 +167,7 @@ def compare(
     controller: Controller | str | None = None,
     pushes: Iterable[Push] = (),
     duration: float = 5.0,
-    dt: float = 1e-3,
+    dt: float | None = None,
     qpos: Sequence[float] | np.ndarray | None = None,
     qvel: Sequence[float] | np.ndarray | None = None,
     control_dt: float | None = None,
@@ -191,7 +191,7 @@ def compare(
         controller: as in :meth:`footfall.Simulation.run`.
         pushes: as in :meth:`footfall.Simulation.run`.
         duration: s.
-        dt: step of all runs, s.
+        dt: step of all runs, s; left out, each law's own: 1 ms, or less where its springs need it on light feet.
         qpos: (nq,) where they start; home on the ground if left out.
         qvel: (nv,) velocities there; at rest if left out.
         control_dt: s between two calls of the controller.
