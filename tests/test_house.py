@@ -32,7 +32,10 @@ FLOORS = (
     ("standing",),
     ("robot", "ground", "solve"),
     ("compiled", "files"),
-    ("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "memory", "mujoco_library", "version"),
+    (
+        *("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "interrupts", "memory"),
+        *("mujoco_library", "version"),
+    ),
 )
 
 

@@ -24,6 +24,7 @@ from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
 from footfall.compiled.stamp import kernel_stamp
 from footfall.errors import SimulationError
+from footfall.interrupts import to_the_end
 
 #: How the package appears in the names of its compiled functions.
 OWN = "8footfall"
@@ -126,7 +127,7 @@ def kinds_of(dispatcher: Any, arguments: Any) -> tuple[Any, ...]:
 def compile_for(dispatcher: Any, kinds: tuple[Any, ...]) -> None:
     """Compile a kernel for arguments of these types, or fetch it from the disk."""
     if kinds not in dispatcher.overloads:
-        with compiling(dispatcher.py_func), known_types(), _one_translation(), _short_addresses():
+        with to_the_end(), compiling(dispatcher.py_func), known_types(), _one_translation(), _short_addresses():
             dispatcher.compile(kinds)
 
 

@@ -19,6 +19,7 @@ from numba.core.types.misc import unliteral
 from footfall.compiled.cache import KernelCache
 from footfall.compiled.known_types import known_types
 from footfall.compiled.progress import compiling
+from footfall.interrupts import to_the_end
 
 #: The version of Numba whose work on kernels is known so well that parts of it can be left out.
 KNOWN_NUMBA = (0, 68)
@@ -108,9 +109,13 @@ class _Quiet:
 class KernelCompiler(Compiler):
     """Numba's way of compiling, without what kernels do not need, which remembers what it has found out before."""
 
+    def __init__(self, *parts: Any) -> None:
+        with to_the_end():
+            super().__init__(*parts)
+
     def compile_extra(self, function: Any) -> Any:
         """Compile a Python function."""
-        with compiling(function), known_types(), lean():
+        with to_the_end(), compiling(function), known_types(), lean():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:

@@ -21,10 +21,10 @@ from footfall.engine import step
 from footfall.engine.kinematics import Points
 from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
+from footfall.interrupts import Interrupts
 from footfall.record import RunWarning, Signal
 from footfall.robot import Robot
 from footfall.robot.model import centre_of_mass, moving_bodies
-from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.mirror import Mirror
 from footfall.solve.contacts import Contacts
 

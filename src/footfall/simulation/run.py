@@ -22,6 +22,7 @@ from footfall.engine.events.flow import painleve_warnings
 from footfall.engine.other_bodies.points import LIVE, LOST, of_feet
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
+from footfall.interrupts import Interrupts
 from footfall.record import Failure, Push
 from footfall.recording import Recording
 from footfall.simulation.checks import MOST_STEPS, check_memory, multiple, push_list, step_count, vector
@@ -38,7 +39,6 @@ from footfall.simulation.controls import (
 )
 from footfall.simulation.endings import conclude, interrupted, overflowed, warnings_of
 from footfall.simulation.first_start import share_work, start_helper
-from footfall.simulation.interrupts import Interrupts
 from footfall.simulation.perturbed import perturb
 from footfall.simulation.prepared import prepared
 from footfall.simulation.pushes import make_pushes

@@ -2,13 +2,16 @@
 
 Compiled code does not look at signals, and a ``KeyboardInterrupt`` that arises where Python is entered from compiled
 code is lost. So during a run Ctrl-C is only noted; the loop comes back to Python often enough to see it, and where a
-Python controller is at work it is raised there, in case it would go on for long.
+Python controller is at work it is raised there, in case it would go on for long. While Numba compiles it is noted as
+well: what it has half registered it never registers again, and no later run of the process would compile.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -37,3 +40,12 @@ class Interrupts:
         self.asked = True
         if self.inside:
             raise KeyboardInterrupt
+
+
+@contextmanager
+def to_the_end() -> Iterator[None]:
+    """Do what must not be left half done: Ctrl-C is raised after it."""
+    with Interrupts() as interrupts:
+        yield
+    if interrupts.asked:
+        raise KeyboardInterrupt
