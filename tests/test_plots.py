@@ -6,6 +6,7 @@ import builtins
 from importlib import import_module
 
 import matplotlib
+import mujoco
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -63,6 +64,42 @@ def test_zero_moment_points_of_several_recordings_lie_between_the_limits_of_thei
             within = (band.low <= curve.values) & (curve.values <= band.high)
             assert within[50:100].all()  # it has come to rest, and the push has not begun
         assert len(figure.axes[axis].collections) >= 2
+
+
+@pytest.fixture(scope="module")
+def centipede():
+    """Twelve legs with names as long as those of some models."""
+    leg = '<body name="a_leg_of_a_machine_with_a_long_name_{0}" pos="{0} 0 -0.2"><geom size="0.02" mass="1"/>{1}</body>'
+    legs = "".join(leg.format(i, '<joint type="slide" axis="0 0 1" stiffness="1e4"/>') for i in range(12))
+    trunk = f'<body pos="0 0 0.3"><freejoint/><geom type="box" size="1 0.1 0.05" mass="10"/>{legs}</body>'
+    model = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{trunk}</worldbody></mujoco>")
+    return ff.Simulation(ff.load_robot(model), law="spring-damper").run(0.02)
+
+
+def test_feet_of_one_recording_are_told_apart(centipede):
+    """There are four colours of feet: the fifth foot was drawn as the first."""
+    curves = panels_of("grf", {"": centipede})[0].curves
+    looks = {(curve.color, curve.dash) for curve in curves}
+    assert len(looks) == len(curves) == 13  # with the sum
+
+
+def test_a_long_legend_and_many_soles_have_room(centipede):
+    figure = plot(centipede, "grf")
+    FigureCanvasAgg(figure).draw()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.y0 >= 0.0
+    assert all(ax.get_window_extent().y0 > legend.y1 and ax.get_window_extent().height > 40 for ax in figure.axes)
+    titles = [title for ax in plot(centipede, "cop").axes if (title := ax.get_title(loc="left"))]
+    assert len(titles) == 12 and all(len(title) < 20 for title in titles)
+
+
+def test_a_single_sample_is_a_dot():
+    """Also one between two gaps: a line through it has no length, and drew nothing."""
+    rec = ff.Simulation("quadruped").run(0.0)
+    for ax in plot(rec, "grf").axes[:3]:
+        dots = [line for line in ax.get_lines() if line.get_marker() == "."]
+        assert len(dots) == 5  # four feet and their sum
+    assert any(line.get_ydata() == [rec.total_force[0, 2]] for line in plot(rec, "grf").axes[0].get_lines())
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -100,12 +100,13 @@ class Panel:
 
 
 def each_foot(runs: Runs) -> Iterator[tuple[Record, int, Curve]]:
-    """A recording, a foot of it, and a curve without values: feet of one recording differ in colour, else in dash."""
+    """A recording, a foot of it, and a curve without values: feet of one recording differ in colour, then in dash."""
     alone, nothing = len(runs) == 1, np.empty(0)
     for r, (label, rec) in enumerate(runs.items()):
         for f, foot in enumerate(rec.robot.feet):
             name = foot.name if alone else label if len(rec.robot.feet) == 1 else f"{label}, {foot.name}"
-            color, dash, width = (FEET[f % len(FEET)], 0, BELOW if f == 0 else ABOVE) if alone else (r, f, 1.2)
+            own = (FEET[f % len(FEET)], f // len(FEET), BELOW if f == 0 else ABOVE)
+            color, dash, width = own if alone else (r, f, 1.2)
             yield rec, f, Curve(name, rec.time, nothing, color, dash, width, run=r)
 
 

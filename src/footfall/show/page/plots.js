@@ -246,7 +246,7 @@ class Plot {
         this.entries[i].line.setAttribute("stroke-dasharray", dash.join(" "));
       }
       if (this.isHidden(curve, i)) return;
-      g.strokeStyle = color;
+      g.strokeStyle = g.fillStyle = color;
       g.lineWidth = 0.4 + curve.width;
       g.setLineDash(dash);
       g.beginPath();
@@ -255,6 +255,8 @@ class Plot {
       for (let k = from, down = false; k <= to; k++) {
         const gap = Number.isNaN(values[k]);
         if (!gap) down ? g.lineTo(this.x(curve.x[k]), y(values[k])) : g.moveTo(this.x(curve.x[k]), y(values[k]));
+        const alone = !gap && !down && (k === to || Number.isNaN(values[k + 1]));
+        if (alone) g.fillRect(this.x(curve.x[k]) - 1.5, y(values[k]) - 1.5, 3, 3); // a line through it has no length
         down = !gap;
       }
       g.stroke();

@@ -24,6 +24,8 @@ MOMENTS = 1500
 FEW, MANY = 3, 4
 ROLES = {"com": style.COM, "cop": style.COP, "zmp": style.ZMP, "aim": style.BLACK}
 
+#: Rows of a legend that figures have room for.
+USUAL_ROWS = 2
 #: How what lies between two limits is shaded.
 BAND: dict[str, Any] = {"color": "#999999", "alpha": 0.25, "linewidth": 0}
 
@@ -88,7 +90,11 @@ def draw_pushes(ax: Axes, runs: Runs) -> None:
 def line(ax: Axes, time: np.ndarray, values: np.ndarray, **look: Any) -> None:
     """Draw (T,) values over time, with no more samples than show."""
     kept = decimated(np.asarray(values), SAMPLES)
-    ax.plot(time[kept], values[kept], **look)
+    drawn = ax.plot(time[kept], values[kept], **look)[0]
+    known = np.pad(np.isfinite(values[kept]), 1)
+    alone = known[1:-1] & ~known[:-2] & ~known[2:]  # between gaps, or the only one: a line through it has no length
+    if alone.any():
+        ax.plot(time[kept][alone], values[kept][alone], ".", color=drawn.get_color(), markersize=5, clip_on=False)
 
 
 def line_style(curve: Curve) -> dict[str, Any]:
@@ -147,7 +153,10 @@ def legend(figure: Figure, axes: Sequence[Axes]) -> None:
             known.setdefault(name, handle)
     if len(known) > 1:
         widest = max(map(len, known)) * 0.065 + 0.55  # inches of a name of 8 points with its line
-        columns = min(len(known), max(1, int(figure.get_size_inches()[0] / widest)))
+        wide, tall = figure.get_size_inches()
+        columns = min(len(known), max(1, int(wide / widest)))
+        more = max(0, -(-len(known) // columns) - USUAL_ROWS)
+        figure.set_size_inches(wide, tall + 0.17 * more)  # inches of a row
         figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)
 
 

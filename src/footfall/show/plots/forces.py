@@ -12,8 +12,8 @@ from footfall.show.panels import FEET, GREY, NO_RUN, Curve, Limit, Panel, Runs, 
 AXES = ((2, "vertical", "z"), (0, "forward", "x"), (1, "sideways", "y"))
 
 
-#: Line style of what was measured.
-DOTTED = 2
+#: Line styles of what was measured, and of peaks between samples.
+DOTTED, PEAK = 2, 3
 
 
 def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) -> list[Panel]:
@@ -30,7 +30,7 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
         if len(runs) == 1:
             curves = [curve._replace(values=rec.foot_force[:, f, axis]) for rec, f, curve in each_foot(runs)]
             curves += [
-                curve._replace(name=f"{curve.name}, peak", values=rec.peak_foot_force[:, f, axis], dash=1, width=0.8)
+                curve._replace(name=f"{curve.name}, peak", values=rec.peak_foot_force[:, f, axis], dash=PEAK, width=0.8)
                 for rec, f, curve in each_foot(runs)
                 if not rec.every_step
             ]
@@ -39,7 +39,7 @@ def grf(runs: Runs, *, brief: bool = False, measured: Measured | None = None) ->
         else:
             curves = [curve._replace(values=rec.total_force[:, axis]) for rec, curve in each_run(runs)]
             curves += [
-                curve._replace(name=f"{curve.name}, peak", values=rec.peak_total_force[:, axis], dash=1, width=0.8)
+                curve._replace(name=f"{curve.name}, peak", values=rec.peak_total_force[:, axis], dash=PEAK, width=0.8)
                 for rec, curve in each_run(runs)
                 if not rec.every_step
             ]

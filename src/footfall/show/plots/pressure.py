@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 
+#: Soles that are drawn side by side, and letters over all of them.
+BESIDE, LETTERS = 6, 84
+
+
 def cop(figure: Figure, runs: Runs) -> None:
     """Path of the centre of pressure on each sole, seen from above with the toes up."""
     first = next(iter(runs.values()))
@@ -32,9 +36,14 @@ def cop(figure: Figure, runs: Runs) -> None:
     tall = max(float(np.ptp(outline[:, 0])) for outline in outlines)
     wide = max(float(np.ptp(outline[:, 1])) for outline in outlines)
     shape = float(np.clip(tall / max(wide, 0.4 * tall, 1e-9), 0.6, 2.5))
-    height = float(np.clip(style.WIDTH / max(2, len(feet)) * shape * 0.62, 2.4, 4.5))
+    columns = min(len(feet), BESIDE)
+    rows = -(-len(feet) // columns)
+    height = float(np.clip(style.WIDTH / max(2, columns) * shape * 0.62, 2.4, 4.5)) * rows
     figure.set_size_inches(style.WIDTH, height + 1.1)
-    axes = list(figure.subplots(1, len(feet), squeeze=False, sharey=True)[0])
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharey=True).ravel())
+    for ax in axes[len(feet) :]:
+        ax.remove()
+    axes = axes[: len(feet)]
     # The left foot on the left: seen from above, y grows to the left.
     order = sorted(range(len(feet)), key=lambda f: -float(first.position[0, first.foot(feet[f].name), 1].mean()))
     shown = None
@@ -46,12 +55,13 @@ def cop(figure: Figure, runs: Runs) -> None:
                 shown = _path_in_time(ax, path, rec.time) or shown
             else:
                 ax.plot(path[:, 1], path[:, 0], label=curve.name, **line_style(curve._replace(width=1.0)))
-        ax.set_title(f"{feet[f].name} foot" if len(feet) > 1 else "sole")
+        ax.set_title(_ending(f"{feet[f].name} foot", LETTERS // columns) if len(feet) > 1 else "sole")
         ax.margins(0.08)
-        ax.set_xlabel("to the left, y (mm)")
+        ax.set_xlabel("to the left, y (mm)" if columns < BESIDE else "left, y (mm)")
         ax.set_aspect("equal", adjustable="box")
         ax.invert_xaxis()
-    axes[0].set_ylabel("forward, x (mm)")
+    for ax in axes[::columns]:
+        ax.set_ylabel("forward, x (mm)")
     if shown is not None:
         bar = figure.colorbar(shown, ax=axes, shrink=0.8, aspect=30, pad=0.02)
         bar.set_label("time (s)")
@@ -116,6 +126,11 @@ def zmp(figure: Figure, runs: Runs) -> None:
     plan.margins(0.08)
     plan.invert_xaxis()
     legend(figure, [over_x])
+
+
+def _ending(text: str, room: int) -> str:
+    """A text, or the end of it that has room: what tells feet apart stands there."""
+    return text if len(text) <= room else f"…{text[1 - room :]}"
 
 
 def _sole(ax: Axes, rec: Record, foot: int, outline: np.ndarray) -> None:
