@@ -42,6 +42,7 @@ from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import Contact, ContactPlaces, compiled_places
 from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
+from footfall.control.options import check_numbers
 from footfall.control.senses import no_senses
 from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
@@ -118,15 +119,12 @@ class Balance:
     hold_limbs: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("kh", "kv", "damping_h", "damping_v", "kr", "dr"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0.0):
-                raise ControllerError(f"balance: {name} = {value} but it must be a number >= 0")
+        check_numbers("balance", self, not_negative=("kh", "kv", "damping_h", "damping_v", "kr", "dr"))
 
     def __str__(self) -> str:
-        changed = {one.name: getattr(self, one.name) for one in fields(self)}
-        changed_options = [f"{name}={value}" for name, value in changed.items() if value != getattr(Balance, name)]
-        return f"balance({', '.join(changed_options)})" if changed_options else "balance"
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed = [f"{name}={value}" for name, value in values.items() if value != getattr(Balance, name)]
+        return f"balance({', '.join(changed)})" if changed else "balance"
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
         balancing = Balancing(self, robot, ground, dt)

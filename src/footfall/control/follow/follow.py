@@ -21,6 +21,7 @@ from footfall.control.follow.reference import COM_HEIGHT, MotionReference
 from footfall.control.follow.state import Follower, Sizes
 from footfall.control.follow.steps import KINDS, UNSOLVED, follow_tick
 from footfall.control.inside import Inside, signals_in
+from footfall.control.options import check_numbers
 from footfall.control.senses import no_senses
 from footfall.control.whole_body.on_points import COM, POINTS, TURN, body_on_points
 from footfall.errors import ControllerError
@@ -72,10 +73,7 @@ class Follow:
     control_dt = 0.002
 
     def __post_init__(self) -> None:
-        for name in ("speed", "cutoff", "help_weight"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0.0):
-                raise ControllerError(f"follow: {name} = {value} but it must be positive")
+        check_numbers("follow", self, positive=("speed", "cutoff", "help_weight"))
 
     def __str__(self) -> str:
         return f"follow({self._samples.source}, speed={self.speed:g})"

@@ -19,6 +19,7 @@ from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import ContactPlaces, compiled_places
 from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
 from footfall.control.inside import Inside, signals_in
+from footfall.control.options import check_numbers, check_steps
 from footfall.control.quadruped.pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
 from footfall.control.quadruped.state import (
     KINDS,
@@ -88,16 +89,9 @@ class QuadrupedWalk:
             raise ControllerError(
                 f"quadruped-walk: no gait is called '{self.gait}': {did_you_mean(self.gait, SCHEDULES)}"
             )
-        for name in ("speed", "sideways", "turn"):
-            value = getattr(self, name)
-            if value is not None and not math.isfinite(value):
-                raise ControllerError(f"quadruped-walk: {name} = {value} is no number")
-        for name in ("step_duration", "step_height", "start_time", "stop_time"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0.0):
-                raise ControllerError(f"quadruped-walk: {name} = {value} but it must be positive")
-        if not (isinstance(self.steps, int) and self.steps >= 1):
-            raise ControllerError(f"quadruped-walk: steps = {self.steps} but it must be a whole number, at least 1")
+        times = ("step_duration", "step_height", "start_time", "stop_time")
+        check_numbers("quadruped-walk", self, finite=("speed", "sideways", "turn"), positive=times)
+        check_steps("quadruped-walk", self.steps)
 
     def __str__(self) -> str:
         shown = [f"{one.name}={getattr(self, one.name)}" for one in fields(self) if self._is_given(one.name)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from footfall.control.body.biped import Biped
 from footfall.control.body.statics import settled
+from footfall.control.options import check_numbers, check_steps
 from footfall.control.walk.controller import Walking
 from footfall.control.walk.stature import (
     DRAG,
@@ -126,22 +127,13 @@ class Walk:
     control_dt = 0.002
 
     def __post_init__(self) -> None:
-        for name in ("speed", "turn"):
-            value = getattr(self, name)
-            if value is not None and not math.isfinite(value):
-                raise ControllerError(f"walk: {name} = {value} is no number")
-        for name in ("step_duration", "step_length", "step_height", "step_width", "start_time", "stop_time"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0.0):
-                raise ControllerError(f"walk: {name} = {value} but it must be positive")
+        sizes = ("step_duration", "step_length", "step_height", "step_width", "start_time", "stop_time")
+        check_numbers("walk", self, finite=("speed", "turn", "sideways", "double_support"), positive=sizes)
+        check_steps("walk", self.steps)
         if self.step_length is not None and self.speed == 0.0:
             raise ControllerError(f"walk: steps of {self.step_length} m need a speed that is not zero")
-        if not (isinstance(self.steps, int) and self.steps >= 1):
-            raise ControllerError(f"walk: steps = {self.steps} but it must be a whole number, at least 1")
         if self.steps > MOST_STEPS:
             raise ControllerError(f"walk: steps = {self.steps} but a walk has at most {MOST_STEPS}")
-        if not math.isfinite(self.sideways):
-            raise ControllerError(f"walk: sideways = {self.sideways} is no number")
         if self.command is not None and self.waypoints:
             raise ControllerError("walk: give a command or waypoints, not both")
         if not all(len(point) == 2 and all(map(math.isfinite, point)) for point in self.waypoints):
