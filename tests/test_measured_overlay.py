@@ -63,7 +63,7 @@ def test_a_comparison_judges_every_law_against_the_measurement(folder, tmp_path,
     [
         (["--measured", "nowhere.csv"], 1, "there is no such file"),
         (["--measured", "plate.csv"], 1, "name them with"),
-        (["--measured", "plate.csv", "--measured-feet", "total"], 2, "says no vector"),
+        (["--measured", "plate.csv", "--measured-feet", "total"], 2, "cannot read the vector of a foot 'total'"),
         (["--measured", "plate.csv", "--measured-feet", "total=plat"], 1, "no vector 'plat'"),
     ],
 )

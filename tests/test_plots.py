@@ -304,8 +304,10 @@ def test_a_missing_matplotlib_says_what_to_install(ball, monkeypatch):
         return real(name, *args, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(FootfallError, match=r'pip install "footfall\[plot\]"'):
-        ball.plot("grf")
+    basin = ff.study.PushBasin("robot", "law", *np.ones((3, 4)), 0.1, 1)
+    for draw in (lambda: ball.plot("grf"), basin.plot):
+        with pytest.raises(FootfallError, match=r'pip install "footfall\[plot\]"'):
+            draw()
 
 
 def test_pressure_centres_have_gaps_in_flight(ball):

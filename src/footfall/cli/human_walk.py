@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 
 from footfall.cli.shared.output import print_facts, print_json, say
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +48,7 @@ class Command:
     def run(self) -> int:
         from footfall.gait.human.data import as_text, derive
 
-        pairs = [pair.partition("=") for pair in self.marker]
-        wrong = [joint for joint, _, name in pairs if not (joint and name)]
-        if wrong:
-            raise UsageError(f"'{wrong[0]}' names no marker: --marker R_knee=NAME")
-        names = {joint: name for joint, _, name in pairs}
+        names = pairs(self.marker, "the marker", "R_knee=NAME")
         walk = derive(self.recording, self.attribution, forces=self.forces, markers=names, up=self.up)
         if self.out is not None:
             self.out.write_text(as_text(walk), encoding="utf-8")

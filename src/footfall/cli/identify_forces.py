@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from footfall.cli.shared.output import print_json, print_table, say, share_bar
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
     from footfall.study.fit import Fit
@@ -88,7 +88,7 @@ class Forces(_Options):
             raise UsageError(
                 f"--drop has {len(self.drop)} heights for {len(self.data)} files: give one, or one for each"
             )
-        feet = dict(text.partition("=")[::2] for text in self.foot) or None
+        feet = pairs(self.foot, "the vector of a foot", "FOOT=VECTOR, as in total=f") or None
         robot = load_robot(self.robot)
         qvel = np.zeros(robot.model.nv)
         if any(self.velocity):

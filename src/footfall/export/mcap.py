@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from footfall.export.columns import joint_positions, joint_velocities
 from footfall.export.mcap_scene import arrows, body_entities, ground_entity, transforms
+from footfall.files.json_values import json_value
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.measure.common import normal_force
 from footfall.show.frames import RATE, display_samples
@@ -57,7 +57,7 @@ def write(rec: Record, path: Path, rate: float = RATE) -> None:
 
         def put(topic: str, time: float, message: Any) -> None:
             stamp = round(1e9 * time)
-            data = json.dumps(_finite(message), separators=(",", ":"), allow_nan=False).encode()
+            data = json.dumps(json_value(message), separators=(",", ":"), allow_nan=False).encode()
             out.add_message(channel_id=channels[topic], log_time=stamp, publish_time=stamp, data=data)
 
         begin = float(rec.time[0])
@@ -109,12 +109,3 @@ class _Numbers:
 
 def _xyz(vector: np.ndarray) -> dict[str, float]:
     return dict(zip("xyz", vector.tolist(), strict=True))
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no NaN: null in its place."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import RecordingError
+from footfall.files.json_values import json_value
 from footfall.measure.audit_errors import turning
 from footfall.measure.audit_rules import EVERYTHING, FAULTS, NOTHING, PROOFS, RULES, Bounds, Rule
 from footfall.measure.common import once
@@ -127,7 +128,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold, without the series; None for numbers that are not finite."""
-        rows = [{key: _plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        rows = [json_value(asdict(row)) for row in self.rows]
         return {"title": self.title, "passed": self.passed, "verdict": self.verdict, "rows": rows}
 
     def __str__(self) -> str:
@@ -247,7 +248,3 @@ def _number(value: float) -> str:
 
 def _time(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

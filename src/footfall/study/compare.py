@@ -25,6 +25,7 @@ from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.contact.trial import is_foreign
 from footfall.errors import FootfallError, LawError, SimulationError
+from footfall.files.json_values import json_value
 from footfall.ground import Ground
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
@@ -149,7 +150,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold; None for numbers that are not known."""
-        rows = [{key: _plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        rows = [json_value(asdict(row)) for row in self.rows]
         audits = {label: one.to_dict() for label, one in self.audits.items()}
         return {"rows": rows, "audits": audits, "warnings": list(self.warnings)}
 
@@ -346,10 +347,6 @@ def _fall(summary: Mapping[str, Any]) -> str:
 
 def _number(value: float, digits: int = 4) -> str:
     return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _file_name(label: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from footfall.cli.shared.output import print_table
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import pairs
 
 if TYPE_CHECKING:
     from footfall.files.measured import Measured
@@ -32,11 +32,8 @@ class MeasuredOptions:
 
         if self.measured is None:
             return None
-        feet = [pair.partition("=") for pair in self.measured_feet]
-        wrong = [name for name, _, vector in feet if not (name and vector)]
-        if wrong:
-            raise UsageError(f"'{wrong[0]}' says no vector: --measured-feet FOOT=VECTOR, such as left=ground_force_v")
-        return load_forces(self.measured, {name: vector for name, _, vector in feet} or None)
+        feet = pairs(self.measured_feet, "the vector of a foot", "FOOT=VECTOR, as in left=ground_force_v")
+        return load_forces(self.measured, feet or None)
 
 
 def errors_of(runs: Mapping[str, Record], measured: Measured) -> dict[str, list[dict[str, Any]]]:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from footfall.files.json_values import json_value
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -20,7 +22,7 @@ PIPE_WIDTH = 120  # columns where the output is no terminal
 
 def print_json(value: Any) -> None:
     """One line of JSON, at once; numbers that JSON cannot hold become null, NumPy's values plain ones."""
-    print(json.dumps(_plain(value), ensure_ascii=False), flush=True)
+    print(json.dumps(json_value(value), ensure_ascii=False), flush=True)
 
 
 def print_table(
@@ -183,17 +185,3 @@ def _console() -> Any:
 
 def _print(item: Any) -> None:
     _console().print(item)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if hasattr(value, "tolist"):  # NumPy's arrays and numbers, which need not be imported to be known
-        return _plain(value.tolist())
-    return value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from footfall.cli.shared.options import changed
-from footfall.cli.shared.usage import UsageError
+from footfall.cli.shared.usage import UsageError, pairs
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -40,9 +40,8 @@ class RobotOptions:
         parameters = changed(self.robot_options)
         if self.actuators != "as-is":
             parameters["actuators"] = self.actuators
-        return load_robot(
-            robot, pose=_pose(self.pose), feet=_feet(self.feet), points=_points(self.points), **parameters
-        )
+        feet = pairs(self.feet, "the foot", "NAME=BODY, as in left=left_ankle_link") or None
+        return load_robot(robot, pose=_pose(self.pose), feet=feet, points=_points(self.points), **parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +53,6 @@ class RobotChoice(RobotOptions):
 
     def chosen_robot(self) -> Robot:
         return self.loaded(self.robot)
-
-
-def _feet(texts: tuple[str, ...]) -> dict[str, str] | None:
-    feet = {}
-    for text in texts:
-        name, equals, body = text.partition("=")
-        if not (name and equals and body):
-            raise UsageError(f"cannot read the foot '{text}': write NAME=BODY, as in left=left_ankle_link")
-        feet[name] = body
-    return feet or None
 
 
 def _points(text: str) -> Any:
