@@ -169,8 +169,8 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
             assert started.wait(60.0)  # as long as it may take another to begin
         return simulate(task)
 
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
     module = import_module("footfall.study.compare")
+    monkeypatch.setattr(module, "cores", lambda: 2)
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 0.0 if much else 3600.0)
     monkeypatch.setattr(module, "simulate", simulated_here)
     monkeypatch.setattr(Elsewhere, "simulate", lambda self, task, packed: started.set() or simulate(task))
@@ -186,7 +186,7 @@ def test_others_are_started_only_if_there_is_much_to_do(much, monkeypatch):
 def test_a_law_of_a_user_does_not_run_here(monkeypatch, sent):
     """What it does wrong ends its own process, and no other law's."""
     module = import_module("footfall.study.compare")
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(module, "cores", lambda: 2)
     monkeypatch.setattr(module, "WORTH_A_PROCESS", 3600.0)
     monkeypatch.setattr(module, "is_foreign", lambda kernel: kernel.__module__.endswith("spring_damper"))
     comparison = ff.compare("brick", laws=["mujoco", "spring-damper"], duration=0.1)

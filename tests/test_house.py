@@ -33,7 +33,7 @@ FLOORS = (
     ("robot", "ground", "solve"),
     ("compiled", "files"),
     (
-        *("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "interrupts", "memory"),
+        *("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "interrupts", "machine"),
         *("mujoco_library", "version"),
     ),
 )

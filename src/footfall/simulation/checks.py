@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import SimulationError
-from footfall.memory import machine_memory
+from footfall.machine import machine_memory
 from footfall.record import Push
 
 #: Steps are counted in 64 bits.

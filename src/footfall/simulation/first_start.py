@@ -19,6 +19,7 @@ from weakref import finalize
 
 from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
+from footfall.machine import cores
 
 #: Set in processes that compile for another one, to the folder of claims: they start no further ones.
 HELPER = "FOOTFALL_COMPILING_HELPER"
@@ -57,7 +58,7 @@ def start_helper(loop: Any, job: str, functions: list[Any]) -> Helper | None:
         if loop in _started or HELPER in os.environ:
             return None
         _started.add(loop)
-    alone = (os.cpu_count() or 1) < 2 or not sys.executable or cache_folder("compiled") is None
+    alone = cores() < 2 or not sys.executable or cache_folder("compiled") is None
     if alone or loop.kept():
         return None
     try:

@@ -22,6 +22,7 @@ from footfall.contact.base import CoupledLaw, PointLaw
 from footfall.contact.event_law import EventLaw
 from footfall.contact.setting import Setting
 from footfall.control import controllers
+from footfall.machine import cores
 from footfall.simulation.first_start import HELPER, claim, spawn
 from footfall.simulation.simulation import Simulation
 from footfall.simulation.worlds import Worlds
@@ -170,7 +171,7 @@ def warm(say: Callable[[str], None], processes: int | None = None) -> None:
         say(f"{total - len(waiting)} of {total}: {job}")
 
     with tempfile.TemporaryDirectory(prefix="claims-", dir=cache_folder("compiled")) as folder:
-        claims, room = Path(folder), processes or os.cpu_count() or 1
+        claims, room = Path(folder), processes or cores()
         helpers = [spawn([*waiting, "cold"], claims) for _ in range(room)] if room > 1 else []
         running = [one for one in helpers if one is not None]
         while running:

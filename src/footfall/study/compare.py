@@ -27,6 +27,7 @@ from footfall.contact.trial import is_foreign
 from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
+from footfall.machine import cores
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
 from footfall.robot import Robot, load_robot
@@ -239,7 +240,7 @@ def _run(
     tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
 ) -> tuple[dict[str, Answer], list[str]]:
     """What came of each task, by its label, here and in other processes; and what is to be said of where it ran."""
-    count = min(len(tasks), os.cpu_count() or 1) if workers is None else int(workers)
+    count = min(len(tasks), cores()) if workers is None else int(workers)
     if count < 1:
         raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
     packed, warnings = _packed(tasks) if count > 1 and len(tasks) > 1 else ({}, [])

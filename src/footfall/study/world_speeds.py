@@ -17,6 +17,7 @@ import numpy as np
 
 from footfall.control.servos import with_servos
 from footfall.errors import FootfallError
+from footfall.machine import cores
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -140,7 +141,6 @@ def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, th
     """Steps per second of ``mujoco.rollout``, MuJoCo's threaded batch, standing on the same robot."""
     from mujoco import rollout
 
-    from footfall.engine.worlds.threads import cores
     from footfall.study.bench import mujoco_scene
 
     own = world_robot() if robot is None else robot
@@ -165,6 +165,4 @@ def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, th
 
 def machine() -> str:
     """What was measured on."""
-    from footfall.engine.worlds.threads import cores
-
     return f"{platform.machine()}, {cores()} processors, {platform.system()} {platform.release()}"

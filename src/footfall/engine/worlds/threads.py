@@ -6,7 +6,6 @@ what comes out does not depend on how many threads there are.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -36,7 +35,7 @@ from footfall.engine.worlds.beside import (
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
-from footfall.memory import machine_memory
+from footfall.machine import cores, machine_memory
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
 PORTION = 2000
@@ -109,11 +108,6 @@ def advance_worlds(robot, memory, tapes, plan, functions, who, span):
             left = Span(span.steps - done, span.look, span.before + done)
             done += advance_by_reference(one, given, state, track, plan, functions, left)
             large = True
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Team:

@@ -7,7 +7,6 @@ simulates. Fitted on some trials, a law is judged on others; one that gets no be
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.errors import FootfallWarning, StudyError, check_seed
+from footfall.machine import cores
 from footfall.robot import Robot
 from footfall.study.fit import curvature
 from footfall.study.fit.estimates import PROBES, Estimate, Probes, Seen, correlations, estimates, probed
@@ -133,8 +133,7 @@ def fit(
 
     first = np.array([own.first for own in ranges.values()])
     of_law = np.array([name.startswith("law.") for name in ranges])
-    threads = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [0])
-    with ThreadPoolExecutor(threads) as pool, warnings.catch_warnings():
+    with ThreadPoolExecutor(workers or cores()) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges has its error
         errors = Objective(simulations, data, yardstick, pool, tell)
         tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.errors import StudyError
+from footfall.machine import cores
 from footfall.study.sweep import executors
 from footfall.study.sweep import work as working
 from footfall.study.sweep.cases import Samples, make_cases
@@ -110,7 +111,7 @@ def sweep(
 
 def _workers(asked: int | None) -> int:
     if asked is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores()
     if asked < 1:
         raise StudyError(f"workers = {asked}, but a study needs at least one")
     return asked

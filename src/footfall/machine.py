@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""What this machine has: memory, and processors."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def machine_memory() -> int:
         except (OSError, ValueError):  # no such group, or "max"
             continue
     return there
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
