@@ -7,8 +7,9 @@ import pytest
 
 import footfall as ff
 from footfall.engine.events.correction import course
-from footfall.engine.events.flow import DIFFERENCES, ORDER, make_flow
-from footfall.engine.events.restart import INSTANTS, differ, tell
+from footfall.engine.events.flow import DIFFERENCES, KNOWN, ORDER, SHARE, STRIDE, make_flow
+from footfall.engine.events.restart import INSTANTS
+from footfall.engine.events.strides import change_stride, differ
 from footfall.engine.events.tableau import STAGES, WEIGHTS
 from footfall.solve.contacts import SLIDE
 
@@ -37,16 +38,40 @@ def test_differences_at_the_end_of_a_period_give_every_polynomial_within_it(powe
         np.testing.assert_allclose(found, exact, atol=1e-13)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("power", range(4))
-def test_a_step_tells_of_the_periods_before_it_what_a_polynomial_would(share, power):
-    """Of accelerations t^power, t in steps: what they and their integral are at instants one period apart."""
-    kept, dt = flow(), 1e-3
-    tell.py_func(kept, share * dt, dt)
+def test_a_step_tells_of_what_was_before_it_what_a_polynomial_would(power):
+    """Of accelerations t^power, t in steps: what they and their integral are at instants one step apart."""
+    kept, instants = flow(), 1.0 - np.arange(INSTANTS)
     stages = WEIGHTS[:STAGES].sum(axis=1) ** power
-    instants = 1.0 - np.arange(INSTANTS) / share
     np.testing.assert_allclose(kept.told[0] @ stages, instants**power, atol=1e-8)
-    np.testing.assert_allclose(kept.told[1] @ stages, share * dt * instants ** (power + 1) / (power + 1), atol=1e-11)
+    np.testing.assert_allclose(kept.told[1] @ stages, instants ** (power + 1) / (power + 1), atol=1e-8)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 2.0])
+@pytest.mark.parametrize("power", range(5))
+def test_strides_of_another_length_know_the_same_polynomials(power, ratio):
+    """Of accelerations and forces (1 + t)^power, t in strides from now: differences, and those of their integrals."""
+    kept, stride = flow(), 1e-3
+
+    def known(width):
+        values = np.array([(1.0 - m * width) ** power for m in range(ORDER + 2)])
+        ways = np.array([(1.0 - m * width) ** (power + 1) / (power + 1) for m in range(ORDER + 2)])
+        gained = stride * (ways[:-1] - ways[1:])
+        differ.py_func(values, len(values))
+        differ.py_func(gained, len(gained))
+        return values, gained[:ORDER]
+
+    kept.touching[0], kept.tally[KNOWN], kept.clock[SHARE] = 1, ORDER + 2, 0.2
+    kept.pace[:] = known(1.0)[0][:, None]
+    kept.began[:] = known(1.0)[0][:ORDER, None, None]
+    change_stride.py_func(kept, ratio * stride)
+    values, gained = known(ratio)
+    assert kept.clock[STRIDE] == pytest.approx(ratio * stride)
+    assert kept.clock[SHARE] == pytest.approx(0.2 * ratio)
+    for found in (kept.pace, kept.began):
+        np.testing.assert_allclose(found.reshape(len(found), -1)[:, 0], values[: len(found)], atol=1e-10)
+    for found in (kept.gained, kept.given):
+        np.testing.assert_allclose(found.reshape(len(found), -1)[:, 0], gained, atol=1e-12)
 
 
 def test_a_brick_that_tumbles_keeps_its_angular_momentum_and_its_energy():

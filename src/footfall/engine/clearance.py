@@ -70,12 +70,18 @@ def look(world, clearance):
 
 
 @inlined
-def stay_apart(world, clearance):
-    """Whether joints have moved less than would bring bodies together, since bodies were looked at or by a new look."""
+def way(world, clearance):
+    """How far bodies may have come nearer to each other since they were looked at, m."""
     moved = 0.0
     for k in range(world.qpos.size):
         moved += clearance.lever[k] * abs(world.qpos[k] - clearance.place[k])
-    if moved < clearance.room[0] or look(world, clearance):
+    return moved
+
+
+@inlined
+def stay_apart(world, clearance):
+    """Whether joints have moved less than would bring bodies together, since bodies were looked at or by a new look."""
+    if way(world, clearance) < clearance.room[0] or look(world, clearance):
         clearance.looks[SERVED] += 1
         return True
     return False
@@ -99,17 +105,17 @@ def bodies_stay_apart(world, clearance, flow, dt):
         return True
     if clearance.wide == 0:
         return False
-    lever, moved = clearance.lever, 0.0
-    for k in range(world.qpos.size):
-        moved += lever[k] * abs(world.qpos[k] - clearance.place[k])
+    lever, ahead = clearance.lever, 0.0
     for j in range(world.qvel.size):
         if flow.scalar[j] >= 0:
-            moved += lever[flow.scalar[j]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
+            ahead += lever[flow.scalar[j]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
     for i in range(flow.turn.shape[0]):
         for k in range(3):  # four numbers, each by at most half the angle
             j = flow.turn[i, 1] + k
-            moved += 2.0 * lever[flow.turn[i, 0]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
-    return moved < clearance.room[0]
+            ahead += 2.0 * lever[flow.turn[i, 0]] * dt * (abs(world.qvel[j]) + dt * abs(world.qacc[j]))
+    if way(world, clearance) + ahead < clearance.room[0]:
+        return True
+    return world.ncon[0] == 0 and look(world, clearance) and ahead < clearance.room[0]
 
 
 def colliding(model: mujoco.MjModel) -> np.ndarray:

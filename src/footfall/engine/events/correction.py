@@ -23,14 +23,13 @@ from footfall.engine.events.flow import CHANGED, KNOWN, ORDER, PART, SHARE, UNKN
 from footfall.engine.events.in_step import BEYOND, BISECTIONS
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.events.search import find_event
+from footfall.engine.events.strides import MOST_TURNS
 from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.dense import copy
 
 #: How a correction ends: the period is over, its end is to be evaluated again, joint friction changes in it, or it is
 #: to be taken otherwise.
-OVER, AGAIN, CHANGES, OTHERWISE = 0, 1, 2, 3
-#: Evaluations of a period's end at most.
-MOST = 3
+OVER, AGAIN, CHANGES, SHORTER, OTHERWISE = 0, 1, 2, 3, 4
 #: Largest share of what the end of a period was off that an evaluation may leave.
 SLOWLY = 0.5
 
@@ -89,7 +88,7 @@ def improve(world, flow, order, dt, turn):
     if turn > 1:
         kept[SHARE] = max(off / max(kept[CHANGED], 1e-300), SLOWLY * kept[SHARE])
     kept[CHANGED] = off
-    copy(world.qpos, flow.opening[: world.qpos.size])
+    copy(world.qpos, flow.start[: world.qpos.size])
     move(world, flow, change, order, dt)
     return off * kept[SHARE] / max(SLOWLY, 1.0 - kept[SHARE])
 
@@ -132,8 +131,8 @@ def first_change(world, joints, flow, order, dt):
 def stop_within(world, flow, order, part, dt):
     """Go to where so much of a period, 0 to 1, is over."""
     nq, nv, change = world.qpos.size, world.qvel.size, flow.slope[0]
-    copy(world.qpos, flow.opening[:nq])
-    copy(world.act, flow.opening[nq + nv :])
+    copy(world.qpos, flow.start[:nq])
+    copy(world.act, flow.start[nq + nv :])
     integrate_activations(world, part * dt)
     for j in range(nv):
         last, before = world.qacc[j], flow.pace[:, j]
@@ -154,12 +153,14 @@ def correct(world, points, contacts, joints, flow, dt, turn):
     order, error = best_order(world, flow, dt)
     happened, _ = find_event(points, contacts, flow, 0, 0.0)
     flow.clock[PART] = 0.0
-    if happened or error > flow.tolerance:
+    if happened:
         return OTHERWISE
+    if error > flow.tolerance:
+        return SHORTER
     error += improve(world, flow, order, dt, turn)
     if error > flow.tolerance:
         slow = turn > 1 and flow.clock[SHARE] > SLOWLY
-        return OTHERWISE if slow or turn == MOST else AGAIN
+        return SHORTER if slow or turn == MOST_TURNS else AGAIN
     part, first = first_change(world, joints, flow, order, dt), engine_columns(points.memory)
     keep_forces(points, contacts, flow.force[1])
     for i in range(contacts.number[0]):
@@ -167,9 +168,9 @@ def correct(world, points, contacts, joints, flow, dt, turn):
         if points.force[p, 2] > 0.0:
             flow.worked[p] = int(points.memory[p, first + DOES])
         for c in range(3):
-            flow.impulse[p, c] = dt * sum_up(flow, 1, flow.force[1, p, c], flow.began[:, p, c], order, part)
+            flow.pushed[p, c] = dt * sum_up(flow, 1, flow.force[1, p, c], flow.began[:, p, c], order, part)
     if part < 1.0:
         flow.clock[PART] = part
         stop_within(world, flow, order, part, dt)
         return CHANGES
-    return OVER if is_sound(points, contacts, flow) else OTHERWISE
+    return OVER if is_sound(points, contacts, flow, flow.pushed) else OTHERWISE

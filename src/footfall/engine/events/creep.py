@@ -81,15 +81,25 @@ def note_beginning(world, points, contacts, flow):
 
 @inlined
 def note_end(contacts, flow):
-    """Keep the impulses of a period and their backward differences."""
+    """Keep the impulses of a stride and their backward differences."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
-            change = flow.impulse[p, c] - flow.correction[p, c]
+            change = flow.pushed[p, c]
             for k in range(min(flow.tally[KNOWN], ORDER)):
                 last = flow.given[k, p, c]
                 flow.given[k, p, c] = change
                 change -= last
+
+
+@inlined
+def note_period(contacts, flow):
+    """The same of a period in steps, as if it had been one stride."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            flow.pushed[p, c] = flow.impulse[p, c] - flow.correction[p, c]
+    note_end(contacts, flow)
 
 
 @inlined
@@ -283,6 +293,9 @@ def creep(world, points, contacts, flow, dt, order):
     """Forces and motion of a period by a method of this order; False, and nothing moved, if the forces cannot be."""
     last = 1 if order == 1 else order + 1
     total = flow.differences[last, 0]
+    for p in range(live(points)):
+        for c in range(3):
+            flow.pushed[p, c] = 0.0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         flow.worked[p] = STICK if points.force[p, 2] > 0.0 else flow.worked[p]
@@ -292,8 +305,8 @@ def creep(world, points, contacts, flow, dt, order):
                 value += dt * flow.began[k, p, c]
             for k in range(last - 1):
                 value += (total - flow.differences[k + 1, 0]) * flow.given[k, p, c]
-            flow.impulse[p, c] = value / total
-    if order > 1 and not is_sound(points, contacts, flow):
+            flow.pushed[p, c] = value / total
+    if order > 1 and not is_sound(points, contacts, flow, flow.pushed):
         return False
     integrate_activations(world, dt)
     change = flow.slope[0, : world.qvel.size]

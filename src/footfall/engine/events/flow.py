@@ -24,7 +24,8 @@ TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or 
 INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none; what one may cost now
 MISSED = 7  # m/s, least error of a method with one evaluation over the period
 CHANGED, SHARE = 8, 9  # m/s, by how much an evaluation of its end changed a period; the share that it left off
-PART = 10  # of a period that is over, 0 to 1
+PART = 10  # of a stride that is over, 0 to 1
+STRIDE = 11  # s, from one instant at which the motion is known to the next, see ``strides``
 EVENTS, IMPACTS = 0, 1  # in the period
 UNSOLVED = 2  # not 0 if a law found no forces in it
 WARNINGS = 3  # times in the run that no forces obeyed the law
@@ -75,18 +76,21 @@ class Flow(NamedTuple):
     pace: np.ndarray  # (ORDER + 2, nv) accelerations at the beginning of the last period, and their differences
     speed: np.ndarray  # (nv,) velocities then, and what points that were put back changed of them since
     gained: np.ndarray  # (ORDER, nv) by how much velocities changed in the last period, and differences of that
+    pushed: np.ndarray  # (P, 3) N s, world frame, impulses of the stride
     began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
     given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
     differences: np.ndarray  # (ORDER + 2, 3) see ``creep``
     course: np.ndarray  # (3, ORDER + 1, ORDER + 3) see ``correction``
-    told: np.ndarray  # (2, ORDER + 1, STAGES) scratch of ``restart``
+    told: np.ndarray  # (2, ORDER + 1, STAGES) see ``restart``
+    part: np.ndarray  # (ORDER + 2,) what the integral over a stride takes of the differences at its end
+    scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides``
     values: np.ndarray  # (ORDER + 2,) scratch
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     motors: MotorLimits
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (11,)
+    clock: np.ndarray  # (12,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -133,18 +137,21 @@ def make_flow(
         pace=np.zeros((ORDER + 2, model.nv)),
         speed=np.zeros(model.nv),
         gained=np.zeros((ORDER, model.nv)),
+        pushed=np.zeros((points, 3)),
         began=np.zeros((ORDER, points, 3)),
         given=np.zeros((ORDER, points, 3)),
         differences=DIFFERENCES.copy(),
         course=_course(),
-        told=np.zeros((2, ORDER + 1, STAGES)),
+        told=_told(),
+        part=np.concatenate([[1.0], -DIFFERENCES[: ORDER + 1, 1]]),
+        scaling=np.zeros((ORDER + 2, ORDER + 2)),
         values=np.zeros(ORDER + 2),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         motors=motor_limits(model),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, dt]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
@@ -171,6 +178,14 @@ def _course() -> np.ndarray:
             course[k, m, : row.coef.size] = row.coef
         value *= Polynomial([m - 1.0, 1.0]) / (m + 1)  # Newton's interpolation
     return course
+
+
+def _told() -> np.ndarray:
+    """(2, ORDER + 1, STAGES) Weights of the stages of a step at its end and at instants before, one step apart: of the
+    rate of what it integrates, and of the integral from its beginning.
+    """
+    part, powers = 1.0 - np.arange(ORDER + 1.0)[:, None], np.arange(1, WITHIN.shape[1] + 1)
+    return np.array([(powers * part ** (powers - 1)) @ WITHIN.T, part**powers @ WITHIN.T])
 
 
 def _only_root(model: mujoco.MjModel) -> np.ndarray:

@@ -1,14 +1,15 @@
-"""A period by what those before foretell: the evaluation at its beginning, and its foretold end evaluated if need be.
+"""Strides by what those before foretell: the evaluation at the beginning of each, and its foretold end evaluated if
+need be.
 
-Where nothing changes but smoothly, the end that the periods before foretell is accurate (``creep``), or an evaluation
+Where nothing changes but smoothly, the end that the strides before foretell is accurate (``creep``), or an evaluation
 or two there make it so (``correction``). Where something may change, as points slide or joint friction is about to
-slip, that evaluation shows whether it did.
+slip, that evaluation shows whether it did. Most periods are one stride (``strides``).
 """
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.events.correction import AGAIN, CHANGES, OTHERWISE, OVER, correct
+from footfall.engine.events.correction import AGAIN, CHANGES, OTHERWISE, OVER, SHORTER, correct
 from footfall.engine.events.creep import (
     BUSY,
     QUIET,
@@ -19,56 +20,109 @@ from footfall.engine.events.creep import (
     friction_may_change,
     is_smooth,
     note_beginning,
+    note_end,
 )
-from footfall.engine.events.dormand_prince import write_state
-from footfall.engine.events.flow import MISSED, PART
-from footfall.engine.events.period import start_period
+from footfall.engine.events.dormand_prince import read_state, write_state
+from footfall.engine.events.flow import MISSED, STRIDE
 from footfall.engine.events.restart import forget
 from footfall.engine.events.search import follow_slips, keep_values
+from footfall.engine.events.strides import FAR_OFF, MOST_STRIDES, change_stride, divide
 from footfall.engine.events.tableau import STAGES
-from footfall.solve.dense import copy
 
-#: The stage at the end of a period that those before foretell.
+#: The stage at the end of a stride that those before foretell.
 FORETOLD = STAGES + 1
-#: Times the tolerance that it may be off.
-FAR_OFF = 1000.0
+#: Times as far apart as instants were at which the motion is known, at most, so that it is still known then.
+FARTHER = 4.0
 
 
 @inlined
-def foresee(loop, flow, dt):
-    """Go to the end of a period that those before foretell, after the evaluation at its beginning: OVER where that is
-    accurate enough and nothing changes but smoothly, AGAIN if an evaluation there may show so, else OTHERWISE.
+def set_out(world, points, contacts, flow, order):
+    """Go to the end of a stride by a method of this order: AGAIN, or OTHERWISE if that is too far off."""
+    far = order == 0 or flow.clock[MISSED] > FAR_OFF * flow.tolerance
+    return OTHERWISE if far or not creep(world, points, contacts, flow, flow.clock[STRIDE], order) else AGAIN
+
+
+@inlined
+def end_stride(contacts, flow):
+    """Add what a stride gave to the points to what the period did, and keep it."""
+    for i in range(contacts.number[0]):
+        p = contacts.points[i]
+        for c in range(3):
+            flow.impulse[p, c] += flow.pushed[p, c]
+    note_end(contacts, flow)
+
+
+@inlined
+def leave_to_steps(flow, left):
+    """Let what is known be known as far apart as the ``left`` seconds of a period are long, which steps go through."""
+    if flow.clock[STRIDE] != left and left <= FARTHER * flow.clock[STRIDE]:
+        change_stride(flow, left)
+
+
+@inlined
+def take_stride(loop, flow, left):
+    """Go to the end of a stride of the ``left`` seconds of a period, after the evaluation at its beginning: see
+    ``foresee``.
     """
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
-    note_beginning(world, points, contacts, flow)
-    order, best = best_orders(world, flow, dt)
-    corrigible = best > 0 and flow.clock[MISSED] <= FAR_OFF * flow.tolerance
-    if (order > 0 or corrigible) and is_smooth(world, points, contacts, loop.conditions, flow, dt):
-        found = contacts_go_on(world, points, contacts, flow, dt)
-        if found == QUIET and friction_may_change(world, joints, flow, dt):
-            found = UNSURE
-        if found == QUIET and order > 0 and creep(world, points, contacts, flow, dt, order):
-            return OVER
-        if found > BUSY and corrigible:
-            copy(flow.start, flow.opening)
-            follow_slips(points, contacts)
-            keep_values(points, contacts, flow)
-            if creep(world, points, contacts, flow, dt, best):
-                return AGAIN
-    start_period(points, flow)
-    return OTHERWISE
+    stride = divide(world, flow, left)
+    if stride == 0.0:
+        stride = left  # a constant acceleration may do
+        if flow.clock[STRIDE] != left:
+            return OTHERWISE
+    if flow.clock[STRIDE] != stride:
+        change_stride(flow, stride)
+    order, best = best_orders(world, flow, stride)
+    if max(order, best) == 0 or not is_smooth(world, points, contacts, loop.conditions, flow, stride):
+        return OTHERWISE
+    found = contacts_go_on(world, points, contacts, flow, stride)
+    if found == QUIET and friction_may_change(world, joints, flow, stride):
+        found = UNSURE
+    if found == QUIET and order > 0 and creep(world, points, contacts, flow, stride, order):
+        end_stride(contacts, flow)
+        return OVER
+    if found == BUSY:
+        return OTHERWISE
+    read_state(world, flow.start)
+    follow_slips(points, contacts)
+    keep_values(points, contacts, flow)
+    return set_out(world, points, contacts, flow, best)
 
 
 @inlined
-def take_up(loop, flow, dt, status, turn):
-    """Go on from the evaluation of a foretold end: how that ends, see ``correction``."""
-    how, joints = OTHERWISE, loop.conditions.constraints.joints
+def foresee(loop, flow, left):
+    """Go on by a stride that those before foretell, with ``left`` seconds of the period to go, after the evaluation at
+    its beginning: OVER where its end is accurate enough and nothing changes but smoothly, AGAIN if an evaluation there
+    may show so, else OTHERWISE.
+    """
+    note_beginning(loop.world, loop.points, loop.contacts, flow)
+    how = take_stride(loop, flow, left)
+    if how == OTHERWISE:
+        leave_to_steps(flow, left)
+    return how
+
+
+@inlined
+def take_up(loop, flow, left, status, turn):
+    """Go on from the evaluation of the foretold end of a stride, which begins with ``left`` seconds of the period to
+    go: how that ends, see ``correction``, and how often an end was evaluated.
+    """
+    world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
+    how, stride = OTHERWISE, flow.clock[STRIDE]
     if status == 0:
-        how = correct(loop.world, loop.points, loop.contacts, joints, flow, dt, turn)
+        how = correct(world, points, contacts, joints, flow, stride, turn)
+    if how in (OVER, CHANGES):
+        end_stride(contacts, flow)
+    elif how != AGAIN:
+        write_state(world, flow.start)
     if how == CHANGES:
         forget(flow)
-    elif how == OTHERWISE:
-        flow.clock[PART] = 0.0
-        write_state(loop.world, flow.opening)
-        start_period(loop.points, flow)
-    return how
+    if how == SHORTER:
+        how, turn = OTHERWISE, 0
+        if left <= MOST_STRIDES / 2 * stride:
+            change_stride(flow, 0.5 * stride)
+            _, best = best_orders(world, flow, 0.5 * stride)
+            how = set_out(world, points, contacts, flow, best)
+    if how == OTHERWISE:
+        leave_to_steps(flow, left)
+    return how, turn + 1

@@ -12,7 +12,7 @@ the step is taken again, shorter, until it ends there. Events are
 - forces that do not exist (Painleve): an impulse without a collision follows.
 
 Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it. Most
-periods are such that those before foretell them (``foretold``): no step is taken then.
+periods are such that those before foretell them, or parts of them do (``foretold``): no step is taken then.
 
 Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
 adapt integrate them without events; but a step ends where a joint comes to its limit, or its friction begins or ceases
@@ -34,19 +34,21 @@ from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
 from footfall.engine.events.contact_set import KINK, put_back, rising, strike
-from footfall.engine.events.correction import AGAIN, OVER, correct
-from footfall.engine.events.creep import note_end
+from footfall.engine.events.correction import AGAIN, CHANGES, OVER, correct
+from footfall.engine.events.creep import note_period
 from footfall.engine.events.dormand_prince import SHORTEST, reach, read_slope, read_state, set_stage, write_state
 from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
 from footfall.engine.events.flow import (
     EVENTS,
     INSTEAD,
     KEPT,
+    KNOWN,
     LENGTH,
     MISSED,
     PART,
     SOFT,
     SORTED,
+    STRIDE,
     UNKNOWN,
     UNSOLVED,
     VAIN,
@@ -69,6 +71,7 @@ from footfall.engine.events.period import (
 )
 from footfall.engine.events.restart import begin_anew, forget
 from footfall.engine.events.search import NO_BRACKET, Bracket, adopt_modes, find_event, find_grounded, stay_grounded
+from footfall.engine.events.strides import change_stride
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.other_bodies.points import MAY_GROW
 from footfall.engine.other_bodies.samples import begin_sample_of_all
@@ -112,7 +115,8 @@ def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
         strike: (*place, laws, types.float64),
         end_within: (world, points, contacts, conditions, flow, types.float64, types.float64, types.float64),
         correct: (world, points, contacts, joints, flow, types.float64, types.int64),
-        begin_anew: (world, contacts, flow, types.float64, types.float64),
+        begin_anew: (world, contacts, flow, types.float64),
+        change_stride: (flow, types.float64),
     }
 
 
@@ -125,14 +129,16 @@ def begin_again(loop, flow):
 
 
 @inlined
-def end_period(loop, flow, dt, anew):
-    """Note how a period went, and record it."""
+def end_period(loop, flow, dt, known, whole):
+    """Note how a period went, and record it: whether what is ``known`` is known at its end; if not, whether steps went
+    through the ``whole`` of it.
+    """
     soft = flow.tally[SOFT] == 1
-    if soft or (flow.tally[EVENTS] > 0 and not anew):
+    if soft or not (known or (whole and flow.tally[EVENTS] == 0 and flow.clock[STRIDE] == dt)):
         forget(flow)
+    elif not known:
+        note_period(loop.contacts, flow)
     flow.tally[VAIN] = flow.tally[VAIN] + 1 if soft else 0
-    if not anew:
-        note_end(loop.contacts, flow)
     record_period(loop.world, loop.points, loop.contacts, flow, loop.scratch.held, loop.tape, dt, loop.outcome)
 
 
@@ -142,6 +148,7 @@ def begin_period(loop, flow, step):
     dt = loop.conditions.plan.dt
     left = period_cost(loop.world.qvel.size, dt, flow.clock[INSTEAD])
     flow.clock[INSTEAD], flow.clock[MISSED] = 0.0, UNKNOWN
+    flow.clock[STRIDE] = dt if flow.tally[KNOWN] == 0 else flow.clock[STRIDE]
     flow.tally[SOFT] = 1 if begins_soft(flow, step, loop.conditions.plan) else 0
     start_period(loop.points, flow)
     read_state(loop.world, flow.opening)
@@ -215,7 +222,8 @@ def take_period(loop, flow, step):
     """One period. Gives whether the run goes on.
 
     Every turn of the loop is an evaluation: of stage 0, as the period begins or after an event; of stages 1 to
-    STAGES - 1 of a step, the last at its end; of stage STAGES, at an event within it; or of the FORETOLD end.
+    STAGES - 1 of a step, the last at its end; of stage STAGES, at an event within it; or of the FORETOLD end of
+    a stride.
     """
     world, points, contacts, outcome, plan = loop.world, loop.points, loop.contacts, loop.outcome, loop.conditions.plan
     dt = plan.dt
@@ -228,14 +236,14 @@ def take_period(loop, flow, step):
     bracket = NO_BRACKET
     hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
     stayed = False  # points were left in contact by a time step
-    turn = 0  # evaluations of the end that the periods before foretell
-    anew = False  # differences are those of the last step
+    turn = 0  # evaluations of the foretold end of a stride
+    known, whole = True, True  # whether differences are known at this instant; no stride was taken
     stage, flashes, left = 0, 0, begin_period(loop, flow, step)
     while True:
         left, over_edge = jump(loop, flow, hit, flash, straighten, stayed, left)
         hit, flash, straighten, stayed = False, 0.0, False, False
         over = gone >= dt - ROUNDING
-        if over and not over_edge and is_sound(points, contacts, flow):
+        if over and not over_edge and is_sound(points, contacts, flow, flow.impulse):
             break
         if over_edge or over or lost or is_tired(flow, left - flow.clock[KEPT]):
             lost, gone, stage = False, 0.0, 0
@@ -265,26 +273,20 @@ def take_period(loop, flow, step):
                 flashes += 1 if flash > 0.0 else 0
                 lost = flashes > TIRED
                 continue
-            if gone == 0.0 and turn == 0 and status == 0 and flow.tally[EVENTS] == 0:
-                how = foresee(loop, flow, dt)
-                if how == OVER:
-                    break
-                if how == AGAIN:
-                    stage, turn = FORETOLD, 1
-                    continue
-            if (STAGES - 1) * cost > left - flow.clock[KEPT]:
-                lost = True  # not even a step is to be had
-                continue
         if stage == FORETOLD:
-            how = take_up(loop, flow, dt, status, turn)
-            if how == OVER:
+            how, turn = take_up(loop, flow, dt - gone, status, turn)
+            if how == AGAIN:
+                continue
+            if how in (OVER, CHANGES):
+                gone += flow.clock[STRIDE] * (flow.clock[PART] if how == CHANGES else 1.0)
+                whole = False
+            known, stage = how == OVER, 0
+            if known and flow.clock[STRIDE] == dt:
                 break
-            turn += 1
-            if how != AGAIN:
-                stage, gone = 0, flow.clock[PART] * dt
             continue
-        keep_forces(points, contacts, flow.force[stage])
-        read_slope(world, flow, flow.slope[stage])
+        if stage > 0:
+            keep_forces(points, contacts, flow.force[stage])
+            read_slope(world, flow, flow.slope[stage])
         if 0 < stage < STAGES - 1:
             stage += 1
             set_stage(world, flow, stage, h)
@@ -318,13 +320,31 @@ def take_period(loop, flow, step):
                     lost = True  # steps so short do not come to the end
                     continue
             over = gone >= dt - ROUNDING
-            hit, straighten, anew = end_step(loop, flow, stage, h, happened, over)
+            hit, straighten, known = end_step(loop, flow, stage, h, happened, over)
             if straighten or over:
                 stage = 0
                 continue
+        if known and status == 0:
+            how = foresee(loop, flow, dt - gone)
+            if how == OVER:
+                gone, stage, whole = gone + flow.clock[STRIDE], 0, False
+                if flow.clock[STRIDE] == dt:
+                    break
+                continue
+            if how == AGAIN:
+                stage, turn, h = FORETOLD, 1, 0.0
+                continue
+            known = False
+        if stage > 0:
             reuse_stage(points, flow, stage)
+        else:
+            if (STAGES - 1) * cost > left - flow.clock[KEPT]:
+                lost = True  # not even a step is to be had
+                continue
+            keep_forces(points, contacts, flow.force[0])
+            read_slope(world, flow, flow.slope[0])
         h, stage, bracket = begin_step(world, points, contacts, flow, dt - gone, bad - gone), 1, NO_BRACKET
-    end_period(loop, flow, dt, anew)
+    end_period(loop, flow, dt, known, whole)
     outcome[NEXT] = step + 1
     return True
 

@@ -94,8 +94,8 @@ def end_step(loop, flow, stage, h, happened, last):
         adopt_modes(points, contacts, flow)
     if stage == STAGES or happened:
         forget(flow)
-    elif last and tells_more(world, flow, plan, h):
-        begin_anew(world, contacts, flow, h, plan.dt)
+    elif tells_more(world, flow, plan, h, last):
+        begin_anew(world, contacts, flow, h)
         anew = True
     hit = happened and update_contacts(points, contacts, flow)
     return hit, happened or off_course(points, contacts, flow) > DRIFT, anew

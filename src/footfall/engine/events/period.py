@@ -91,8 +91,8 @@ def add_up(points, contacts, flow, stage, h):
 
 
 @inlined
-def is_sound(points, contacts, flow):
-    """Whether all forces of a period were found, and no impulse of it pulls or is outside the cone.
+def is_sound(points, contacts, flow, impulse):
+    """Whether all forces of a period were found, and no impulse of it, or of a part, pulls or is outside the cone.
 
     Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
     of their weights are positive, and the mean force of a point could pull.
@@ -102,9 +102,9 @@ def is_sound(points, contacts, flow):
     largest, share = 0.0, UNSOUND if flow.flat == 1 else UNSOUND_IN_CURVES
     for p in range(live(points)):
         for k in range(3):
-            largest = max(largest, abs(flow.impulse[p, k]))
+            largest = max(largest, abs(impulse[p, k]))
     for p in range(live(points)):
-        f, n, square = flow.impulse[p], contacts.frame[p, 2], 0.0
+        f, n, square = impulse[p], contacts.frame[p, 2], 0.0
         load = f[0] * n[0] + f[1] * n[1] + f[2] * n[2]
         for k in range(3):
             square += (f[k] - load * n[k]) ** 2

@@ -11,13 +11,14 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.events.dormand_prince import rate_within, weight_within
-from footfall.engine.events.flow import KNOWN, MISSED, ORDER, UNKNOWN
+from footfall.engine.events.flow import KNOWN, MISSED, ORDER, STRIDE, UNKNOWN
+from footfall.engine.events.strides import differ
 from footfall.engine.events.tableau import STAGES
 
 #: Shortest step that tells of others, of a period.
-TELLING = 0.2
-#: Instants that it tells of, one period apart, its end the first; and differences of accelerations that it knows then.
+TELLING = 0.1
+#: Instants that it tells of, as far apart as it is long, its end the first; and differences of accelerations that it
+#: knows then.
 INSTANTS, TOLD = ORDER + 1, 4
 #: Error that Dormand and Prince's method finds of itself over h^5 times the fourth derivative of an acceleration that
 #: follows from velocities as damping does; and how many times as much more may be left out.
@@ -27,30 +28,12 @@ MORE = 0.1
 
 
 @inlined
-def tell(flow, h, dt):
-    """Weights of the stages of a step of ``h`` seconds for what is ``dt`` apart: values and their integrals."""
-    for m in range(INSTANTS):
-        part = 1.0 - m * dt / h
-        for j in range(STAGES):
-            flow.told[0, m, j] = rate_within(flow, j, part)
-            flow.told[1, m, j] = h * weight_within(flow, j, part)
-
-
-@inlined
-def differ(values, count):
-    """Backward differences in place of so many values, the last first."""
-    for k in range(1, count):
-        for m in range(count - 1, k - 1, -1):
-            values[m] = values[m - 1] - values[m]
-
-
-@inlined
-def left_out(world, flow, j, h, dt):
-    """The fourth difference of an acceleration, which the extension of a step of ``h`` seconds has none of."""
+def left_out(world, flow, j):
+    """The fourth difference of an acceleration, which the extension of a step has none of."""
     error = 0.0
     for s in range(STAGES):
         error += flow.error[s] * flow.slope[s, world.qpos.size + j]
-    return SAFE / ERRS * error * (dt / h) ** 4
+    return SAFE / ERRS * error
 
 
 @inlined
@@ -60,26 +43,28 @@ def forget(flow):
 
 
 @inlined
-def tells_more(world, flow, plan, h):
-    """Whether a step of ``h`` seconds that ends with the period says more of what comes than the periods before."""
+def tells_more(world, flow, plan, h, last):
+    """Whether a step of ``h`` seconds, the ``last`` of a period or another, says more of what comes than what was known
+    before.
+    """
     worst, dt = 0.0, plan.dt
-    if h < TELLING * dt or (plan.control > 0 and plan.control_every == 1):
+    if h < TELLING * dt or (last and plan.control > 0 and plan.control_every == 1):
         return False  # controls that change with every period change accelerations
     for j in range(world.qvel.size):
-        worst = max(worst, abs(left_out(world, flow, j, h, dt)))
-    return dt * worst < MORE * flow.clock[MISSED]
+        worst = max(worst, abs(left_out(world, flow, j)))
+    return dt * worst * (dt / h) ** 4 < MORE * flow.clock[MISSED]
 
 
 @inlined
-def recall(flow, what, stages, first):
+def recall(flow, what, stages, first, times):
     """Write what a rate that is known at the ``stages`` of a step was at the instants from ``first`` on (``what``: 0),
-    or its integral from the beginning of the step (1).
+    or its integral from the beginning of the step (1), so many ``times``.
     """
     for m in range(first, INSTANTS):
         value = 0.0
         for s in range(STAGES):
             value += flow.told[what, m, s] * stages[s]
-        flow.values[m - first] = value
+        flow.values[m - first] = times * value
 
 
 @inlined
@@ -99,27 +84,26 @@ def put_differences_of_changes(values, count, out):
 
 
 @cold(types.none, soon=True)
-def begin_anew(world, contacts, flow, h, dt):
-    """Let differences be those of a step of ``h`` seconds that ends with the period.
+def begin_anew(world, contacts, flow, h):
+    """Let differences be those of a step of ``h`` seconds that is over.
 
     What is kept of a period's beginning begins with the instant before the last, what is kept of its end with the last.
     """
     nq, values = world.qpos.size, flow.values
-    tell(flow, h, dt)
     for j in range(world.qvel.size):
         rates = flow.slope[:, nq + j]
-        recall(flow, 0, rates, 1)
+        recall(flow, 0, rates, 1, 1.0)
         put_differences(values, flow.pace[:, j])
-        flow.pace[TOLD, j] = left_out(world, flow, j, h, dt)
-        recall(flow, 1, rates, 1)
+        flow.pace[TOLD, j] = left_out(world, flow, j)
+        recall(flow, 1, rates, 1, h)
         flow.speed[j] = flow.start[nq + j] + values[0]
         put_differences_of_changes(values, INSTANTS - 1, flow.gained[:, j])
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):
             forces = flow.force[:, p, c]
-            recall(flow, 0, forces, 1)
+            recall(flow, 0, forces, 1, 1.0)
             put_differences(values, flow.began[:, p, c])
-            recall(flow, 1, forces, 0)
+            recall(flow, 1, forces, 0, h)
             put_differences_of_changes(values, INSTANTS, flow.given[:, p, c])
-    flow.tally[KNOWN] = TOLD + 1
+    flow.tally[KNOWN], flow.clock[STRIDE] = TOLD + 1, h

@@ -1,0 +1,135 @@
+"""Strides: a period, or what is left of one, in equal parts that those before foretell.
+
+What is known of the motion is known at instants one stride apart, by backward differences. Where a whole period is too
+long to be foretold, half of it may not be: differences of what is ``ratio`` times as far apart are sums of those that
+are known, and the polynomial behind them is the same (Gear 1971, chapter 9).
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from footfall.compiled import cold, inlined
+from footfall.engine.events.flow import KNOWN, ORDER, SHARE, STRIDE, UNKNOWN
+
+#: Strides that a period is divided into at most.
+MOST_STRIDES = 24
+#: Times the tolerance that the foretold end of a stride may be off; and that a whole period may seem to err by and be
+#: tried all the same: what is known of accelerations right after an event is taken to be worse than it is.
+FAR_OFF, HOPEFUL = 1000.0, 3.0
+#: Evaluations of the end of a stride at most.
+MOST_TURNS = 3
+
+
+@inlined
+def differ(values, count):
+    """Backward differences in place of so many values, the last first."""
+    for k in range(1, count):
+        for m in range(count - 1, k - 1, -1):
+            values[m] = values[m - 1] - values[m]
+
+
+@inlined
+def largest_differences(world, flow):
+    """Largest of the differences of accelerations that are known, m/s2, in ``flow.values``: how many there are."""
+    known = flow.tally[KNOWN]
+    for k in range(known):
+        worst = 0.0
+        for j in range(world.qvel.size):
+            worst = max(worst, abs(flow.pace[k, j]))
+        flow.values[k] = worst
+    return known
+
+
+@inlined
+def errors_of(flow, known, stride):
+    """Least errors of a stride of so many seconds, m/s: by Adams and Moulton's method, and of what is foretold."""
+    ratio = stride / flow.clock[STRIDE]
+    corrected, foretold, power, before = UNKNOWN, UNKNOWN, stride, UNKNOWN
+    for k in range(1, known):
+        power *= ratio
+        worst = power * flow.values[k]
+        foretold = min(foretold, before + flow.differences[k, 2] * worst)
+        before = flow.differences[k, 2] * worst
+        if k > 1:
+            after = ratio * power * flow.values[k + 1] if k + 1 < known else 0.0
+            # The first difference that is left out may pass through zero.
+            corrected = min(corrected, flow.differences[k - 1, 1] * (worst + after))
+    return corrected, foretold
+
+
+@inlined
+def turns_to(flow, stride, off):
+    """How often the end of a stride that is so far off, m/s, is likely to be evaluated until it is accurate."""
+    turns, share = 1, flow.clock[SHARE] * stride / flow.clock[STRIDE]
+    while turns < MOST_TURNS and off * share > flow.tolerance:
+        off *= share
+        turns += 1
+    return turns
+
+
+@inlined
+def divide(world, flow, left):
+    """The stride in which the ``left`` seconds of a period are foretold with the fewest evaluations, s; 0 if none is
+    accurate enough.
+    """
+    known, allowed = largest_differences(world, flow), flow.tolerance
+    best, least = 0.0, (1 + MOST_TURNS) * MOST_STRIDES + 1
+    for parts in range(1, MOST_STRIDES + 1):
+        if 2 * parts >= least:
+            break
+        stride = left / parts
+        corrected, foretold = errors_of(flow, known, stride)
+        if foretold <= allowed:
+            return stride
+        hope = HOPEFUL if parts == 1 else 1.0
+        if corrected <= hope * allowed and foretold <= FAR_OFF * allowed:
+            count = parts * (1 + turns_to(flow, stride, foretold))
+            if count < least:
+                best, least = stride, count
+    return best
+
+
+@inlined
+def respace(rows, scaling, count):
+    """Differences of what is farther apart, in place: ``rows`` have all numbers of one difference each."""
+    for m in range(count):
+        for j in range(rows.shape[1]):
+            value = 0.0
+            for k in range(m, count):
+                value += scaling[m, k] * rows[k, j]
+            rows[m, j] = value
+
+
+@inlined
+def integrate(rates, count, part, stride, out):
+    """Differences of the integrals of a rate over a stride each, from those of the rate."""
+    for m in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            value = 0.0
+            for k in range(m, count):
+                value += part[k - m] * rates[k, j]
+            out[m, j] = stride * value
+
+
+@cold(types.none, soon=True)
+def change_stride(flow, stride):
+    """Let all that is known be known at instants ``stride`` seconds apart, of which the last is now."""
+    ratio, scaling = stride / flow.clock[STRIDE], flow.scaling
+    known, size = flow.tally[KNOWN], scaling.shape[0]
+    for i in range(size):
+        value = 1.0
+        for k in range(size):
+            scaling[i, k] = value  # Newton's interpolation, where it was i strides ago
+            value *= (k - i * ratio) / (k + 1.0)
+    for k in range(size):
+        differ(scaling[:, k], size)
+    respace(flow.pace, scaling, known)
+    integrate(flow.pace, known, flow.part, stride, flow.gained)
+    count = min(known, ORDER)
+    for p in range(flow.touching.size):
+        if flow.touching[p] == 1:
+            respace(flow.began[:, p], scaling, count)
+            integrate(flow.began[:, p], count, flow.part, stride, flow.given[:, p])
+    flow.clock[STRIDE] = stride
+    flow.clock[SHARE] *= ratio  # accelerations follow from velocities, which a shorter stride changes less
