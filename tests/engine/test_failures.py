@@ -97,10 +97,10 @@ def test_a_ground_that_ends_near_the_robot_stops_the_run_too():
 
 def diverging(**options) -> ff.Recording:
     sim = ff.Simulation(BIPED, law=ff.law("spring-damper", k=1e9), dt=1e-3)
-    with pytest.warns(FootfallWarning, match="diverged at t = ") as caught:
+    with pytest.warns(FootfallWarning) as caught:
         rec = sim.run(2.0, **options)
     before, then = caught  # of a step that is too long, and of what came of it
-    assert "unstable in steps of 0.001 s" in str(before.message) and "diverged" in str(then.message)
+    assert "unstable in steps of 0.001 s" in str(before.message) and "diverged at t = " in str(then.message)
     assert before.filename == then.filename == __file__  # warnings point at the user's line
     return rec
 
@@ -124,7 +124,8 @@ def test_a_simulation_that_diverges_ends_with_time_joint_and_advice(record_dt):
 
 
 def test_a_state_that_is_already_beyond_all_bounds_fails_at_once():
-    with pytest.warns(FootfallWarning, match="diverged at t = 0 s"):
+    too_stiff = pytest.warns(FootfallWarning, match="unstable in steps of")
+    with too_stiff, pytest.warns(FootfallWarning, match="diverged at t = 0 s"):
         rec = ff.Simulation("brick", law=ff.law("spring-damper", k=1e12)).run(1.0, qpos=[0, 0, -1, 1, 0, 0, 0])
     assert len(rec) == 1 and rec.failure.time == 0.0
 

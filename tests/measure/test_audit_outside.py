@@ -67,6 +67,7 @@ def tied(tie: str) -> tuple[ff.Robot, ff.Robot]:
     return robot, replace(robot, model=_untied(robot))
 
 
+@pytest.mark.filterwarnings("ignore:the free joint of robot")  # two of the ties are just that
 @pytest.mark.parametrize(("tie", "law"), [pair for shift in (0, 3, 6) for pair in paired(list(TIES), ff.laws(), shift)])
 def test_forces_add_up_with_what_ties_the_root_to_the_world(law, tie):
     """To what solvers leave, 1e-5 of the weight; a law of events only to the error of differences, which is a note."""
@@ -98,6 +99,7 @@ def _untied(robot: ff.Robot) -> mujoco.MjModel:
     return model
 
 
+@pytest.mark.filterwarnings("ignore:body 'trunk', which robot .* hangs on, is held")  # which is what is asked about
 @pytest.mark.parametrize("law", ff.laws())
 def test_what_the_world_bears_of_bodies_that_hang_on_it_side_by_side_is_not_held_against_them(law):
     """Legs that swing on a trunk which does not move: hinges bear their weight in a way that forces do not tell."""

@@ -110,6 +110,7 @@ def test_a_start_that_is_said_to_be_clear_of_the_ground_is():
     assert clear > 50
 
 
+@pytest.mark.filterwarnings("ignore:spring-damper.* is unstable")
 def test_a_run_that_diverges_and_one_that_gains_energy_are_counted():
     """Springs a thousand times as stiff as a step of 1 ms can bear."""
     law = ff.law("spring-damper", k=1e8, c=0.0, kt=1.0, ct=0.0)
