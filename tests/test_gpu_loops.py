@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType
 
-from footfall.compiled.gpu_loops import BELOW, HIDDEN, below, counted, hidden, rolled
+import pytest
+
+from footfall.compiled.gpu_loops import BELOW, HIDDEN, counted, rolled
 
 STRIDE = 3
 
@@ -30,13 +33,15 @@ def many_loops(n, skipped):
 
 
 def known_to(function):
-    """The globals of a function for a GPU."""
-    return function.__globals__ | {HIDDEN: hidden(simulated=True), BELOW: below(simulated=True)}
+    """The globals of a function for a GPU, whose functions of the device are Python's own."""
+    return function.__globals__ | {HIDDEN: int, BELOW: operator.lt}
 
 
-def test_a_function_whose_loops_count_does_the_same():
-    code = counted(many_loops)
+@pytest.mark.parametrize("simulated", [False, True])
+def test_a_function_whose_loops_count_does_the_same(simulated):
+    code = counted(many_loops, simulated=simulated)
     assert code is not many_loops.__code__ and "range" not in code.co_names
+    assert (BELOW in code.co_names) is not simulated
     again = FunctionType(code, known_to(many_loops))
     assert again(6, 2) == many_loops(6, 2)
 
@@ -49,7 +54,7 @@ def test_a_function_around_others_keeps_what_it_takes_from_them():
         return total
 
     step = 5
-    again = FunctionType(counted(inner), known_to(inner), closure=inner.__closure__)
+    again = FunctionType(counted(inner, simulated=False), known_to(inner), closure=inner.__closure__)
     assert again(4) == inner(4) == 30
 
 

@@ -40,8 +40,11 @@ class Device:
         known = {name: self.value(value) for name, value in own.__globals__.items() if name in names}
         cells = tuple(CellType(self.value(cell.cell_contents)) for cell in own.__closure__ or ())
         known["__builtins__"] = own.__globals__["__builtins__"]
-        known[HIDDEN], known[BELOW] = hidden(simulated=is_simulated()), below(simulated=is_simulated())
-        made = FunctionType(self.code(counted(own)), known, own.__name__, own.__defaults__, cells or None)
+        simulated = is_simulated()
+        if not simulated:
+            known[HIDDEN], known[BELOW] = hidden(), below()
+        code = self.code(counted(own, simulated=simulated))
+        made = FunctionType(code, known, own.__name__, own.__defaults__, cells or None)
         made.__module__, made.__qualname__ = own.__module__, own.__qualname__
         return made
 

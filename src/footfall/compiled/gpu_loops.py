@@ -22,10 +22,8 @@ HIDDEN, BELOW = "hidden_from_the_compiler", "is_below"
 
 
 @cache
-def hidden(*, simulated: bool) -> Any:
+def hidden() -> Any:
     """A function of the device that gives back a whole number of 32 bits, of which the compiler then knows nothing."""
-    if simulated:
-        return lambda number: number
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic
@@ -44,10 +42,8 @@ def hidden(*, simulated: bool) -> Any:
 
 
 @cache
-def below(*, simulated: bool) -> Any:
+def below() -> Any:
     """A function of the device that compares two whole numbers of 32 bits."""
-    if simulated:
-        return lambda one, other: one < other
     from llvmlite import ir
     from numba.cuda import types
     from numba.cuda.extending import intrinsic
@@ -64,11 +60,11 @@ def below(*, simulated: bool) -> Any:
     return made
 
 
-def counted(function: FunctionType) -> CodeType:
+def counted(function: FunctionType, *, simulated: bool) -> CodeType:
     """The code of a function whose loops over ranges count; its own where its source is not at hand.
 
     The compiler does not see what loops whose ends are no numbers count, so that it does not unroll them; the function
-    must know ``HIDDEN`` and ``BELOW``.
+    must know ``HIDDEN`` and ``BELOW``. The simulator has no compiler to hide it from.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -81,7 +77,7 @@ def counted(function: FunctionType) -> CodeType:
     own = _compiled(definition, function)
     if own is None or not _same(own, function.__code__):
         return function.__code__  # made from text: what stands in the file is another
-    changed = _Counting(function).visit(definition)
+    changed = _Counting(function, simulated=simulated).visit(definition)
     made = _compiled(ast.fix_missing_locations(changed), function)
     return function.__code__ if made is None else made
 
@@ -109,7 +105,8 @@ def _same(one: CodeType, other: CodeType) -> bool:
 class _Counting(ast.NodeTransformer):
     """Replaces loops over ranges."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, *, simulated: bool) -> None:
+        self.simulated = simulated
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         self.known = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
         self.number = 0
@@ -130,9 +127,10 @@ class _Counting(ast.NodeTransformer):
         at, end = f"at_{self.number}", f"end_{self.number}"
         fixed = isinstance(start, ast.Constant) and isinstance(stop, ast.Constant)
         low, high = (at, end) if step > 0 else (end, at)
-        test = f"{low} < {high}" if fixed else f"{BELOW}({low}, {high})"
+        seen = fixed or self.simulated
+        test = f"{low} < {high}" if seen else f"{BELOW}({low}, {high})"
         head = ast.parse(f"{at} = 0\n{end} = 0\nwhile {test}:\n    pass").body
-        following = f"{HIDDEN}({at} + {step})" if not fixed else f"{at} + {step}"
+        following = f"{at} + {step}" if seen else f"{HIDDEN}({at} + {step})"
         body = ast.parse(f"{node.target.id} = {at}\n{at} = {following}").body
         first, last, loop = head
         assert isinstance(first, ast.Assign) and isinstance(last, ast.Assign) and isinstance(loop, ast.While)
