@@ -23,9 +23,9 @@ QUIET = 3.0
 FEWEST, LEFT_OUT = 5, 1
 #: Steps of Euler's equations between two frames.
 SUBSTEPS = 4
-#: Steps of Gauss and Newton for the spin at most, until one is below so many rad and rad/s; the rotation over a flight
-#: is below a turn, so that each gains a digit or so.
-GAUSS_NEWTON, SETTLED = 30, 1e-13
+#: Steps of Gauss and Newton for the spin at most, until one is below so many rad and rad/s, of which cameras see six
+#: digits less; the rotation over a flight is below a turn, so that each gains a digit or so.
+GAUSS_NEWTON, SETTLED = 30, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +67,10 @@ def start_velocity(flight: Flight, gravity: float, measured: np.ndarray) -> np.n
     velocity = np.linalg.lstsq(design, place, rcond=None)[0][1]
     spin = np.array(measured[3:], dtype=float)
     first = flight.turn[0]
+    inverse = np.linalg.pinv(design)
     for _ in range(GAUSS_NEWTON):
         expected = product(first, _turned(flight.time[:, None] * spin))
-        left = np.linalg.lstsq(design, _rotation(_relative(expected, flight.turn)), rcond=None)[0]
+        left = inverse @ _rotation(_relative(expected, flight.turn))
         first = product(first, _turned(left[0]))
         spin = spin + left[1]
         if np.abs(left).max() < SETTLED:
