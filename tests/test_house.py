@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -136,15 +137,33 @@ def test_the_rooms_of_the_contributing_guide_are_those_of_the_package():
     assert levels == sorted(levels)
 
 
-def test_every_declared_dependency_is_imported():
+#: What packages are imported as, where that is not their name.
+PROVIDES = {"numba_cuda": "numba.cuda", "pycollada": "collada"}
+#: Brought by a package that is declared, or asked for where it is used.
+BROUGHT = {"llvmlite": "numba", "PIL": "matplotlib", "cuda": "numba-cuda", "imageio_ffmpeg": "", "rerun": ""}
+
+
+def packages(file: Path) -> set[str]:
+    """Names of the packages that a file imports, anywhere."""
+    plain, inner = imports_in(file)
+    full = {alias.name for node in plain for alias in node.names} | {node.module for node in inner if node.module}
+    inside = {f"{node.module}.{alias.name}" for node in inner for alias in node.names}
+    by_name = set(re.findall(r'import_module\("(\w+)', file.read_text(encoding="utf-8")))
+    return {name.partition(".")[0] for name in full} | ((full | inside) & {*PROVIDES.values()}) | by_name
+
+
+def test_every_declared_dependency_is_imported_and_every_import_is_declared():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group]
-    declared = {re.split(r"[<>=\[]", one)[0] for one in [*project["dependencies"], *extras]}
-    # trimesh reads .dae files with pycollada; numba-cuda is numba.cuda.
-    declared -= {"pycollada", "numba-cuda"}
-    text = "\n".join(file.read_text(encoding="utf-8") for file in modules().values())
-    unused = {name for name in declared if not re.search(rf"\b(import|from) {name.replace('-', '_')}\b", text)}
-    assert not unused
+    groups = {"": project["dependencies"], **project["optional-dependencies"]}
+    declared = {
+        name: {re.split(r"[<>=\[;]", one)[0].lower().replace("-", "_") for one in group}
+        for name, group in groups.items()
+    }
+    imported = set().union(*map(packages, modules().values()))
+    for name, brings in declared.items():
+        assert name == "dev" or {PROVIDES.get(one, one) for one in brings} <= imported
+    known = {*set().union(*declared.values()), *PROVIDES.values(), *BROUGHT, *sys.stdlib_module_names, "footfall"}
+    assert imported <= known
 
 
 def test_circles_are_found():

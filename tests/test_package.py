@@ -12,7 +12,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from imports import imports_in
 
 import footfall
 
@@ -87,45 +86,3 @@ def test_the_version_is_in_one_place(built):
     # What else names a version: the changelog may, of what is out.
     assert f'version = "{footfall.__version__}"' not in (ROOT / "CITATION.cff").read_text()
     assert built[0].name.startswith(f"footfall-{footfall.__version__}-")
-
-
-#: What a package is imported as, where that is not its name.
-PROVIDES = {"numba_cuda": "numba.cuda"}
-
-
-def imports(file):
-    """Names of the packages that a file imports, anywhere."""
-    found, found_from = imports_in(file)
-    plain = {alias.name for node in found for alias in node.names}
-    inner = {node.module for node in found_from if node.module}
-    inside = {f"{node.module}.{alias.name}" for node in found_from for alias in node.names}
-    named = {name for name in plain | inside if name in PROVIDES.values()}
-    by_name = set(re.findall(r'import_module\("(\w+)', file.read_text(encoding="utf-8")))
-    return named | {name.partition(".")[0] for name in plain | inner} | by_name
-
-
-def test_every_extra_is_used_by_the_package_and_every_import_is_declared():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    imported = set().union(*(imports(ROOT / "src" / name) for name in SOURCES if name.endswith(".py")))
-
-    def names(requirements):
-        return {re.match(r"[\w-]+", one)[0].lower().replace("-", "_") for one in requirements}
-
-    extras = {extra: names(needed) for extra, needed in project["optional-dependencies"].items() if extra != "dev"}
-    for extra, needed in extras.items():
-        assert {PROVIDES.get(one, one) for one in needed} & imported, (
-            f"the extra '{extra}' brings {needed}, which nothing imports"
-        )
-    known = names(project["dependencies"]).union(*extras.values(), names(project["optional-dependencies"]["dev"]))
-    #: Brought by a package that is declared, or asked for where it is used.
-    brought = {
-        "llvmlite": "numba",
-        "PIL": "matplotlib",
-        "imageio_ffmpeg": "asked for",
-        "rerun": "asked for",
-        "distributed": "dask",
-        "collada": "pycollada",
-        "cuda": "numba-cuda",
-    }
-    ours = set(sys.stdlib_module_names) | {"footfall", "__future__"}
-    assert imported - ours - known - set(brought) - set(PROVIDES.values()) == set()
