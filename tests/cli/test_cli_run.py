@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import footfall_process, one_line
+from commands import one_line
 from robot_models import HOPPER
 
 from footfall.cli import main
@@ -131,11 +131,9 @@ def test_a_law_of_the_users_own_runs_with_its_options(capsys, tmp_path):
         "    '''A sponge.'''\n"
         "    return max(0.0, parameters.k * depth + parameters.c * depth_rate)\n"
     )
-    done = footfall_process(
-        "run", "ball", "--import", "laws_of_mine.py", "--law", "spongy", "--law.k=2e4", "--duration", "0.01", "--json"
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["law"] == {"name": "spongy", "k": 2e4, "c": 100.0}
+    own = ["--import", "laws_of_mine.py", "--law", "spongy", "--law.k=2e4"]
+    assert main(["run", "ball", *own, "--duration", "0.01", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["law"] == {"name": "spongy", "k": 2e4, "c": 100.0}
 
 
 @pytest.mark.parametrize(
