@@ -323,7 +323,7 @@ def test_studies_of_many_cases_choose_worlds_and_the_command_says_so(tmp_path, c
         .replace(', "audit"', "")
         .replace("duration = 0.1\n", "duration = 0.02\n")
     )
-    assert main(["sweep", str(file), "--workers", "2"]) == 0
+    assert main(["sweep", str(file), "--workers", "1"]) == 0
     assert "100 as worlds side by side" in "".join(capsys.readouterr())
     assert main(["sweep", str(file), "--workers", "1", "--worlds", "off", "--out", str(tmp_path / "o"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["in_worlds"] == 0
