@@ -83,6 +83,15 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
     return data.qpos.copy()
 
 
+def at_home(robot: Robot, data: mujoco.MjData | None = None) -> mujoco.MjData:
+    """The robot in its home pose, with the places of its bodies and centres of mass, in ``data`` or in its own."""
+    data = mujoco.MjData(robot.model) if data is None else data
+    data.qpos[:] = robot.home
+    mujoco.mj_kinematics(robot.model, data)
+    mujoco.mj_comPos(robot.model, data)
+    return data
+
+
 _kept = threading.local()
 
 

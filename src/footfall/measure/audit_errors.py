@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.engine.replay import SPEEDS, States, replay
@@ -28,7 +27,7 @@ from footfall.measure.pressure import cop, overall_cop
 from footfall.measure.support import margins
 from footfall.robot.model import moving_bodies
 from footfall.solve.contacts import OPEN, SLIDE
-from footfall.standing import own_data
+from footfall.standing import at_home, own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -47,9 +46,7 @@ class Scales(NamedTuple):
 def scales(rec: Record) -> Scales:
     """Weight, size, energy and speed of the robot; 1 N where there is no gravity."""
     model = rec.robot.model
-    data = own_data(model)
-    data.qpos[:] = rec.robot.home
-    mujoco.mj_kinematics(model, data)
+    data = at_home(rec.robot, own_data(model))
     moving = np.flatnonzero(moving_bodies(model)[model.geom_bodyid] & (model.geom_rbound > 0))
     at, reach = data.geom_xpos[moving], model.geom_rbound[moving, None]
     box = np.abs(data.geom_xmat[moving].reshape(-1, 3, 3)) @ model.geom_aabb[moving, 3:, None]

@@ -11,7 +11,7 @@ from footfall.engine.replay import replay_places
 from footfall.measure.common import once
 from footfall.robot.model import chain_of
 from footfall.robot.sole import SOLID, corners
-from footfall.standing import own_data
+from footfall.standing import at_home, own_data
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -60,7 +60,7 @@ def standing_base_height(rec: Record) -> float:
 
 @once
 def _home_height(robot: Robot) -> float:
-    return float(_at_home(robot).xpos[robot.base, 2])
+    return float(at_home(robot, own_data(robot.model)).xpos[robot.base, 2])
 
 
 @once
@@ -102,18 +102,10 @@ def _track(rec: Record) -> _Track:
     return _Track(bases, samples, places.reshape(*shape, 3)[:, geoms], axes.reshape(*shape, 3, 3)[:, geoms])
 
 
-def _at_home(robot: Robot) -> mujoco.MjData:
-    """The robot in its home pose, until this thread asks for data of a model again."""
-    data = own_data(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(robot.model, data)
-    return data
-
-
 @once
 def _watched_ids(robot: Robot) -> list[int]:
     """Geoms that collide and belong to no foot."""
-    model, data = robot.model, _at_home(robot)
+    model, data = robot.model, at_home(robot, own_data(robot.model))
     feet = {int(model.body_weldid[body]) for body in robot.point_body}
     watched, touching = [], set()
     for geom in range(model.ngeom):
@@ -134,7 +126,7 @@ def _watched_ids(robot: Robot) -> list[int]:
 
 @once
 def _watched(robot: Robot) -> list[_Geom]:
-    model, data = robot.model, _at_home(robot)
+    model, data = robot.model, at_home(robot, own_data(robot.model))
     found = []
     for geom in _watched_ids(robot):
         centre, radius = _whole(model, data, geom)

@@ -13,6 +13,7 @@ from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.record import COLUMNS, Record
 from footfall.show.geometry import Mesh, body_meshes
+from footfall.standing import at_home
 
 #: Pictures per second: what a screen shows.
 RATE = 60.0
@@ -167,9 +168,7 @@ def force_scale(scenes: Sequence[Scene]) -> float:
 def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float]:
     """m: the longest side of the box around the robot in its home pose, and the longest horizontal one."""
     model = recording.robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = recording.robot.home
-    mujoco.mj_kinematics(model, data)
+    data = at_home(recording.robot)
     corners = [np.zeros((0, 3))]
     for body, mesh in meshes.items():
         if model.body_weldid[body] != 0:

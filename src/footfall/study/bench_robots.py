@@ -22,6 +22,7 @@ from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.robot.model import centre_of_mass
 from footfall.simulation import Simulation
+from footfall.standing import at_home
 from footfall.study.bench import DT, MUJOCO, Effort, Stepper, interleaved, mujoco_scene, mujoco_stepper, settled
 
 #: Share of the height of the centre of mass above which a robot counts as standing.
@@ -165,7 +166,5 @@ def _creep(rec: Recording) -> float:
 
 
 def _stands(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData) -> bool:
-    home = mujoco.MjData(model)
-    home.qpos[:] = robot.home
-    mujoco.mj_forward(model, home)
-    return bool(centre_of_mass(model, data)[2] > STANDING * centre_of_mass(model, home)[2])
+    home = centre_of_mass(robot.model, at_home(robot))
+    return bool(centre_of_mass(model, data)[2] > STANDING * home[2])

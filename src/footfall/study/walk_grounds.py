@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from footfall.contact.base import Law
@@ -16,7 +15,7 @@ from footfall.control.walker import walker
 from footfall.errors import FootfallError
 from footfall.ground import FrictionTable, Ground
 from footfall.robot import Robot
-from footfall.standing import point_positions
+from footfall.standing import at_home, point_positions
 from footfall.study.walk_outcome import walked
 
 #: rad of the slopes; m, of the bumps and of the steps; the friction of the ice and elsewhere.
@@ -108,9 +107,7 @@ def ice(start: float, end: float) -> FrictionTable:
 
 def _toe_and_height(robot: Robot) -> tuple[float, float]:
     """m, how far ahead of the root the feet reach at home, and how high the root is over them."""
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(robot.model, data)
+    data = at_home(robot)
     places = point_positions(robot, data)
     root = data.xpos[int(robot.model.body_rootid[robot.point_body[0]])]
     return float(places[:, 0].max()), float(root[2] - places[:, 2].min())

@@ -13,6 +13,7 @@ from footfall.control.body.statics import check_weight
 from footfall.errors import ControllerError
 from footfall.robot import Foot, Robot
 from footfall.robot.motors import Drives, drives
+from footfall.standing import at_home
 
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6
@@ -124,10 +125,7 @@ class Biped:
         driving = drives(robot, purpose)
         motors = driving.dof.astype(np.int64)
         linkage = linkage_of(robot, motors)
-        data = mujoco.MjData(model)
-        data.qpos[:] = robot.home
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
+        data = at_home(robot)
         trunk = int(model.jnt_bodyid[0])
         chains = [_joints_above(model, int(model.body(foot.body).id), trunk) for foot in robot.feet]
         shared = set(chains[0]) & set(chains[1])  # of a waist below the trunk

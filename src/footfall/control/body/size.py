@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from footfall.robot import Robot
 from footfall.robot.model import moving_bodies
+from footfall.standing import at_home
 
 
 class Size(NamedTuple):
@@ -29,9 +29,7 @@ class Size(NamedTuple):
 def size_of(robot: Robot, points: int) -> Size:
     """Mass, inertia and height of a robot that stands at home; what else moves in its scene is not its own."""
     model = robot.model
-    data = mujoco.MjData(model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(model, data)
+    data = at_home(robot)
     moving = moving_bodies(model) & (model.body_rootid == model.body_rootid[robot.point_body[0]])
     mass, places = model.body_mass[moving], data.xipos[moving]
     com = mass @ places / mass.sum()

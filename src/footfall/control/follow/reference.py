@@ -14,6 +14,7 @@ from footfall.errors import ControllerError, did_you_mean, warn
 from footfall.files.joint_motion import JointMotion
 from footfall.robot import Robot
 from footfall.robot.model import FREE, HINGE, SLIDE
+from footfall.standing import at_home
 
 #: A point of the motion stands where it is lower (m) and slower (m/s) than this, for a centre of mass at 0.86 m.
 STANDS_BELOW, STANDS_SLOWER, COM_HEIGHT = 0.02, 0.25, 0.864
@@ -92,11 +93,7 @@ def ask_moment(table, time):
 
 def _home_height(robot: Robot) -> float:
     """m, of the centre of mass at home."""
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(robot.model, data)
-    mujoco.mj_comPos(robot.model, data)
-    return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
+    return float(at_home(robot).subtree_com[robot.model.body_rootid[robot.point_body[0]], 2])
 
 
 def _table(robot: Robot, data: mujoco.MjData, breaks: np.ndarray, coefficients: np.ndarray) -> MotionTable:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 
-import mujoco
 import numpy as np
 
 from footfall.control.body.com_coordinates import Tree, tree_of
@@ -39,7 +38,7 @@ from footfall.gait.schedule import SCHEDULES, Schedule
 from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import drives
-from footfall.standing import place, point_positions
+from footfall.standing import at_home, place, point_positions
 
 #: What is left out, for a centre of mass as high as that of the built-in quadruped: m, m/s, s and m.
 HEIGHT, SPEED, STEP_DURATION, STEP_HEIGHT = 0.31, 0.3, 0.25, 0.06
@@ -173,9 +172,7 @@ class QuadrupedWalking(Inside):
 
 def _four_legs(robot: Robot, driven: np.ndarray, tree: Tree) -> FourLegs:
     """The robot as it stands at home."""
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
+    data = at_home(robot)
     points, com = point_positions(robot, data), data.subtree_com[tree.root]
     feet = corner_points(robot, points - com)
     size = size_of(robot, robot.point_count)

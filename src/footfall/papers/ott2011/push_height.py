@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from footfall.papers.base import Claim, Experiment, near, seen, unlike
@@ -27,6 +26,7 @@ from footfall.papers.ott2011.stance import Stance, stance
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
+from footfall.standing import at_home
 
 START, DURATION = 0.05, 0.8  # s
 SHORT = 0.25  # s, in which a foot is unloaded most
@@ -70,9 +70,7 @@ def asked(model: Stance, above: float) -> float:
 
 
 def _com_above_trunk(robot: Robot) -> float:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
+    data = at_home(robot)
     return float(data.subtree_com[1, 2] - data.xipos[robot.model.body(TRUNK).id, 2])
 
 

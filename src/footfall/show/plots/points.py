@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from footfall.measure.common import normal_force, tangential, threshold
 from footfall.show.panels import Curve, Limit, Panel, Runs, each_foot, each_run
+from footfall.standing import at_home
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -123,7 +123,5 @@ def point_names(rec: Record, foot: int) -> list[str]:
 def sole_frame(rec: Record, foot: int, points: np.ndarray | None = None) -> np.ndarray:
     """(N, 3) m, points of a foot's body, turned as the foot stands at home: x forward. Left out, its contact points."""
     own = rec.robot.feet[foot]
-    data = mujoco.MjData(rec.robot.model)
-    data.qpos[:] = rec.robot.home
-    mujoco.mj_kinematics(rec.robot.model, data)
+    data = at_home(rec.robot)
     return np.asarray(own.points if points is None else points) @ data.body(own.body).xmat.reshape(3, 3).T

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -41,6 +40,7 @@ from footfall.simulation.worlds.given import (
 from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import recording_of
 from footfall.simulation.worlds.views import Views
+from footfall.standing import at_home
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("double", "single")
@@ -267,7 +267,5 @@ class Worlds(Views, UnderWay):
 def _home_height(simulation: Setup) -> float:
     """Height of the robot's centre of mass above the lowest contact point in the home pose, m."""
     robot = simulation.robot
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
+    data = at_home(robot)
     return float(data.subtree_com[robot.model.body_rootid[robot.point_body[0]], 2] - lowest_point(robot, data))
