@@ -273,8 +273,8 @@ class AccelerationComplementarity(EventLaw):
     bounces that accumulate end at rest. ``dt`` is the period of controls and records; forces on record are means over
     it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
     what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy. Where no
-    contact changes and no joint or motor comes to a limit, a period is one step with accelerations that are constant or
-    go on as they changed, as far as ``tolerance`` allows.
+    contact changes and no joint or motor comes to a limit, a period is one stride or a few, with accelerations that
+    are constant or go on as they changed, as far as ``tolerance`` allows.
 
     Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
     from the state, integrated without events of their own, but for the instants at which a joint comes to its limit, or
@@ -289,7 +289,7 @@ class AccelerationComplementarity(EventLaw):
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.
-        tolerance: of the integration between events.
+        tolerance: how far a step or stride between events may err, m/s or rad/s (positions: m or rad).
     """
 
     restitution: float = 0.0
