@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from blank_recordings import DT, SLIDE, STICK, blank
 
+import footfall as ff
 from footfall import measure
 
 
@@ -29,6 +30,22 @@ def test_slip_distance_is_the_path_while_sliding(brick):
     assert distance[-1] == pytest.approx([0.5 * 1.0 * 0.05, 0.0, 0.0, 0.0])
     assert distance[0] == pytest.approx(np.zeros(4))
     assert (np.diff(distance, axis=0) >= 0.0).all()
+
+
+def test_creep_distance_is_the_path_while_sticking(brick):
+    distance = measure.creep_distance(sliding(brick))
+    assert distance[-1] == pytest.approx([0.0, 0.01 * 0.1, 0.0, 0.0], abs=1e-12)
+
+
+def test_a_brick_creeps_down_a_ramp_at_its_share_of_the_load_at_which_it_slides():
+    """Regularised friction is a damper that reaches the cone at v_s, so the speed is v_s tan(angle) / friction. At the
+    start it falls onto its springs, which lasts a tenth of the second; a point that sticks slides nowhere.
+    """
+    ground = ff.Ground.slope(0.1, friction=0.7)
+    sim = ff.Simulation("brick", law=ff.law("hunt-crossley", v_s=0.02), ground=ground)
+    found = sim.run(1.0, qpos=sim.place(align=True)).slice(0.2, 1.0).summary()
+    assert found["slip_distance_m"] == 0.0
+    assert found["creep_distance_m"] == pytest.approx(0.8 * 0.02 * np.tan(0.1) / 0.7, rel=0.01)
 
 
 def test_slip_speed_is_tangential_and_of_closed_points(brick):

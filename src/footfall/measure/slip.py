@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footfall.measure.common import tangential
-from footfall.solve.contacts import MODES, OPEN, SLIDE
+from footfall.solve.contacts import MODES, OPEN, SLIDE, STICK
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -27,13 +27,26 @@ def slip_distance(rec: Record) -> np.ndarray:
     """(T, P) m, how far each point has slid since the first sample; the last row is the total.
 
     The length of its path along the ground, by the trapezoidal rule, over the intervals that begin in mode
-    slide. Creep in mode stick does not count.
+    slide. What it creeps in mode stick is :func:`creep_distance`.
     """
+    return _path_in(rec, SLIDE)
+
+
+def creep_distance(rec: Record) -> np.ndarray:
+    """(T, P) m, how far each point has crept since the first sample: the length of its path in mode stick.
+
+    Friction that is regularised or soft lets a foot wander that is said to stick, by a speed that grows with the load
+    along the ground; an anchored or rigid one lets it give way, and no more.
+    """
+    return _path_in(rec, STICK)
+
+
+def _path_in(rec: Record, mode: int) -> np.ndarray:
+    """(T, P) m, the path of each point's material along the ground over the intervals that begin in a mode."""
     speed = np.linalg.norm(tangential(rec, rec.velocity), axis=-1)
     path = np.zeros(speed.shape)
-    sliding = rec.mode[:-1] == SLIDE
     length = 0.5 * (speed[1:] + speed[:-1]) * np.diff(rec.time)[:, None]
-    path[1:] = np.cumsum(np.where(sliding, length, 0.0), axis=0)
+    path[1:] = np.cumsum(np.where(rec.mode[:-1] == mode, length, 0.0), axis=0)
     return path
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from footfall.measure.fall import fall
-from footfall.measure.slip import slip_distance
+from footfall.measure.slip import creep_distance, slip_distance
 from footfall.record import Record
 
 
@@ -26,6 +26,7 @@ def summarise(rec: Record) -> dict[str, float | int | bool | str]:
         "mean_vertical_force_bw": mean / weight,
         "max_penetration_m": float(max(0.0, -rec.gap.min(initial=0.0))),
         "slip_distance_m": float(slip_distance(rec)[-1:].max(initial=0.0)),
+        "creep_distance_m": float(creep_distance(rec)[-1:].max(initial=0.0)),
         "unsolved_samples": int(np.count_nonzero(rec.status)),
         "fell": fallen is not None,
         "fell_at_s": math.nan if fallen is None else fallen.time,

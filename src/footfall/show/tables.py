@@ -87,7 +87,7 @@ def key_figures(rec: Record, audit: Audit | None = None) -> str:
     elif summary["fell"]:
         fell = f'<span class="verdict bad">fell at {summary["fell_at_s"]:.3f} s</span>'
         chosen = [("Outcome", f"{fell}<small>{escape(str(summary['fell_because']))}</small>")]
-    for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "duration_s"):
+    for key in ("peak_vertical_force_bw", "max_penetration_m", "slip_distance_m", "creep_distance_m", "duration_s"):
         if key in summary:
             name, unit = _name_and_unit(key)
             chosen.append((name.capitalize(), _cell(summary[key], unit, digits=3)))

@@ -98,6 +98,7 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
         "peak vertical force": _force(found["peak_vertical_force_N"], found["peak_vertical_force_bw"], 3),
         "deepest penetration": quantity(found["max_penetration_m"], "m"),
         "longest slip": quantity(found["slip_distance_m"], "m"),
+        "longest creep": f"{quantity(found['creep_distance_m'], 'm')}, in mode stick",
         "steps not solved": f"{unsolved} of {found['samples']} recorded" if unsolved else "none",
         **({"help from outside": str(Assistance(**found["help_from_outside"]))} if found["help_from_outside"] else {}),
         "outcome": end,

@@ -49,6 +49,7 @@ MEASURES: dict[str, Callable[[Recording], Value]] = {
     "peak_vertical_force_bw": _of_summary("peak_vertical_force_bw"),
     "mean_vertical_force_bw": _of_summary("mean_vertical_force_bw"),
     "slip_distance_m": _of_summary("slip_distance_m"),
+    "creep_distance_m": _of_summary("creep_distance_m"),
     "max_penetration_m": _of_summary("max_penetration_m"),
     "unsolved_samples": _of_summary("unsolved_samples"),
     "fell": lambda rec: fall(rec) is not None,
