@@ -79,6 +79,8 @@ class Law:
     memory_size: ClassVar[int] = 0
     #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
     margin: ClassVar[float] = 1e-9
+    #: Points that may come to the ground within a step are shown as well, up to this speed, m/s.
+    fastest: ClassVar[float] = 0.0
     #: Numbers that a coupled law reports of each step, recorded as ``rec.signals``: names and units.
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: The same of every foot, after those: names and units.
@@ -93,6 +95,10 @@ class Law:
     def unclaimed(self) -> Mapping[str, str]:
         """What the law does not claim of Coulomb's friction, by design: a row of the audit, and the reason."""
         return {}
+
+    def near(self, dt: float) -> float:
+        """The gap (m) up to which points are shown to the law in steps of ``dt`` (s)."""
+        return max(self.margin, self.fastest * dt)
 
     def resolve(self, setting: Setting) -> Any:
         """The numbers the kernel needs, as a ``NamedTuple`` of floats."""

@@ -260,7 +260,8 @@ class ConstraintSelection(CoupledLaw):
     name = "constraint-selection"
     citation = "Moraud, Hale and Cheng 2008"
     memory_size = MEMORY_SIZE
-    margin = 0.01  # m, farther than a foot falls in a step
+    margin = 0.01  # m, farther than a foot falls in a step of 1 ms
+    fastest = 10.0  # m/s, after a fall from 5 m
     signals = MappingProxyType({"candidates": "states tried", "violations": "rules broken"})
     foot_signals = MappingProxyType({"state": "0 none, 1 vertex, 2 edge, 3 face", "sliding": "0 static, 1 sliding"})
     kernel = staticmethod(constraint_selection)

@@ -140,7 +140,8 @@ class TimeStepping(CoupledLaw):
     name = "time-stepping"
     citation = "Bravo and Rengifo 2021, eq. 23-26; Stewart and Trinkle 1996; Anitescu and Potra 1997"
     memory_size = MEMORY_SIZE
-    margin = 0.01  # m, farther than a foot falls in a step
+    margin = 0.01  # m, farther than a foot falls in a step of 1 ms
+    fastest = 10.0  # m/s, after a fall from 5 m
     kernel = staticmethod(time_stepping)
 
     def __post_init__(self) -> None:

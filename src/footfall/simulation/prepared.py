@@ -84,7 +84,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
     of_model = _of_model(sim.scene)
     plan = step.Plan(
         dt=sim.dt,
-        margin=float(law.margin),
+        margin=law.near(sim.dt),
         coupled=int(law.coupled),
         operator=int(isinstance(law, CoupledLaw) and law.operator),
         native=int(law.native),

@@ -284,7 +284,8 @@ class Run:
         law = self.simulation.law
         of_law = self._shared.law_signals
         if of_law and not law.event_driven:
-            in_air = (gap > law.margin).all(axis=1)  # the law is not called: its signals are of an earlier step
+            # Where the law is not called its signals are of an earlier step.
+            in_air = (gap > law.near(self.simulation.dt)).all(axis=1)
             if in_air.any():
                 flat = flat.copy()
                 flat[in_air, :of_law] = 0.0

@@ -98,7 +98,7 @@ class Workspace:
             self.conditions = self.conditions._replace(constraints=constraints)
         self.scratch: Scratch = scratch
         if isinstance(law, EventLaw):
-            ground, margin, precise = sim.ground, law.in_steps().margin, law.tolerance
+            ground, margin, precise = sim.ground, law.in_steps().near(sim.dt), law.tolerance
             self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=precise, ground=ground, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)

@@ -33,7 +33,7 @@ class InWorlds:
                 raise ControllerError(
                     f"many worlds take a compiled controller, such as Posture or Walk; {controller} calls Python here"
                 )
-            times = (setup.law.margin, setup.dt)
+            times = (setup.law.near(setup.dt), setup.dt)
             view, data = make_view(model, robot, ground, Felt(felt.mode[w], felt.force[w]), times)
             self._pointer, self.gains[w] = own.join_apart(view, data)
             self._own.append(own)

@@ -135,7 +135,7 @@ class Worlds(Views, UnderWay):
         self._signals = signal_count(sim)
         self._plan = Plan(
             dt=sim.dt,
-            margin=float(law.margin),
+            margin=law.near(sim.dt),
             operator=int(solves_contacts(law)),
             coupled=int(law.coupled),
             fall=float(fall) * _home_height(sim),
