@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -84,6 +85,14 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "footfall":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, FootfallWarning, stacklevel=level)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Without Footfall's warnings: what is done here says the same in another way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FootfallWarning)
+        yield
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -53,6 +53,12 @@ def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
     if not isinstance(name, str):
         raise LawError(f"a contact law is a name or a law, not {name!r}")
     return make(law_class(name), options)
+
+
+def chosen_laws(given: str | Law | Iterable[str | Law]) -> list[Law]:
+    """The laws that someone names: "all" of them, one, or several."""
+    asked = laws() if given == "all" else [given] if isinstance(given, str | Law) else given
+    return [law(one) for one in asked]
 
 
 def register(law: type[Law]) -> type[Law]:

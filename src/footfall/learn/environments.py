@@ -211,7 +211,7 @@ class WorldsEnv(VectorEnv):
         if self.task.push == 0.0:
             return []
         force = self.task.push * self.robot.weight
-        body = self.robot.model.body(int(self.robot.model.jnt_bodyid[0])).name
+        body = self.robot.root
         times = rng.uniform(min(REST, self.episode), self.episode, PUSHES)
         angles = rng.uniform(0.0, 2.0 * np.pi, PUSHES)
         return [

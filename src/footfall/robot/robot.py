@@ -115,6 +115,11 @@ class Robot:
         return shared[0] if shared and len(chains) > 1 else chains[0][-1]
 
     @property
+    def root(self) -> str:
+        """Name of the body of the first joint, which a free robot moves by."""
+        return str(self.model.body(int(self.model.jnt_bodyid[0])).name)
+
+    @property
     def held(self) -> bool:
         """Whether its base is fixed in the world, so that it cannot fall."""
         return not moving_bodies(self.model)[self.base]

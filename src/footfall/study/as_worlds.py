@@ -6,9 +6,7 @@ touched: up to there it is the single run.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import mujoco
@@ -19,7 +17,7 @@ from footfall.control.base import CompiledController, StatefulController
 from footfall.control.inside import Inside
 from footfall.engine.clearance import may_touch
 from footfall.engine.tape import sample_bytes
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError, without_warnings
 from footfall.ground import Ground
 from footfall.measure.body_heights import EVERY
 from footfall.record import Push
@@ -45,19 +43,11 @@ class Variant(NamedTuple):
 def refusal(sim: Simulation, controller: Any) -> str:
     """Why runs of this simulation cannot be worlds, in a sentence; "" if they can."""
     try:
-        with touching_is_noticed():
+        with without_warnings():  # runs in which bodies would touch are none of worlds
             Worlds(sim, 1, threads=1)
     except FootfallError as error:
         return str(error)
     return controller_refusal(sim, controller)
-
-
-@contextmanager
-def touching_is_noticed() -> Iterator[None]:
-    """Without the warning that bodies pass through each other: runs in which they would touch are none of worlds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FootfallWarning)
-        yield
 
 
 def controller_refusal(sim: Simulation, controller: Any) -> str:
@@ -113,7 +103,7 @@ def _portion(
     controller = variants[0].controller
     grounds = [one.ground for one in variants]
     states = [_start(sim, one) for one in variants]
-    with touching_is_noticed():
+    with without_warnings():  # runs in which bodies would touch are none of worlds
         worlds = Worlds(
             sim,
             len(variants),

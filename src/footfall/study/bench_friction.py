@@ -111,8 +111,7 @@ def _one_run(robot: Robot, law: str, motion: str, duration: float) -> tuple[floa
         start[2] += DROP
     elif motion == "pushed":
         force = (PUSH[0] * robot.weight, PUSH[1] * robot.weight, 0.0)
-        body = robot.model.body(int(robot.model.jnt_bodyid[0])).name
-        pushes.append(Push(body=body, force=force, duration=PUSHED))
+        pushes.append(Push(robot.root, force=force, duration=PUSHED))
     begin = time.process_time()
     rec = sim.run(duration, qpos=start, pushes=pushes)
     return time.process_time() - begin, int(np.count_nonzero(rec.status))

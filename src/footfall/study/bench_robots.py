@@ -6,7 +6,6 @@ torques of posture control, since MuJoCo alone must hold it too. One with actuat
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +15,7 @@ import numpy as np
 from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
 from footfall.control.servos import with_servos
-from footfall.errors import ControllerError, FootfallError, FootfallWarning, SimulationError
+from footfall.errors import ControllerError, FootfallError, SimulationError, without_warnings
 from footfall.measure import audit
 from footfall.recording import Recording
 from footfall.robot import Robot, load_robot
@@ -131,8 +130,7 @@ def _is_well(row: RobotLaw) -> bool:
 def _stood(robot: Robot, law: str, dt: float, *, mujoco_stands: bool) -> RobotLaw:
     """Let it stand for 3 s, every step on record, and judge that."""
     note = ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FootfallWarning)
+    with without_warnings():
         try:
             rec = Simulation(robot, law=law, dt=dt).run(DURATION)
         except SimulationError as error:

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from footfall.contact import law as make_law
-from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.contact.registry import chosen_laws
 from footfall.contact.trial import is_foreign
 from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.files.json_values import json_value
@@ -224,8 +223,7 @@ def compare(
 
 def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
     """Laws by label: the name, or name and options where names repeat."""
-    asked = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
-    found = [make_law(one) for one in asked]
+    found = chosen_laws(laws)
     if not found:
         raise LawError("no law to compare was given")
     names = [one.name for one in found]

@@ -11,7 +11,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from footfall.contact.base import Law
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError, without_warnings
 from footfall.ground import Ground
 from footfall.recording import Recording, load_recording
 from footfall.robot import Robot
@@ -68,8 +67,7 @@ class Answer:
 def simulate(task: Task) -> Answer:
     """Run the task in this process. What fails is in the answer."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FootfallWarning)  # the recording says the same
+        with without_warnings():  # the recording says the same
             sim = Simulation(task.robot, ground=task.ground, law=task.law, **task.setup)
             sim.run(0.0, **{**task.options, "record_dt": None})  # compiles, so that the wall time is of the run
             rec = sim.run(task.duration, **task.options)

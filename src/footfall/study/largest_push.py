@@ -7,16 +7,14 @@ for found in largest_push("torque-biped", ff.Push("trunk", (0, 70, 0), duration=
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from footfall.contact import law as make_law
-from footfall.contact import laws as all_laws
 from footfall.contact.base import Law
+from footfall.contact.registry import chosen_laws
 from footfall.control import named_controller
-from footfall.errors import FootfallError, FootfallWarning, SimulationError
+from footfall.errors import FootfallError, SimulationError, without_warnings
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
@@ -130,9 +128,8 @@ def largest_pushes(
     robot = load_robot(robot) if isinstance(robot, str) else robot
     check_fall(robot)
     sizes = [_size(push) for push in pushes]
-    chosen = all_laws() if laws == "all" else [laws] if isinstance(laws, str | Law) else laws
     found: list[list[PushLimit]] = [[] for _ in pushes]
-    for law in map(make_law, chosen):
+    for law in chosen_laws(laws):
         sim = Simulation(robot, ground=ground, law=law, dt=dt)
         tries = _Tries(sim, pushes, sizes, wait, controller, progress)
         begin = []
@@ -248,8 +245,7 @@ def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controlle
     """What became of a robot under a push, "" if it survived (see ``largest_push``) ``wait`` seconds after it."""
     duration = _duration(push, wait)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges says so in its recording
+        with without_warnings():  # a run that diverges says so in its recording
             rec = sim.run(duration, controller=controller, pushes=[push], record_dt=_every(sim.dt))
     except FootfallError as error:
         return str(error)

@@ -103,10 +103,9 @@ def push_basin(
         raise SimulationError(f"directions = {directions!r}, but it must be a whole number > 0")
     robot = load_robot(robot) if isinstance(robot, str) else robot
     check_fall(robot)
-    pushed = robot.model.body(int(robot.model.jnt_bodyid[0])).name if body is None else body
     angle = 2.0 * np.pi * np.arange(directions) / directions
     ways = FIRST * robot.weight * np.column_stack([np.cos(angle), np.sin(angle)])
-    pushes = [Push(pushed, (float(x), float(y), 0.0), start=0.1, duration=duration) for x, y in ways]
+    pushes = [Push(body or robot.root, (float(x), float(y), 0.0), start=0.1, duration=duration) for x, y in ways]
     settings: Any = {"laws": [law], "controller": controller, "ground": ground, "dt": dt}
     limits = [one for (one,) in largest_pushes(robot, pushes, wait=wait, within=within, **settings)]
     survived, failed = (np.array([getattr(one, name) for one in limits]) for name in ("survived", "failed"))

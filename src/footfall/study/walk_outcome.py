@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from footfall.contact.base import Law
 from footfall.control.quadruped.walk import QuadrupedWalk
 from footfall.control.walk.walk import Walk
 from footfall.control.walker import walker
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError, without_warnings
 from footfall.ground import Ground
 from footfall.measure import audit, cost_of_transport, fall
 from footfall.record import Push, Record
@@ -64,8 +63,7 @@ def walked(
     robot: Robot, controller: Walk | QuadrupedWalk, law: Law | str, ground: Ground | None = None
 ) -> tuple[Recording, WalkOutcome]:
     """Let a robot walk, and judge that."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FootfallWarning)
+    with without_warnings():
         rec = Simulation(robot, ground=ground, law=law).run(controller.duration, controller=controller)
     return rec, walk_outcome(rec)
 

@@ -81,11 +81,10 @@ def world_speeds(
 def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: int, threads: int | None) -> WorldSpeed:
     """Steps per second of standing worlds, and of worlds that are pushed, noisy and reset when they end."""
     rng = np.random.default_rng(0)
-    body = sim.robot.model.body(int(sim.robot.model.jnt_bodyid[0])).name
     force = PUSH * sim.robot.weight
     pushes = [
         [
-            Push(body, (force * np.cos(a), force * np.sin(a), 0.0), start=float(start), duration=0.1)
+            Push(sim.robot.root, (force * np.cos(a), force * np.sin(a), 0.0), start=float(start), duration=0.1)
             for a, start in zip(rng.uniform(0, 2 * np.pi, 2), rng.uniform(0, 1, 2), strict=True)
         ]
         for _ in range(min(count, 256))

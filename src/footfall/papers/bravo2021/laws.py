@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import FootfallWarning
+from footfall.errors import without_warnings
 from footfall.gait.constraints import GaitConstraints
 from footfall.gait.library import find_gait
 from footfall.gait.polynomial import PolynomialGait
@@ -43,8 +42,7 @@ class Walks:
 
 def run_laws() -> Walks:
     gait = find_gait(load_robot("planar-biped"), GaitConstraints(speed=0.5, friction=FRICTION)).gait
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FootfallWarning)
+    with without_warnings():
         return Walks(gait, {name: walk(gait, _law(name, options)) for name, options in (WALKS | TOO_SOFT).items()})
 
 

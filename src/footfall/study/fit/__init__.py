@@ -7,7 +7,6 @@ simulates. Fitted on some trials, a law is judged on others; one that gets no be
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import FootfallWarning, StudyError, check_seed
+from footfall.errors import StudyError, check_seed, without_warnings
 from footfall.machine import cores
 from footfall.robot import Robot
 from footfall.study.fit import curvature
@@ -133,8 +132,7 @@ def fit(
 
     first = np.array([own.first for own in ranges.values()])
     of_law = np.array([name.startswith("law.") for name in ranges])
-    with ThreadPoolExecutor(workers or cores()) as pool, warnings.catch_warnings():
-        warnings.simplefilter("ignore", FootfallWarning)  # a run that diverges has its error
+    with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
         errors = Objective(simulations, data, yardstick, pool, tell)
         tried, plain, best, losses = _found(errors, first, of_law, len(data), evaluations, seed)
         kept = best == plain and bool(of_law.any())

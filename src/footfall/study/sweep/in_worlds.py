@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ import numpy as np
 
 from footfall.control import controller_class
 from footfall.control.base import StatefulController
-from footfall.errors import FootfallError, FootfallWarning
+from footfall.errors import FootfallError, without_warnings
 from footfall.recording import Recording
 from footfall.simulation.worlds import Worlds
 from footfall.study.as_worlds import (
@@ -26,7 +25,6 @@ from footfall.study.as_worlds import (
     controller_refusal,
     refusal,
     run_together,
-    touching_is_noticed,
 )
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
 
@@ -57,8 +55,7 @@ def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, 
     found: dict[int, Computed] = {}
     for company in companies.values():
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FootfallWarning)  # the rows say the same
+            with without_warnings():  # the rows say the same
                 found |= _compute(company)
         except (FootfallError, ValueError, TypeError, MemoryError) as error:
             found |= dict.fromkeys(company, Computed(alone=str(error)))
@@ -70,7 +67,7 @@ def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Non
     full = put_in(settings, inputs)
     sim = simulation_of(full)
     if not refusal(sim, run_options(full)["controller"]):
-        with touching_is_noticed():
+        with without_warnings():
             Worlds(sim, 1, threads=1).step()
 
 

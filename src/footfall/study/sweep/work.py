@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import math
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from footfall.contact.registry import BUILT_IN
-from footfall.errors import FootfallError, FootfallWarning, StudyError
+from footfall.errors import FootfallError, StudyError, without_warnings
 from footfall.recording import Recording
 from footfall.study.sweep.measures import OF_RUNS, measured
 from footfall.study.sweep.settings import check_inputs, laws_of, simulate
@@ -122,8 +121,7 @@ def run_case(
     """The row of one case, whose run may have been ``computed``. Whatever goes wrong in it is a sentence in its row."""
     row: dict[str, Any] = {"case": case, "seed": seed, "status": "done", "message": "", "outputs": {}}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FootfallWarning)  # the row says the same
+        with without_warnings():  # the row says the same
             if isinstance(work, Mapping):
                 result: Any = simulate(work, inputs, seed) if computed is None else computed
             else:
