@@ -193,6 +193,11 @@ def test_a_law_of_a_user_does_not_run_here(monkeypatch, sent):
     assert {row.outcome for row in comparison.rows} == {"stood"} and sent == ["spring-damper"]
 
 
+def test_laws_may_be_a_column_of_a_table():
+    comparison = ff.compare("brick", laws=np.array(["mujoco", "spring-damper"]), duration=0.01, workers=1)
+    assert [row.law for row in comparison.rows] == ["mujoco", "spring-damper"]
+
+
 def test_laws_of_one_name_are_told_apart_by_their_options():
     soft, hard = ff.law("spring-damper", rest_penetration=2e-3), ff.law("spring-damper")
     comparison = ff.compare("brick", laws=[soft, hard], duration=0.1, workers=1)

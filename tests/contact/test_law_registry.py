@@ -101,3 +101,9 @@ def test_a_built_in_name_cannot_be_taken():
 
     with pytest.raises(LawError, match="built-in law; give yours another name"):
         ff.contact.register(Mine)
+
+
+def test_numbers_of_numpy_become_pythons():
+    """As they come out of a table: they stood in labels as np.float64(20000.0), and 8 was no whole number."""
+    assert str(ff.law("spring-damper", k=np.float64(2e4))) == str(ff.law("spring-damper", k=2e4))
+    assert ff.law("time-stepping").replace(facets=np.int64(8)) == ff.law("time-stepping", facets=np.arange(9)[8])

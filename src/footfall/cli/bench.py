@@ -85,7 +85,7 @@ class Command:
             for one in robot_table(self.robots, effort, report, self.laws or None):
                 if self.json:
                     print_json(asdict(one))
-                stands = "yes" if one.stands else "no" if one.mujoco_stands else "no, nor under mj_step"
+                stands = "yes" if one.stands else "no"  # whether mj_step holds it up says its own row
                 figures = (one.force_over_weight, one.creep_mm_per_s, one.us_per_step, one.ratio_to_mujoco)
                 formats = (".4f", ".2g", ".1f", ".2f")
                 shown = ["" if x is None else format(x, f) for x, f in zip(figures, formats, strict=True)]

@@ -128,7 +128,7 @@ class Law:
     def replace(self, **changes: Any) -> Self:
         """The same law with other options."""
         _check_names(type(self), changes)
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **_plain(changes))
 
     def __str__(self) -> str:
         given = ", ".join(f"{key}={value!r}" for key, value in self.options().items() if value is not None)
@@ -231,7 +231,12 @@ def check_range(law: Law, option: str, low: float, high: float) -> None:
 def make(law: type[Law], options: dict[str, Any]) -> Law:
     """Build a law from options given by name, or say which name is wrong."""
     _check_names(law, options)
-    return law(**options)
+    return law(**_plain(options))
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with Python's numbers for NumPy's, as they come out of arrays and tables."""
+    return {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
 
 
 def _check_names(law: type[Law], options: dict[str, Any]) -> None:

@@ -57,8 +57,9 @@ def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
 
 def chosen_laws(given: str | Law | Iterable[str | Law]) -> list[Law]:
     """The laws that someone names: "all" of them, one, or several."""
-    asked = laws() if given == "all" else [given] if isinstance(given, str | Law) else given
-    return [law(one) for one in asked]
+    if isinstance(given, str | Law):
+        given = laws() if given == "all" else [given]
+    return [law(one) for one in given]
 
 
 def register(law: type[Law]) -> type[Law]:

@@ -91,7 +91,7 @@ def robot_table(
         steppers[MUJOCO] = mujoco_stepper(model, data, None if holds else robot.home)
         ended: dict[str, str] = {}
         best = interleaved(steppers, effort.rounds, effort.steps, ended)
-        note = f"{data.ncon} contacts" if holds else f"{data.ncon} contacts, each round from home"
+        note = f"{data.ncon} contacts" if holds else f"{data.ncon} contacts, from home"
         rows[MUJOCO] = RobotLaw(robot.name, MUJOCO, holds, stands=holds, note=note)
         for law, row in rows.items():
             seconds = best.get(law)
