@@ -72,6 +72,14 @@ def test_what_is_wrong_with_a_table_is_one_sentence(text, sentence, tmp_path):
         ff.load_motion(tmp_path / "x.csv")
 
 
+def test_a_sample_that_was_written_twice_counts_once(tmp_path):
+    """Loggers repeat a line where they flush; the same time with another value stays an error."""
+    (tmp_path / "x.csv").write_text("time,a,b\n0,1,\n0.1,2,\n0.1,2,\n0.2,3,4\n")
+    found = ff.load_motion(tmp_path / "x.csv")
+    assert np.allclose(found.time, [0.0, 0.1, 0.2]) and np.allclose(found["a"], [1.0, 2.0, 3.0])
+    assert "1 of 4 samples left out, written twice" in found.done
+
+
 def test_what_cannot_be_filtered_or_found_is_refused(table):
     data = ff.load_motion(table)
     uneven = ff.Measured(np.array([0.0, 0.1, 0.3]), {"a": np.zeros(3)}, {"a": ""}, "z", "made")

@@ -16,6 +16,16 @@ from footfall.frozen_values import made_again
 UNEVEN = 0.1
 
 
+def _written_twice(time: np.ndarray, channels: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(T,) samples that repeat the one before them in time and in every channel, as some loggers write them."""
+    twice = np.zeros(time.size, dtype=bool)
+    twice[1:] = np.diff(time) == 0.0
+    for values in channels.values() if twice.any() else ():
+        one = np.asarray(values)
+        twice[1:] &= (one[1:] == one[:-1]) | (np.isnan(one[1:]) & np.isnan(one[:-1]))
+    return twice
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured:
     """Channels of one measurement over time.
@@ -41,6 +51,13 @@ class Measured:
         time = np.asarray(self.time, dtype=float)
         if time.ndim != 1 or not time.size or not np.isfinite(time).all():
             raise FootfallError(f"{self.source}: its times are not (T,) finite numbers")
+        twice = _written_twice(time, self.channels)
+        if twice.any():
+            time = time[~twice]
+            left_out = f"{twice.sum()} of {twice.size} samples left out, written twice"
+            object.__setattr__(self, "done", (*self.done, left_out))
+            kept = {name: np.asarray(values)[~twice] for name, values in self.channels.items()}
+            object.__setattr__(self, "channels", kept)
         late = np.flatnonzero(np.diff(time) <= 0.0)
         if late.size:
             at = int(late[0]) + 1
