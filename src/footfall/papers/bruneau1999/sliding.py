@@ -90,18 +90,16 @@ def judge_sliding(data: Sliding) -> list[Claim]:
         ("0.156, 0.496 s", f"{min(starts):.3f}, {max(stops):.3f} s"),
         note="The pulling profile is not published: this one is ours, and the times are its own",
     )
-    return [*(claim for foot in FEET for claim in _judge_foot(data, foot)), times]
+    return [*(claim for foot in FEET for judge in (_judge_slide, _judge_stop) for claim in judge(data, foot)), times]
 
 
-def _judge_foot(data: Sliding, foot: str) -> list[Claim]:
-    """A foot that is pulled until it slides, slides, and comes to rest (figures 18 to 20)."""
-    close, far = data.close[foot], data.feet[foot]
+def _judge_slide(data: Sliding, foot: str) -> list[Claim]:
+    """How a foot that is pulled begins to slide, and slides, in short steps (figures 18 to 20)."""
+    close = data.close[foot]
     first = int(np.flatnonzero(close.sliding.any(axis=1))[0])
     old = np.arange(len(data.close_time)) > first + round(LAW.t_slide / (DT / 2))
     full = close.sliding.all(axis=1) & old
     ratio, viscous = close.ratio[full], close.viscous[full]
-    ends = sorted(float(data.whole.time[np.flatnonzero(column)[-1]]) for column in far.sliding.T)
-    phases = "".join(phase.letter for phase in sliding_phases(data.whole, foot))
     return [
         near(
             ("printed", "fig20"),
@@ -132,6 +130,15 @@ def _judge_foot(data: Sliding, foot: str) -> list[Claim]:
             why="rounding",
             note="As V_t, negative in sliding, falls, the ratio rises: inversely, as the paper puts it",
         ),
+    ]
+
+
+def _judge_stop(data: Sliding, foot: str) -> list[Claim]:
+    """The whole of its way, up to where it comes to rest (figures 18 to 20)."""
+    far = data.feet[foot]
+    ends = sorted(float(data.whole.time[np.flatnonzero(column)[-1]]) for column in far.sliding.T)
+    phases = "".join(phase.letter for phase in sliding_phases(data.whole, foot))
+    return [
         near(
             ("printed", "fig18"),
             f"{foot} foot: forces vary continuously (largest change in a step, half the step over the whole)",

@@ -20,7 +20,7 @@ from footfall.simulation import Simulation
 DT = 1e-3  # s
 FRICTION = 0.45  # the paper's robot shoes
 START, SWAY = 0.5, 1.5  # s
-DURATION = 5.0  # s
+DURATION, LATE = 5.0, 4.8  # s, and from when on it is the end
 SHIFT = 0.105  # m, of the hips
 LEG = 0.76  # m, from hip to ankle, nearly straight
 SPLAY = 0.15  # rad, of each leg to the side
@@ -64,15 +64,15 @@ def _left_share(rec: Recording) -> np.ndarray:
 
 
 def judge_sway(data: Sway) -> list[Claim]:
-    rec, late = data.rec, data.rec.time > DURATION - 0.2
+    return [*_judge_load(data), *_judge_friction(data), *_judge_states(data.rec)]
+
+
+def _judge_load(data: Sway) -> list[Claim]:
+    """The weight goes over to the left foot (figure 9)."""
+    rec, early, late = data.rec, data.rec.time < START, data.rec.time > LATE
     share = _left_share(rec)
     cop = np.einsum("tf,tf->t", rec.foot_force[..., 2], np.nan_to_num(rec.cop[..., 1])) / rec.total_force[:, 2]
     force = rec.total_force[late].mean(axis=0) / rec.robot.weight
-    early = rec.time < START
-    settled = (data.splayed.time > 0.3) & (data.splayed.time < START)
-    apart = data.splayed.foot_force[settled, :, 1].mean(axis=0)
-    straight = rec.foot_force[early, :, 1].mean(axis=0)
-    edge = rec.signals["state"][:, 1] == EDGE
     return [
         near(
             ("printed", "fig9"),
@@ -102,6 +102,15 @@ def judge_sway(data: Sway) -> list[Claim]:
             within=5e-3,
             why="near rest",
         ),
+    ]
+
+
+def _judge_friction(data: Sway) -> list[Claim]:
+    """Legs that stand apart are held by friction (figure 9)."""
+    settled = (data.splayed.time > 0.3) & (data.splayed.time < START)
+    apart = data.splayed.foot_force[settled, :, 1].mean(axis=0)
+    straight = data.rec.foot_force[data.rec.time < START, :, 1].mean(axis=0)
+    return [
         seen(
             ("printed", "fig9"),
             f"sideways friction keeps the legs from separating: force on the left and the right foot, legs {SPLAY:g} "
@@ -112,6 +121,13 @@ def judge_sway(data: Sway) -> list[Claim]:
             note=f"With vertical legs and torques that carry the weight with the least contact forces: "
             f"{abs(straight[0]):.1g} N",
         ),
+    ]
+
+
+def _judge_states(rec: Recording) -> list[Claim]:
+    """The states of the feet (section 5)."""
+    edge, late = rec.signals["state"][:, 1] == EDGE, rec.time > LATE
+    return [
         seen(
             ("printed", "section 5"),
             "at the end the right foot rests on its edge (share of all samples)",
