@@ -14,6 +14,7 @@ import numpy as np
 from footfall.engine.replay import SPEEDS, States, replay
 from footfall.measure.common import (
     contact_bodies,
+    cross,
     feet,
     flat,
     normal_force,
@@ -200,7 +201,7 @@ def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
     spin, com = replay(data, SPEEDS, states, (data.cvel, data.subtree_com))
     spin = spin.reshape(len(rows), model.nbody, 6)[:, body]
     com = com.reshape(len(rows), model.nbody, 3)[:, model.body_rootid[body]]
-    return np.asarray(spin[..., 3:] + np.cross(spin[..., :3], rec.position[rows] - com))
+    return np.asarray(spin[..., 3:] + cross(spin[..., :3], rec.position[rows] - com))
 
 
 def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndarray:
@@ -275,4 +276,4 @@ def _worst(values: np.ndarray) -> np.ndarray:
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))
+    return np.degrees(np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.einsum("tpi,tpi->tp", a, b)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from footfall.engine.replay import replay_places
 from footfall.measure.audit_outside import outside_wrench, root_joints
-from footfall.measure.common import once
+from footfall.measure.common import cross, once
 from footfall.measure.motion import momentum
 from footfall.robot.model import BALL, FREE, SLIDE
 from footfall.standing import own_data
@@ -61,7 +61,7 @@ def _residual(rec: Record) -> np.ndarray:
     pushed, turned = _pushes(rec, motion.com)
     pushed, turned = (a + b for a, b in zip((pushed, turned), outside_wrench(rec, motion.com), strict=True))
     arm = rec.position - motion.com[:, None]
-    ground_moment = np.cross(arm, rec.force).sum(axis=1)
+    ground_moment = cross(arm, rec.force).sum(axis=1)
     needed = motion.force
     if not momentum_is_exact(rec):
         needed = _mean_force(rec, motion.momentum)
@@ -69,7 +69,7 @@ def _residual(rec: Record) -> np.ndarray:
             stepped = rec.signals.get("time_steps", np.zeros(len(rec)))[:, None] > 0.0
             needed = np.where(stepped, motion.force, needed)
     force = needed - rec.total_force - pushed
-    moment = motion.moment - np.cross(motion.com, motion.force) - ground_moment - turned
+    moment = motion.moment - cross(motion.com, motion.force) - ground_moment - turned
     wrench = _along_freedoms(rec, motion.com, np.concatenate([force, moment], axis=1))
     wrench[-1:] = np.nan  # the last sample has no acceleration
     return wrench
@@ -90,7 +90,7 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         (places,) = replay_places(data, rec.qpos[rows], [data.xipos[body]])
         given = part[rows, None] * np.asarray(push.force, dtype=float)
         force[rows] += given
-        moment[rows] += np.cross(places - com[rows], given) + part[rows, None] * np.asarray(push.torque)
+        moment[rows] += cross(places - com[rows], given) + part[rows, None] * np.asarray(push.torque)
     return force, moment
 
 
@@ -123,5 +123,5 @@ def _motions(rec: Record, com: np.ndarray, joint: int) -> np.ndarray:
     if kind == SLIDE:
         return np.concatenate([axis, np.zeros_like(axis)], axis=1)[:, :, None]
     axes = np.broadcast_to(np.eye(3), (len(rec), 3, 3)) if kind == BALL else axis[:, None]
-    along = np.cross(axes, (com - anchor)[:, None])
+    along = cross(axes, (com - anchor)[:, None])
     return np.swapaxes(np.concatenate([along, axes], axis=2), 1, 2)

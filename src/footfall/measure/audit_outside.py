@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from footfall.engine.replay import replay_places
+from footfall.measure.common import cross
 from footfall.measure.energy import actuation
 from footfall.measure.motion import generalised_acceleration
 from footfall.robot.model import moving_bodies
@@ -59,7 +60,7 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
         else:
             push = torque[:, first, None] * axis
         force += push
-        moment += np.cross(at - com, push) + turn
+        moment += cross(at - com, push) + turn
     return force, moment
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.measure.common import feet
+from footfall.measure.common import cross, feet
 from footfall.measure.pressure import cop
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class GroundReaction:
 
 def grf(rec: Record) -> GroundReaction:
     """Ground reaction forces of each foot and of all, with their moments."""
-    each = np.cross(rec.position, rec.force)
+    each = cross(rec.position, rec.force)
     moment = np.stack([each[:, points].sum(axis=1) for points in feet(rec)], axis=1)
     return GroundReaction(
         force=rec.foot_force,
         moment=moment,
-        moment_at_cop=moment - np.cross(cop(rec), rec.foot_force),
+        moment_at_cop=moment - cross(cop(rec), rec.foot_force),
         total_force=rec.total_force,
         total_moment=moment.sum(axis=1),
     )

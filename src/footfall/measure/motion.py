@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from footfall.engine.replay import MOTION, States, replay
-from footfall.measure.common import once
+from footfall.measure.common import cross, once
 from footfall.robot.model import moving_bodies
 from footfall.standing import own_data
 
@@ -73,9 +73,9 @@ def momentum(rec: Record) -> Motion:
         com=com,
         velocity=linear / mass,
         momentum=linear,
-        angular_momentum=spin + np.cross(centre - com, linear),
+        angular_momentum=spin + cross(centre - com, linear),
         force=wrench[..., 3:].sum(axis=1),
-        moment=(wrench[..., :3] + np.cross(about, wrench[..., 3:])).sum(axis=1),
+        moment=(wrench[..., :3] + cross(about, wrench[..., 3:])).sum(axis=1),
     )
 
 

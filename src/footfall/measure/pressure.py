@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from footfall.measure.common import feet, load_centre, pierce, reference_plane, threshold
+from footfall.measure.common import cross, feet, load_centre, pierce, reference_plane, threshold
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -31,7 +31,7 @@ def overall_cop(rec: Record) -> np.ndarray:
     only where points lie off that plane: by penetration times friction on a plane, by more on stairs.
     """
     load = load_centre(rec, slice(None))[2]
-    moment = np.cross(rec.position, rec.force).sum(axis=1)
+    moment = cross(rec.position, rec.force).sum(axis=1)
     found = pierce(rec.total_force, moment, *reference_plane(rec))
     found[~(load > threshold(rec))] = np.nan
     return found
@@ -46,5 +46,5 @@ def free_moment(rec: Record) -> np.ndarray:
     for points in feet(rec):
         centre, normal, _ = load_centre(rec, points)
         arm = rec.position[:, points] - centre[:, None]
-        found.append(np.einsum("tpi,ti->t", np.cross(arm, rec.force[:, points]), normal))
+        found.append(np.einsum("tpi,ti->t", cross(arm, rec.force[:, points]), normal))
     return np.stack(found, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -52,7 +53,7 @@ class Foot:
         down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
         return self.points @ turn[2] - self.radius - down
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Longer side (m) of the smallest rectangle around the sole, however it lies in its body; 0 for a point."""
         ring, following = self.polygon, np.roll(self.polygon, -1, axis=0)
