@@ -10,7 +10,8 @@ import pytest
 from real_robots import real_robot
 
 import footfall as ff
-from footfall.engine.events.flow import VAIN, make_flow
+from footfall.engine.events.dormand_prince import LOOSEST, loosen
+from footfall.engine.events.flow import LOOSENED, VAIN, make_flow
 from footfall.engine.events.period import TIRED, begins_soft
 from footfall.study.random_states import random_start, rough_grounds
 
@@ -50,8 +51,8 @@ def test_a_robot_that_falls_on_its_knees_and_its_limits_is_simulated_in_time_ste
 
 
 def test_a_run_that_ends_after_a_time_step_ends_with_forces():
-    sim = ff.Simulation("spatial-biped", law=LAW)
-    whole = sim.run(0.6)
+    sim = ff.Simulation("quadruped", law=LAW)
+    whole = sim.run(0.3)  # its legs fold
     last = int(np.flatnonzero(whole.signals["time_steps"])[0])
     rec = sim.run((last + 1) * sim.dt)
     assert len(rec) == last + 2
@@ -87,6 +88,19 @@ def test_of_periods_after_ten_time_steps_in_a_row_one_in_ten_is_tried_otherwise(
             tried.append(step)
         flow.tally[VAIN] += 1
     assert tried == [*range(1, 12), 21, 31]
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 1e-3])
+def test_steps_that_would_not_come_to_the_end_of_a_period_may_err_more(tolerance):
+    """Errors go with the fifth power of the length; a time step instead errs by more than the loosest of them."""
+    model, h = ff.load_robot("ball").model, 1e-5
+    flow = make_flow(model, 1, 1, 1e-3, tolerance=tolerance, ground=ff.Ground.plane(), margin=0.0)
+    assert loosen.py_func(flow, 0.5, h, 1e-3, 1000.0) == 0.5 and flow.clock[LOOSENED] == 1.0
+    few = loosen.py_func(flow, 0.5, h, 1e-4, 10.0)
+    assert flow.clock[LOOSENED] * few == pytest.approx(0.5)
+    assert (1.0 < flow.clock[LOOSENED] < 100.0) if tolerance < LOOSEST else few == 0.5
+    loosen.py_func(flow, few, h, 1e-3, 1.0)
+    assert flow.clock[LOOSENED] * tolerance == pytest.approx(max(tolerance, LOOSEST))
 
 
 @pytest.mark.parametrize("name", ["cassie", "talos"])

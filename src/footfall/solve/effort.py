@@ -12,12 +12,15 @@ from footfall.solve.contacts import SLIDE, STICK
 
 #: What solving may cost in one step.
 EFFORT = 1.3e6
-#: What one period of a motion that is integrated from event to event may cost, evaluations included: so much for each
-#: millisecond, of which it has one at least; of large robots so many evaluations.
-PERIOD, EVALUATIONS = 1.6e6, 40.0
-#: What of this is kept for the time step that may follow instead: so much times the square of the bodies near the
-#: ground, up to a bound, and as much as one evaluation.
-OF_BODIES, MOST_KEPT = 5e4, 1.25e6
+#: What one period of a motion that is integrated from event to event may cost, evaluations included, for each
+#: millisecond, of which it has one at least: so many evaluations of the robot as it stands on a plane, no less than so
+#: much, and no more than that, which a body alone may cost, too: its bounces without end are followed to the last.
+EVALUATIONS, LEAST_PERIOD, PERIOD = 60.0, 7e5, 1.2e6
+#: Dofs of a body alone.
+BODY = 6
+#: What of this is kept for the time step that may follow instead: so much for each near point and body, at most so much
+#: times the square of the bodies, up to a bound, and as much as one evaluation.
+OF_POINTS, OF_BODIES, MOST_KEPT = 6e3, 5e4, 1.25e6
 #: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
 PLAIN = 30.0
 #: What it costs to find the distance of a place from a plane, from another ground, and from a function of a user's.
@@ -158,20 +161,23 @@ def evaluation_cost(dofs, made, rows, bodies, places, price):
 
 
 @inlined
-def period_cost(dofs, dt, instead):
-    """What a period of ``dt`` seconds may cost that is integrated from event to event.
+def period_cost(dofs, rows, feet, places, dt, instead):
+    """What a period of ``dt`` seconds may cost that is integrated from event to event, of a robot whose loops have so
+    many constraint rows.
 
     Where the last one was a time step instead, this may be one, too, and has less by what that cost.
     """
-    evaluation = evaluation_cost(dofs, 0.0, 0.0, 0.0, 0.0, 0.0)
-    most = max(PERIOD, EVALUATIONS * evaluation) * max(1.0, 1e3 * dt)
-    return max(most - instead, min(most, PLAIN * evaluation))
+    standing = evaluation_cost(dofs, made_cost(dofs, rows, 0.0, 0.0), rows, feet, places, FLAT)
+    least = PERIOD if dofs <= BODY else LEAST_PERIOD
+    most = min(PERIOD, max(least, EVALUATIONS * standing)) * max(1.0, 1e3 * dt)
+    return max(most - instead, min(most, PLAIN * evaluation_cost(dofs, 0.0, 0.0, 0.0, 0.0, 0.0)))
 
 
 @inlined
 def kept_for_time_step(contacts):
     """What a period keeps of that for the time step that may follow instead; ``contacts`` are all that are near."""
-    return min(MOST_KEPT, OF_BODIES * bodies_near(contacts) ** 2)
+    bodies = bodies_near(contacts)
+    return min(MOST_KEPT, OF_BODIES * bodies**2, OF_POINTS * contacts.number[0] * bodies)
 
 
 @inlined

@@ -13,7 +13,7 @@ from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engi
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
-from footfall.engine.events.flow import EVENTS, IMPACTS
+from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
@@ -31,6 +31,8 @@ DEEP = 1e-6
 NEARBY, RESTLESS = 1e-6, 1e-4
 #: Slip up to which a point rests, m/s: in space a slip that ends need not pass through zero, but for what a step errs.
 SLOW = 1e-7
+#: Times as much at most where the tolerance of a period is loosened.
+SLOWER = 100.0
 #: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.
 DRIFT = 1e-12
 #: Normal speed of a point in contact, m/s, that no integration errs by: it has come over an edge of the ground.
@@ -154,6 +156,12 @@ def let_slide(points, contacts, p):
 
 
 @inlined
+def slow_slip(flow):
+    """Slip up to which a point rests in this period, m/s."""
+    return SLOW * min(SLOWER, flow.clock[LOOSENED])
+
+
+@inlined
 def sort_touching(points, contacts, flow):
     """After a jump of the velocity: which points leave, which rest, which slide."""
     for i in range(contacts.number[0]):
@@ -163,7 +171,7 @@ def sort_touching(points, contacts, flow):
             flow.touching[p] = 0
             continue
         flow.depth[p] = contacts.gap[p] if contacts.gap[p] < -DEEP else 0.0
-        if v[0] * v[0] + v[1] * v[1] > SLOW * SLOW:
+        if v[0] * v[0] + v[1] * v[1] > slow_slip(flow) ** 2:
             let_slide(points, contacts, p)
         else:
             let_rest(points, p)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.events.flow import FAILED, TAKEN
+from footfall.engine.events.flow import FAILED, LOOSENED, TAKEN
 from footfall.engine.events.tableau import STAGES
 from footfall.solve.dense import copy
 
@@ -14,8 +14,12 @@ SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
 BEND = 10.0
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: By how much more steps may grow from one to the next than the last one says, where the end of a period is foreseen.
+#: By how much more steps may grow from one to the next than the last one says, before a period is given up.
 HOPEFUL = 2.0
+#: Of how far steps are foreseen to come, the share that is counted on, and how many of them are not, for events.
+SURE, SPARED = 0.6, 1.0
+#: Tolerance beyond which none is loosened, however much a period costs: a time step errs more.
+LOOSEST = 1e-5
 
 
 @inlined
@@ -104,13 +108,13 @@ def set_stage(world, flow, stage, h):
 def step_error(world, flow, h):
     """Estimated error of a step over what is allowed."""
     nq, nv = world.qpos.size, world.qvel.size
-    worst = 0.0
+    worst, allowed = 0.0, flow.clock[LOOSENED] * flow.tolerance
     for i in range(nq + nv):
         value = 0.0
         for j in range(STAGES):
             value += flow.error[j] * flow.slope[j, i]
         now = world.qpos[i] if i < nq else world.qvel[i - nq]
-        miss = abs(h * value) / (flow.tolerance * (1.0 + max(abs(now), abs(flow.start[i]))))
+        miss = abs(h * value) / (allowed * (1.0 + max(abs(now), abs(flow.start[i]))))
         worst = miss if not miss <= worst else worst
     return worst
 
@@ -152,11 +156,25 @@ def next_scale(flow, error, h, changes):
 
 
 @inlined
-def reach(scale, h, most):
-    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
-    its ``scale``, and a little more.
+def loosen(flow, error, h, left, most):
+    """The error of a step of ``h`` seconds over what is allowed, which is more from now on if ``most`` further steps do
+    not come to the end of the period, ``left`` seconds away, otherwise.
     """
-    growth, length, far = max(1.0, scale) * HOPEFUL, h, 0.0
+    scale = min(LONGER, SAFETY * max(error, 1e-10) ** -0.2)
+    far = SURE * reach(scale, h, max(1.0, most - SPARED), 1.0)
+    if far >= left - h:
+        return error
+    times = min(((left - h) / far) ** 5, max(1.0, LOOSEST / (flow.clock[LOOSENED] * flow.tolerance)))
+    flow.clock[LOOSENED] *= times
+    return error / times
+
+
+@inlined
+def reach(scale, h, most, hopeful):
+    """How far the next ``most`` steps may come, s, if each is longer than the last, ``h``, as the next one will be by
+    its ``scale``, times ``hopeful``.
+    """
+    growth, length, far = max(1.0, scale) * hopeful, min(1.0, scale) * h, 0.0
     for _ in range(int(most)):
         length = min(growth * length, LONGEST)
         far += length

@@ -18,6 +18,8 @@ from footfall.engine.step import DONE, runaway, sense_and_act
 from footfall.engine.tape import STATUS
 from footfall.solve.effort import bodies_near, evaluation_cost, impact_cost, kept_for_time_step, time_step_cost
 
+#: What an impact, or to lead points back to the ground, costs of what it costs to find how bodies answer to forces.
+JUMP = 2.5
 #: Share of what a period has left that one evaluation may cost, of which a step takes six; and an impact.
 SHARE, SHARE_OF_IMPACT = 1.0 / 6.0, 1.0 / 4.0
 
@@ -69,7 +71,7 @@ def forces_now(loop, flow, step, stage, act, left):
 def jump_cost(loop):
     """What an impact costs a period beside solving it; as much as leading points back to the ground."""
     contacts, nv, rows = loop.contacts, loop.world.qvel.size, loop.conditions.constraints.shared.number[0]
-    return impact_cost(nv, rows, bodies_near(contacts))
+    return JUMP * impact_cost(nv, rows, bodies_near(contacts))
 
 
 @inlined

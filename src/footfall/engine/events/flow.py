@@ -26,6 +26,7 @@ MISSED = 7  # m/s, least error of a method with one evaluation over the period
 CHANGED, SHARE = 8, 9  # m/s, by how much an evaluation of its end changed a period; the share that it left off
 PART = 10  # of a stride that is over, 0 to 1
 STRIDE = 11  # s, from one instant at which the motion is known to the next, see ``strides``
+LOOSENED = 12  # times the tolerance that steps of a period may err by which would cost more than it may
 EVENTS, IMPACTS = 0, 1  # in the period
 UNSOLVED = 2  # not 0 if a law found no forces in it
 WARNINGS = 3  # times in the run that no forces obeyed the law
@@ -90,7 +91,7 @@ class Flow(NamedTuple):
     motors: MotorLimits
     added: np.ndarray  # (nv,) inertia that slows damped joints down, see slow_down, or none
     struck: np.ndarray  # (1,) N s, normal impulses of impacts since then
-    clock: np.ndarray  # (12,)
+    clock: np.ndarray  # (13,)
     tally: np.ndarray  # (COUNTS,)
     warning: np.ndarray  # (MOST_WARNINGS,) s, when the forces were inconsistent
     kind: np.ndarray  # (P,) scratch: how a point is held where it is put back
@@ -100,6 +101,7 @@ class Flow(NamedTuple):
     error: np.ndarray
     tolerance: float
     flat: int  # the ground is a plane
+    loops: float  # constraint rows that close loops
     price: float  # what it costs to find a distance from it, see footfall.solve.effort
     reach: float  # m, at most from a joint to a point
     margin: float  # m, within which points are shown to the law of time steps
@@ -151,7 +153,7 @@ def make_flow(
         motors=motor_limits(model),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, dt]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, dt, 1.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),
@@ -161,6 +163,7 @@ def make_flow(
         error=ERROR.copy(),
         tolerance=tolerance,
         flat=int(ground.flat),
+        loops=_loop_rows(model),
         price=FLAT if ground.flat else OF_A_FUNCTION if ground.height_function is not None else UNEVEN,
         reach=2.0 * float(model.stat.extent),
         margin=margin,
@@ -186,6 +189,12 @@ def _told() -> np.ndarray:
     """
     part, powers = 1.0 - np.arange(ORDER + 1.0)[:, None], np.arange(1, WITHIN.shape[1] + 1)
     return np.array([(powers * part ** (powers - 1)) @ WITHIN.T, part**powers @ WITHIN.T])
+
+
+def _loop_rows(model: mujoco.MjModel) -> float:
+    """How many constraint rows the equalities between bodies have."""
+    kinds = list(model.eq_type)
+    return 3.0 * kinds.count(int(mujoco.mjtEq.mjEQ_CONNECT)) + 6.0 * kinds.count(int(mujoco.mjtEq.mjEQ_WELD))
 
 
 def _only_root(model: mujoco.MjModel) -> np.ndarray:

@@ -36,7 +36,15 @@ from footfall.engine.clock import overdue
 from footfall.engine.events.contact_set import KINK, put_back, rising, strike
 from footfall.engine.events.correction import AGAIN, CHANGES, OVER, correct
 from footfall.engine.events.creep import note_period
-from footfall.engine.events.dormand_prince import SHORTEST, reach, read_slope, read_state, set_stage, write_state
+from footfall.engine.events.dormand_prince import (
+    HOPEFUL,
+    SHORTEST,
+    reach,
+    read_slope,
+    read_state,
+    set_stage,
+    write_state,
+)
 from footfall.engine.events.evaluation import collide, find_forces, forces_now, jump_cost, pay
 from footfall.engine.events.flow import (
     EVENTS,
@@ -44,6 +52,7 @@ from footfall.engine.events.flow import (
     KEPT,
     KNOWN,
     LENGTH,
+    LOOSENED,
     MISSED,
     PART,
     SOFT,
@@ -145,9 +154,10 @@ def end_period(loop, flow, dt, known, whole):
 @inlined
 def begin_period(loop, flow, step):
     """Set out on a period: what it may cost."""
-    dt = loop.conditions.plan.dt
-    left = period_cost(loop.world.qvel.size, dt, flow.clock[INSTEAD])
-    flow.clock[INSTEAD], flow.clock[MISSED] = 0.0, UNKNOWN
+    dt, points = loop.conditions.plan.dt, loop.points
+    feet, place_count = float(points.others.feet), 0.5 * points.others.first + points.others.body.size
+    left = period_cost(loop.world.qvel.size, flow.loops, feet, place_count, dt, flow.clock[INSTEAD])
+    flow.clock[INSTEAD], flow.clock[MISSED], flow.clock[LOOSENED] = 0.0, UNKNOWN, 1.0
     flow.clock[STRIDE] = dt if flow.tally[KNOWN] == 0 else flow.clock[STRIDE]
     flow.tally[SOFT] = 1 if begins_soft(flow, step, loop.conditions.plan) else 0
     start_period(loop.points, flow)
@@ -272,6 +282,8 @@ def take_period(loop, flow, step):
             if hit or flash > 0.0 or stayed:
                 flashes += 1 if flash > 0.0 else 0
                 lost = flashes > TIRED
+                if left - flow.clock[KEPT] < STAGES * cost + jump_cost(loop):
+                    lost, hit, flash, stayed = True, False, 0.0, False  # not even a step is to be had after it
                 continue
         if stage == FORETOLD:
             how, turn = take_up(loop, flow, dt - gone, status, turn)
@@ -296,7 +308,8 @@ def take_period(loop, flow, step):
             if stage == STAGES:
                 happened, _ = find_event(points, contacts, flow, status, 0.0)
             else:
-                verdict = judge(loop, flow, bracket, h, status)
+                more = (left - flow.clock[KEPT]) / ((STAGES - 1) * cost)
+                verdict = judge(loop, flow, bracket, h, status, dt - gone, more)
                 error, scale, bracket, lost = verdict.error, verdict.scale, verdict.bracket, verdict.lost
                 taken, happened, bad = h, verdict.happened, bad if verdict.accurate else gone + h
                 if lost:
@@ -316,7 +329,7 @@ def take_period(loop, flow, step):
             add_up(points, contacts, flow, stage, h)
             if stage < STAGES and bracket.high == 0.0:
                 flow.clock[LENGTH] = scale * h
-                if not happened and reach(scale, h, left / ((STAGES - 1) * cost)) < dt - gone:
+                if not happened and reach(scale, h, more, HOPEFUL) < dt - gone:
                     lost = True  # steps so short do not come to the end
                     continue
             over = gone >= dt - ROUNDING

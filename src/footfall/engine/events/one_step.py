@@ -11,12 +11,13 @@ from footfall.engine.events.dormand_prince import (
     LONGEST,
     SHORTEST,
     is_accurate,
+    loosen,
     next_scale,
     read_state,
     set_stage,
     step_error,
 )
-from footfall.engine.events.flow import EVENTS, LENGTH, TAKEN
+from footfall.engine.events.flow import EVENTS, LENGTH, LOOSENED, TAKEN
 from footfall.engine.events.in_step import friction_change, goes_on, limit_arrival
 from footfall.engine.events.restart import begin_anew, forget, tells_more
 from footfall.engine.events.search import (
@@ -66,14 +67,18 @@ class Verdict(NamedTuple):
 
 
 @inlined
-def judge(loop, flow, bracket, h, status):
-    """Whether a step of ``h`` seconds is accurate, and what happened in it."""
+def judge(loop, flow, bracket, h, status, left, most):
+    """Whether a step of ``h`` seconds is accurate, and what happened in it, ``left`` seconds before the end of the
+    period, in which ``most`` further steps may be taken.
+    """
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
     error = step_error(world, flow, h)
+    if bracket.high == 0.0:
+        error = loosen(flow, error, h, left, most)
     accurate = is_accurate(flow, error, h) or h <= SHORTEST
     scale = next_scale(flow, error, h, about_to_change(points, contacts))
     if not accurate:
-        lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.tolerance
+        lost = flow.flat == 0 and rising(contacts, flow) > KINK + 10.0 * error * flow.clock[LOOSENED] * flow.tolerance
         return Verdict(error, scale, False, lost, False, False, h, max(SHORTEST, scale * h), NO_BRACKET)
     again, happened, bracket = seek_event(points, contacts, flow, bracket, h, status)
     until = min(limit_arrival(world, joints, flow, h), friction_change(world, joints, flow, h))

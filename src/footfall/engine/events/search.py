@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, INCONSISTENT, REBOUND, SLIP, YOUNG, engine_columns
-from footfall.engine.events.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide
+from footfall.engine.events.contact_set import NEARBY, RESTLESS, SLOW, TOUCH, let_rest, let_slide, slow_slip
 from footfall.engine.other_bodies.near import live
 from footfall.solve.contacts import OPEN, SLIDE, STICK
 
@@ -129,7 +129,7 @@ def find_event(points, contacts, flow, status, length):
         elif points.memory[p, first + DOES] == SLIDE:
             value = slip_along(points, contacts, p)
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
-            happened |= speed < SLOW and speed < then[2]
+            happened |= speed < slow_slip(flow) and speed < then[2]
         flow.after[p, 0] = value
         happened |= value < 0.0
         found &= value >= -near
@@ -298,7 +298,7 @@ def update_contacts(points, contacts, flow):
                 hit = True
         elif points.memory[p, first + DOES] == SLIDE:
             speed = (v[0] * v[0] + v[1] * v[1]) ** 0.5
-            if speed <= SLOW:
+            if speed <= slow_slip(flow):
                 let_rest(points, p)
             elif slip_along(points, contacts, p) <= 0.0:
                 let_slide(points, contacts, p)
