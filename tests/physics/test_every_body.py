@@ -42,6 +42,15 @@ def test_a_cube_from_a_urdf_thrown_tumbles_on_all_its_corners(cube, law):
     assert np.abs(rec.qvel[-1]).max() < 0.05
 
 
+@pytest.mark.parametrize("law", ["time-stepping", "constraint-selection"])
+def test_corners_beside_the_feet_stop_at_the_surface_in_long_steps(cube, law):
+    """Upside down from 1 m, 44 mm in its last step of 10 ms, before which they are 29 mm over the ground."""
+    sim = ff.Simulation(cube, law=law, dt=0.01)
+    rec = sim.run(0.6, qpos=[0.0, 0.0, 1.1, 0.0, 1.0, 0.0, 0.0])
+    assert rec.gap.min() > -1e-9 and rec.other_points.size == 4
+    assert rec.total_force[-1, 2] == pytest.approx(rec.robot.weight)
+
+
 @pytest.mark.parametrize("height", [0.0, 0.1, 0.2])
 def test_a_corner_that_a_foot_has_for_a_contact_point_is_not_counted_twice(height):
     """A box whose upper corners are contact points of its foot as well, or not: eight points in all, none twice."""

@@ -8,10 +8,10 @@ from footfall.compiled import cold, inlined
 from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
 from footfall.engine.other_bodies.nearest_place import (
     AHEAD,
-    KEEP,
     SLACK,
     Below,
     is_far,
+    kept_within,
     support,
     touches_soon,
     touching_place,
@@ -66,7 +66,7 @@ def list_body(world, points, contacts, b, slot, count, below):
         p, u, smooth = others.place[q], others.local[q], others.smooth[q]
         gap, px, py, pz, nx, ny, nz = touching_place(x, r, u, smooth, others.axes[q], scratch, below)
         gap -= others.radius[q]
-        if not gap < KEEP:  # nor where there is no ground
+        if not gap < kept_within(others.dt):  # nor where there is no ground
             if p >= 0:
                 contacts.gap[p] = FAR if gap != gap else gap
             if p < 0 or others.patient == 0:
@@ -169,7 +169,7 @@ def reach_of_period(qvel, dt):
     speed = JOLT
     for j in range(qvel.size):
         speed += abs(qvel[j])
-    return min(KEEP, SLACK + AHEAD * dt * speed)
+    return min(kept_within(dt), SLACK + AHEAD * dt * speed)
 
 
 @inlined
@@ -289,7 +289,7 @@ def free_places(points, contacts):
         p, q = others.first + s, others.who[s]
         if q < 0:
             continue
-        if contacts.gap[p] > KEEP and points.mode[p] == OPEN:
+        if contacts.gap[p] > kept_within(others.dt) and points.mode[p] == OPEN:
             others.who[s] = -1
             others.place[q] = -1
             contacts.gap[p] = FAR

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined
 from footfall.engine.other_bodies.points import FAR
 
-#: Points that have come farther than this from the ground give their place back, m.
-KEEP = 0.02
+#: Points that have come farther than this from the ground give their place back, m, or than what comes that fast, m/s,
+#: goes in a step.
+KEEP, FASTEST = 0.02, 10.0
 #: A disc whose normal is nearer to the ground's than this (sine) stands on its fixed points.
 LEVEL = 0.1
 #: A point is about to touch if its gap is less than this many times its way in a step, and a slack, m.
@@ -60,6 +61,12 @@ def support(turn, axes, nx, ny, nz, roll):
 
 
 @inlined
+def kept_within(dt):
+    """The gap (m) beyond which a point has no place among the contact points in steps of ``dt`` (s)."""
+    return max(KEEP, FASTEST * dt)
+
+
+@inlined
 def is_far(world, others, b, surface, shape, table, reach):
     """Whether no point of a body can be near the ground: by the box around them all, on uneven ground by the ball.
 
@@ -70,7 +77,7 @@ def is_far(world, others, b, surface, shape, table, reach):
     x, r, u, h = world.xpos[body], world.xmat[body], others.centre[b], others.half[b]
     pz = x[2] + r[6] * u[0] + r[7] * u[1] + r[8] * u[2]
     low = pz - others.highest - (abs(r[6]) * h[0] + abs(r[7]) * h[1] + abs(r[8]) * h[2])
-    if low > KEEP:
+    if low > kept_within(others.dt):
         return True
     px = x[0] + r[0] * u[0] + r[1] * u[1] + r[2] * u[2]
     py = x[1] + r[3] * u[0] + r[4] * u[1] + r[5] * u[2]
@@ -82,7 +89,7 @@ def is_far(world, others, b, surface, shape, table, reach):
         low = gap - extent
     else:
         low = gap / others.lipschitz - others.size[b]
-    if low > KEEP:
+    if low > kept_within(others.dt):
         return True
     if low <= SLACK or others.seated[b] > 0:
         return False

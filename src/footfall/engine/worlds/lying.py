@@ -19,7 +19,7 @@ from footfall.contact.constraint_selection import (
 from footfall.contact.time_stepping import free_velocities
 from footfall.engine.kinematics import Points, locate
 from footfall.engine.other_bodies.near import locate_all, too_small
-from footfall.engine.other_bodies.nearest_place import KEEP, Below, is_far, touches_soon, touching_place
+from footfall.engine.other_bodies.nearest_place import Below, is_far, kept_within, touches_soon, touching_place
 from footfall.engine.worlds.arrays import Space
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
 from footfall.engine.worlds.every_body import rest_of
@@ -84,9 +84,9 @@ def locate_feet(world, points, contacts, surface, shape, table, margin):
     bad, others = locate(world, points, contacts, surface, shape, table, margin), points.others
     if bad >= 0 or others.progress[STANDS] == 1:
         return bad
-    below = Below(surface, shape, table, margin)
+    below, far = Below(surface, shape, table, margin), others.highest + kept_within(others.dt)
     for b in range(others.body.size):
-        if world.xpos[others.body[b], 2] - others.reach[b] > others.highest + KEEP:  # most are: one look
+        if world.xpos[others.body[b], 2] - others.reach[b] > far:  # most are: one look
             continue
         if is_far(world, others, b, surface, shape, table, 0.0):
             continue
