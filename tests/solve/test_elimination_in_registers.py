@@ -22,6 +22,7 @@ class Warp:
     def __init__(self) -> None:
         self.told: list[Any] = [None] * LANES
         setattr(self, "ballot_sync", self.vote)  # noqa: B010 - code that is made from text calls it
+        self.libdevice = SimpleNamespace(double2hiint=lambda x: np.int32(np.float64(x).view(np.int64) >> 32))
 
     def tell(self, value: Any) -> list[Any]:
         self.told[getcurrent().number] = value

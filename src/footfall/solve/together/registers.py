@@ -1,15 +1,18 @@
-"""Elimination by the lanes of a warp that each keep a row of the equations in registers, and tell each other theirs.
+"""Elimination by the lanes of a warp that keep the equations in registers, a row in each, and tell each other theirs.
 
 In the memory that lanes share, most instructions of an elimination compute where a number lies. Here no number has a
 place: what is eliminated is always in the first register, and all others move up by one. So the code is written out for
-as many unknowns as there may be. Lanes beyond the rows do what lanes before them do, so that all go the same way.
-Numba's simulator does not know how lanes tell each other numbers: there, the elimination of :mod:`.algebra` and of
-:mod:`.rows` stay.
+as many unknowns as there may be. Where half the lanes are enough for all rows, two lanes share a row: one *side* has
+the numbers of even unknowns, the other those of odd ones, and an unknown of each is eliminated before they move up.
+Lanes beyond the rows do what lanes before them do, so that all go the same way. Numba's simulator does not know how
+lanes tell each other numbers: there, the elimination of :mod:`.algebra` and of :mod:`.rows` stay.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from footfall.compiled import generated
 from footfall.solve.together.desk import LANES
@@ -25,97 +28,141 @@ def spread_over(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
+def sides_of(size: int) -> int:
+    """Lanes that share a row."""
+    return 2 if 2 * spread_over(size) <= LANES else 1
+
+
 def eliminator(cuda: Any, size: int) -> Any:
-    """Stands for :func:`footfall.solve.together.algebra.eliminate_together` with up to so many unknowns."""
-    width = spread_over(size)
-    names = [f"a{j}" for j in range(size)]
-    told = "".join(
+    """Stands for :func:`footfall.solve.together.algebra.eliminate_together` with up to so many unknowns, an
+    even number. Of pivots whose first twenty binary digits are the same, the first is taken.
+    """
+    width, sides = spread_over(size), sides_of(size)
+    kept = size // sides
+    read = "".join(f"    a{j} = row[{sides * j} + side]\n" for j in range(kept))
+    greatest = "".join(
         f"        other = cuda.shfl_xor_sync(-1, largest, {width >> k})\n        largest = max(largest, other)\n"
         for k in range(1, width.bit_length())
     )
+    pivots = "".join(
+        f"""
+        mine = cuda.shfl_sync(-1, a0, own + {width * side})
+        high = high_word(abs(mine))
+        if not free:
+            high = NONE
+        most = high
+{greatest.replace("largest", "most").replace("other", "more")}
+        best = cuda.ffs(cuda.ballot_sync(-1, high == most)) - 1
+        pivot = cuda.shfl_sync(-1, mine, best)
+        if not abs(pivot) > floor:
+            return False
+        inverse = 1.0 / pivot
+        share = mine * inverse
+        if own == best:
+            free, place, scale, share = False, k + {side}, inverse, 0.0
+        teller = best + beside
+{_without_share("{own} - share * {told}", kept, moves_up=side == sides - 1)}
+        right = right - share * cuda.shfl_sync(-1, right, teller)
+"""
+        for side in range(sides)
+    )
     source = f"""
 def eliminate_in_registers(lane, n, tolerance, desk):
-    own = lane % {width}
-    row = desk.system[0, max(min(own, n - 1), 0)]
-    {", ".join(names)} = {", ".join(f"row[{j}]" for j in range(size))}
+    own, side = lane % {width}, lane // {width} % {sides}
+    row, beside = desk.system[0, max(min(own, n - 1), 0)], {width} * side
+{read}
     right, floor = row[n], 0.0
     if tolerance > 0.0:
         largest = 0.0
         for j in range(n):
             largest = max(largest, abs(row[j]))
-{told}        floor = tolerance * largest
+{greatest}
+        floor = tolerance * largest
     free, place, scale = own < n, 0, 0.0
-    for k in range(n):
-        mine = abs(a0)
-        if not (free and mine >= 0.0):
-            mine = -1.0
-        largest = mine
-{told}        if not largest > floor:
-            return False
-        best = cuda.ffs(cuda.ballot_sync(-1, mine == largest)) - 1
-        inverse = 1.0 / cuda.shfl_sync(-1, a0, best)
-        share = a0 * inverse
-        if own == best:
-            free, place, scale, share = False, k, inverse, 0.0
-{"".join(_moved_up(f"a{j - 1}", f"a{j}") for j in range(1, size))}{_moved_up("right", "right")}
+    for k in range(0, n, {sides}):
+{pivots}
     if lane < n:
         desk.moved[place] = right * scale
     cuda.syncwarp()
     return True
 """
-    return generated(source, "eliminate_in_registers", {"cuda": cuda}, _HOME)
+    known = {"cuda": cuda, "high_word": cuda.libdevice.double2hiint, "NONE": np.int32(-1)}
+    return generated(source, "eliminate_in_registers", known, _HOME)
 
 
 def rows_eliminator(cuda: Any, size: int) -> Any:
     """Stands for :func:`footfall.solve.together.rows.eliminate_rows` with up to so many rows."""
-    count = size + 2
+    width, sides = spread_over(size), sides_of(size)
+    kept = -(-(size + 2) // sides)
+    change = "scale * {own} - share * {told}"
+    turns = _indented(_without_share(change, kept, moves_up=True))
+    if sides > 1:
+        stays = _indented(_without_share(change, kept, moves_up=False))
+        turns = f"        if turn == 0:\n{stays}        else:\n{turns}"
+    else:
+        turns = f"        if True:\n{turns}"
     source = f"""
 def eliminate_rows_in_registers(lane, desk, first, last, n, tolerance, more):
-    own, steps = lane % {spread_over(size)}, last - first
+    own, side, steps = lane % {width}, lane // {width} % {sides}, last - first
+    beside = {width} * side
     end = n + 2 if more > 0 else n + 1
     wrap, left = end - first, end - first + more
     row = desk.pair[0, max(min(own, n - 1), 0)]
-    {", ".join(f"a{j}" for j in range(count))} = {", ".join(["0.0"] * count)}
-{"".join(_read(j) for j in range(count))}
+    {", ".join(f"a{j}" for j in range(kept))} = {", ".join(["0.0"] * kept)}
+{"".join(_read(j, sides) for j in range(kept))}
+    turn = 0
     for k in range(first, last):
-        pivot = cuda.shfl_sync(-1, a0, k)
+        mine = cuda.shfl_sync(-1, a0, own + {width} * turn)
+        pivot = cuda.shfl_sync(-1, mine, k)
         if not pivot > tolerance * desk.diagonal[k]:
             cuda.syncwarp()
             return False
         inverse = 1.0 / pivot
-        scale, share = 1.0, a0 * inverse
+        scale, share = 1.0, mine * inverse
         if own == k:
             scale, share = inverse, 0.0
-{"".join(_scaled(j) for j in range(1, count))}
-    if lane < n:
-        row = desk.pair[steps & 1, lane]
+        teller = k + beside
+{turns}
+        turn = {sides - 1} - turn
+    if own < n:
+        row = desk.pair[steps & 1, own]
         wrap, left = wrap - steps, left - steps
-        first = last
-{"".join(_written(j) for j in range(count))}
+        side -= turn
+{"".join(_written(j, sides) for j in range(kept))}
     cuda.syncwarp()
     return True
 """
     return generated(source, "eliminate_rows_in_registers", {"cuda": cuda}, _HOME)
 
 
-def _read(j: int) -> str:
+def _read(j: int, sides: int) -> str:
     """Lines that read a number of a row: those from the first unknown on, then the other right sides."""
-    return f"    if {j} < left:\n        a{j} = row[first + {j} if {j} < wrap else {j} - wrap]\n"
+    return f"""
+    at = {sides * j} + side
+    if at < left:
+        a{j} = row[first + at if at < wrap else at - wrap]
+"""
 
 
-def _written(j: int) -> str:
-    """The same to where it belongs."""
-    return f"        if {j} < left:\n            row[first + {j} if {j} < wrap else {j} - wrap] = a{j}\n"
+def _written(j: int, sides: int) -> str:
+    """The same to where it belongs; what was eliminated since numbers moved up last has no place."""
+    return f"""
+        at = {sides * j} + side
+        if 0 <= at < left:
+            row[last + at if at < wrap else at - wrap] = a{j}
+"""
 
 
-def _scaled(j: int) -> str:
-    """As :func:`_moved_up`, and the row that is eliminated is divided by its pivot."""
-    return f"        a{j - 1} = scale * a{j} - share * cuda.shfl_sync(-1, a{j}, k)\n"
+def _without_share(change: str, kept: int, *, moves_up: bool) -> str:
+    """Lines in which the numbers of all rows get rid of their share of the row that is eliminated, and move up."""
+    up, lines = int(moves_up), ""
+    for j in range(up, kept):
+        lines += f"        a{j - up} = {change.format(own=f'a{j}', told=f'cuda.shfl_sync(-1, a{j}, teller)')}\n"
+    return lines
 
 
-def _moved_up(target: str, own: str) -> str:
-    """A line in which a number of all rows gets rid of its share of the row that is eliminated."""
-    return f"        {target} = {own} - share * cuda.shfl_sync(-1, {own}, best)\n"
+def _indented(lines: str) -> str:
+    return "".join(f"    {line}\n" for line in lines.splitlines())
 
 
 #: The function that the disk cache files these beside.
