@@ -66,6 +66,9 @@ class Desk(NamedTuple):
 
 #: Which arrays of a desk have whole numbers.
 WHOLE = ("begin", "body", "pick", "rank", "order", "owner", "foot", "kind", "last", "wrong")
+#: Which of them Newton alone uses, and guesses alone.
+OF_NEWTON = ("z", "centre", "step", "trial", "best", "ease", "about", "turned")
+OF_GUESSES = ("felt", "bases", "acting", "pick", "rank", "wrong")
 
 
 def desk_shapes(points: int, feet: int) -> dict[str, tuple[int, ...]]:
@@ -271,8 +274,12 @@ def bring_back(lane, count, problem, still, near, desk):
     contacts, memory = problem.contacts, problem.memory
     without = 0.0
     if near:
-        missed = memory[contacts.points[0], MISSES]
-        without = missed - 1.0 if missed > 0.0 else float(WITHOUT_GUESSES)
+        missed, slid = memory[contacts.points[0], MISSES], False
+        for i in range(count):
+            slid = slid or desk.last[i] == SLIDE
+        without = 0.0 if slid else float(WITHOUT_GUESSES)  # where one slid, nobody guessed
+        if missed > 0.0:
+            without = missed - 1.0
     wait()
     for i in range(lane, count, LANES):
         p, frame = contacts.points[i], contacts.frame[contacts.points[i]]
