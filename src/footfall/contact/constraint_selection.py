@@ -283,6 +283,9 @@ class ConstraintSelection(CoupledLaw):
         problem = deferred_scratch(points, bodies).problem
         return Scratch(problem, make_desk(1, 1, 1, problem.least))  # no states are searched there
 
+    def is_usual(self) -> bool:
+        return self.mode == "exact"
+
     def resolve(self, setting: Setting) -> Parameters:
         dt = setting.dt
         rate = 1.0 / (STEPS * dt) if self.beta is None else min(dt * self.beta**2, 1.0 / dt)

@@ -160,6 +160,9 @@ class LinearizingPenalty(CoupledLaw):
     def scratch_beside(self, points: int, bodies: int) -> ContactScratch:
         return deferred_scratch(points, bodies, spreads=self.saturation == "paper")
 
+    def is_usual(self) -> bool:
+        return self.saturation == "consistent"
+
     def resolve(self, setting: Setting) -> Parameters:
         kv = -math.expm1(-self.kv * setting.dt) / setting.dt
         consistent, lead_back = float(self.saturation == "consistent"), float(self.lead_back)

@@ -285,13 +285,15 @@ class Card:
 
     def _together(self, law: Any, control: Any, arrays: Arrays, plan: Plan) -> Callable[[Span], None]:
         """The same in kernels that take turns, see :mod:`.together`."""
+        assert isinstance(self.law, CoupledLaw)
         points, feet = self.robot.soles.local.shape[0], self.robot.soles.body.shape[0]
         bodies = "none" if self.lying is None else "curved" if self.robot.rest.curved == 1 else "others"
-        step = build_together(law, self.surface, control, self.plot, bodies)
+        usual = self.law.is_usual()
+        step = build_together(law, self.surface, control, self.plot, bodies, usual)
         parts = (guess_forces, find_near_forces, *((search_states,) if self.searches else ()))
         stepped, solved = (arrays, plan), (arrays.robot, arrays.state, arrays.space)
         queues, span = empty_queues(self.cuda, 1), Span(1, 0, 0)
-        aside = [(build_solver, (part, self.plot, points, feet), (*solved, queues, NO_TURN)) for part in parts]
+        aside = [(build_solver, (part, self.plot, points, feet, usual), (*solved, queues, NO_TURN)) for part in parts]
         if self.lying:
             aside += self._wanted_by_lying(law, control, arrays, plan)
         kernels = [build(*given) for build, given, _ in aside]
@@ -324,7 +326,7 @@ class Card:
         stepped = arrays._replace(robot=self.lying.robot), rooms.space, plan, queues, Span(1, 0, 0), NO_TURN
         solved = self.lying.robot, arrays.state, arrays.space, rooms.space, rooms.desks, queues, NO_TURN
         return [
-            (build_lying, (law, self.surface, control, self.plot, plot), stepped),
+            (build_lying, (law, self.surface, control, self.plot, plot, self.law.is_usual()), stepped),
             (build_lying_solver, (self.plot, plot, points, bodies), solved),
         ]
 

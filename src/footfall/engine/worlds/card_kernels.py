@@ -13,7 +13,8 @@ from footfall.compiled.gpu import Device, checked_cuda, is_simulated
 from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.compiled.gpu_tiles import array_at
 from footfall.contact.base import CoupledLaw, PointLaw
-from footfall.contact.constraint_selection import find_at_once, find_states
+from footfall.contact.constraint_selection import find_at_once, find_states, write_prediction
+from footfall.contact.linearizing_penalty import saturated
 from footfall.contact.time_stepping import restore_friction
 from footfall.engine.mobility import half_solve, mobility
 from footfall.engine.other_bodies.tape import OtherTape
@@ -37,6 +38,7 @@ from footfall.engine.worlds.together import (
     ROOM,
     begin_step,
     end_step,
+    guess_forces,
     join_those_that_lie,
     search_states,
     start_call,
@@ -46,10 +48,13 @@ from footfall.engine.worlds.together import (
 from footfall.solve.contact_lean import DEFERRED, LYING, defer
 from footfall.solve.contact_problem import solve_from_guess
 from footfall.solve.faceted import solve_with_facets
+from footfall.solve.selection.prediction import nearest
 from footfall.solve.selection.sliding import damper
 from footfall.solve.together import desk as desk_module
 from footfall.solve.together.algebra import eliminate_together
 from footfall.solve.together.desk import (
+    OF_GUESSES,
+    OF_NEWTON,
     WHOLE,
     Desk,
     desk_shapes,
@@ -139,6 +144,22 @@ LEAN = {
 }
 
 
+def not_saturated(problem):
+    return
+
+
+def no_nearest(contacts, memory, desk, b, rules):
+    return 0
+
+
+def no_prediction(problem, desk, signals, rules, rank):
+    return
+
+
+#: The same for laws that are usual, see :meth:`footfall.contact.base.CoupledLaw.is_usual`.
+LEAN_IF_USUAL = LEAN | {saturated: not_saturated, nearest: no_nearest, write_prediction: no_prediction}
+
+
 def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
     """A coupled law as a function of the device that finds the arrays it computes in among the numbers of its lane.
 
@@ -157,7 +178,7 @@ def law_on_tiles(device: Device, adapter: Any, plot: Plot) -> Any:
 
 
 @cache
-def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str) -> Any:
+def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str, usual: bool) -> Any:
     """The kernel that ends and begins steps under laws that solve a contact problem; see :mod:`.together`. Where
     ``bodies`` beside the feet meet the ground, these are the steps of worlds that stand, see :mod:`.lying`: ``"none"``
     do, ``"others"`` or others of which some are ``"curved"``, ellipsoids.
@@ -166,7 +187,9 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str
     stand_ins = STANDING if bodies == "curved" else STANDING | WITHOUT_ELLIPSOIDS
     if bodies == "none":
         stand_ins = FEET_ALONE | {one_world_that_stands: one_world_on_feet}
-    device = Device(replaced=stand_ins | LEAN | {correct_states: correct_states_alone} | by_warps)
+    device = Device(
+        replaced=stand_ins | (LEAN_IF_USUAL if usual else LEAN) | {correct_states: correct_states_alone} | by_warps
+    )
     start, begin, end = (device.function(one) for one in (start_call, begin_step, end_step))
     goes_on, is_waiting = device.function(still_going), device.function(waits)
     wait_in_line, lie_down = device.function(line_up), device.function(join_those_that_lie)
@@ -209,7 +232,7 @@ def build_together(law: Any, surface: Any, control: Any, plot: Plot, bodies: str
 
 
 @cache
-def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
+def build_solver(part: Any, plot: Plot, points: int, feet: int, usual: bool) -> Any:
     """The kernel in which a warp has a world and does a part of finding its contact forces; see :mod:`.together`."""
     simulated = is_simulated()
     by_lanes: dict[Any, Any] = {}
@@ -218,13 +241,14 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
         by_lanes |= {lowest_of_lanes: told_lowest_of_lanes, any_lane: told_any_lane}
         if fits(n := 6 * feet):
             by_lanes |= {eliminate_together: eliminator(cuda, n), eliminate_rows: rows_eliminator(cuda, n)}
-    device = Device(replaced=LEAN | by_lanes | {damper: kept_damper})
+    device = Device(replaced=(LEAN_IF_USUAL if usual else LEAN) | by_lanes | {damper: kept_damper})
     solve, wait_in_line = device.function(part), device.function(line_up)
     if part is search_states:
-        maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE, in_a_row=True)
+        maker = desk_maker(SelectionDesk, selection_shapes(points, feet), SELECTION_WHOLE)
         registers = SEARCH_REGISTERS
     else:
-        maker = desk_maker(Desk, desk_shapes(points, feet), WHOLE, in_a_row=False)
+        unused = OF_NEWTON if part is guess_forces else OF_GUESSES
+        maker = desk_maker(Desk, desk_shapes(points, feet) | dict.fromkeys(unused, (0,)), WHOLE)
         registers = SOLVER_REGISTERS
     make_desk = device.function(maker)
     law_of = device.function(law_picker(plot, simulated=simulated))
@@ -250,30 +274,22 @@ def build_solver(part: Any, plot: Plot, points: int, feet: int) -> Any:
     return kept_on_disk(entry)
 
 
-def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...], *, in_a_row: bool) -> Any:
+def desk_maker(kind: Any, shapes: dict[str, tuple[int, ...]], whole: tuple[str, ...]) -> Any:
     """A function of the device that makes a desk of this kind in the memory that lanes share.
 
-    Arrays ``in_a_row`` are at constant distances from the first, which makes the code of a long kernel shorter; of
-    others the compiler leaves out those that a kernel does not use.
+    Its arrays are at constant distances from the first: where each lay anywhere, a tenth of all instructions would
+    compute where.
     """
     known = {"Desk": kind, "cuda": cuda, "int64": np.int64, "float64": np.float64}
-    lines, arrays, used = [], [], {"float64": 0, "int64": 0}
-
-    def share(name: str, count: Any, real: str) -> None:  # on lines of their own: so the simulator tells them apart
-        lines.append(f"    {name} = cuda.shared.array({count}, {real})\n")
-
+    arrays, used = [], {"float64": 0, "int64": 0}
     for name in kind._fields:
         real = "int64" if name in whole else "float64"
-        if in_a_row:
-            known[f"{name}_in"] = array_at(used[real], shapes[name], simulated=is_simulated(), tile=1)
-            arrays.append(f"{name}_in(all_{real})")
-            used[real] += math.prod(shapes[name])
-        else:
-            share(name, shapes[name], real)
-            arrays.append(name)
-    for real, count in used.items() if in_a_row else ():
-        share(f"all_{real}", count, real)
-    source = f"def make_desk():\n{''.join(lines)}    return Desk({', '.join(arrays)})\n"
+        known[f"{name}_in"] = array_at(used[real], shapes[name], simulated=is_simulated(), tile=1)
+        arrays.append(f"{name}_in(all_{real})")
+        used[real] += math.prod(shapes[name])
+    # On lines of their own: so the simulator tells them apart.
+    lines = "".join(f"    all_{real} = cuda.shared.array({count}, {real})\n" for real, count in used.items())
+    source = f"def make_desk():\n{lines}    return Desk({', '.join(arrays)})\n"
     home: Any = desk_shapes
     return generated(source, "make_desk", known, home)
 

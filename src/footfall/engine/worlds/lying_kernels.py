@@ -14,6 +14,7 @@ from footfall.compiled.gpu_cache import kept_on_disk
 from footfall.compiled.gpu_tiles import array_at
 from footfall.engine.worlds.card_kernels import (
     LEAN,
+    LEAN_IF_USUAL,
     STEP_REGISTERS,
     find_cuda,
     idle_point,
@@ -89,11 +90,11 @@ def desk_picker(points: int, bodies: int) -> Any:
 
 
 @cache
-def build_lying(law: Any, surface: Any, control: Any, plot: Plot, room_plot: Plot) -> Any:
+def build_lying(law: Any, surface: Any, control: Any, plot: Plot, room_plot: Plot, usual: bool) -> Any:
     """The kernel that ends and begins steps of worlds that lie, a lane for each."""
     global cuda
     cuda = find_cuda()
-    device = Device(replaced=LEAN | LYING_DOWN | {correct_states: correct_states_alone})
+    device = Device(replaced=(LEAN_IF_USUAL if usual else LEAN) | LYING_DOWN | {correct_states: correct_states_alone})
     begin, end, goes_on = (device.function(one) for one in (begin_step, end_step, still_going))
     is_waiting, line_up, give = (device.function(one) for one in (waits, join, give_slot))
     world, coupled = device.function(one_world_on_every_body), law_on_tiles(device, law.adapter(), room_plot)
