@@ -31,7 +31,7 @@ UNSOLVED = WITHOUT_GUESSES + 1
 def defer(problem):
     """Stands for :func:`footfall.solve.contact_problem.solve_from_guess`.
 
-    Where a point slid in the last step, two guesses would miss the direction of its friction: of 30,000 steps of
+    Where a point slid in the last step, two guesses would miss the direction of its friction: of 26,000 steps of
     restless humanoids with one that slid they did in 85 of 100, and in 16 of 100 where none slid.
     """
     problem.local[0, STEP], problem.local[0, STILL] = problem.step, problem.still
