@@ -51,6 +51,11 @@ TIES = {
     "thrusters": {
         "more": '<actuator><motor site="eye" gear="5 1 40 0 0.3 0.2" ctrllimited="true" ctrlrange="0.3 1"/></actuator>'
     },
+    "servos that damp the ends of steps": {
+        "option": 'integrator="implicitfast"',
+        "root": '<joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>',
+        "more": '<actuator><position joint="x" kp="40" kv="60" forcerange="-15 15"/></actuator>',
+    },
     "rails": {
         "root": '<joint name="x" type="slide" axis="1 0 0" damping="4"/>'
         '<joint name="z" type="slide" axis="0 0 1" stiffness="30" armature="0.5"/>'
@@ -95,7 +100,7 @@ def _untied(robot: ff.Robot) -> mujoco.MjModel:
         field[root] = 0.0
     model.jnt_stiffness[:] = model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
     model.tendon_limited[:] = model.eq_active0[:] = 0
-    model.actuator_gainprm[:] = 0.0
+    model.actuator_gainprm[:] = model.actuator_biasprm[:] = 0.0
     return model
 
 

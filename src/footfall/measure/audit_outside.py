@@ -13,8 +13,9 @@ import mujoco
 import numpy as np
 
 from footfall.engine.replay import replay_places
+from footfall.engine.servos import damping_servos
 from footfall.measure.common import cross
-from footfall.measure.energy import actuation
+from footfall.measure.energy import Actuation, actuation
 from footfall.measure.motion import generalised_acceleration
 from footfall.robot.model import moving_bodies
 from footfall.standing import own_data
@@ -86,12 +87,22 @@ def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
     model, given = rec.robot.model, actuation(rec)
     acceleration = generalised_acceleration(rec)
     gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]
-    damping = model.dof_damping.reshape(model.nv, -1)[:, 0]
     # Damping acts on the velocity at the end of a step; rotors take their share of what gives bodies acceleration.
-    torque = given.passive + given.torque - damping * gained - model.dof_armature * acceleration
+    damped = _damping(model, given) * gained
+    torque = given.passive + given.torque - damped - model.dof_armature * acceleration
     if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
-        torque += _constraints(rec, acceleration, damping * gained)
+        torque += _constraints(rec, acceleration, damped)
     return np.where(own, torque, 0.0)
+
+
+def _damping(model: mujoco.MjModel, given: Actuation) -> np.ndarray:
+    """(T, nv) N s/m or N m s/rad, of joints, and of servos that a model damps as it does joints."""
+    servos = damping_servos(model)
+    low, high, lowest, highest = servos.limit.T
+    force, of_joint = given.force[:, servos.actuator], given.torque[:, servos.dof]
+    within = (low < force) & (force < high) & (lowest < of_joint) & (of_joint < highest)
+    at_dof = np.arange(model.nv) == servos.dof[:, None]  # two servos may share one
+    return np.asarray(model.dof_damping.reshape(model.nv, -1)[:, 0] + (within * servos.damping) @ at_dof)
 
 
 def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> np.ndarray:

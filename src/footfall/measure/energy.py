@@ -25,12 +25,14 @@ class Actuation:
 
     Attributes:
         torque: (T, nv) N or N m, all actuators together on each degree of freedom.
+        force: (T, nu) N or N m, of each actuator.
         passive: (T, nv) N or N m, springs, dampers, a fluid and compensated gravity.
         power: (T, nu) W, that each actuator puts in.
         kinetic, potential: (T,) J; potential of gravity and of springs.
     """
 
     torque: np.ndarray
+    force: np.ndarray
     passive: np.ndarray
     power: np.ndarray
     kinetic: np.ndarray
@@ -58,7 +60,7 @@ def actuation(rec: Record) -> Actuation:
         (data.qfrc_actuator, data.qfrc_passive, data.actuator_force, data.actuator_velocity, data.energy),
         Activations(step, low, high),
     )
-    return Actuation(torque, passive, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
+    return Actuation(torque, force, passive, force * speed, kinetic=energy[:, 1], potential=energy[:, 0])
 
 
 def joint_torques(rec: Record) -> np.ndarray:

@@ -305,10 +305,10 @@ def take_period(loop, flow, step):
             continue
         if stage >= STAGES - 1:
             taken, happened = length, False
+            more = (left - flow.clock[KEPT]) / ((STAGES - 1) * cost)  # steps that there is room for
             if stage == STAGES:
                 happened, _ = find_event(points, contacts, flow, status, 0.0)
             else:
-                more = (left - flow.clock[KEPT]) / ((STAGES - 1) * cost)
                 verdict = judge(loop, flow, bracket, h, status, dt - gone, more)
                 error, scale, bracket, lost = verdict.error, verdict.scale, verdict.bracket, verdict.lost
                 taken, happened, bad = h, verdict.happened, bad if verdict.accurate else gone + h
