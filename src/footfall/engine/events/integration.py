@@ -242,7 +242,7 @@ def take_period(loop, flow, step):
     fresh = True  # the period begins
     gone, h, length = 0.0, 0.0, 0.0  # s, how far the period has come, the step, and the part of it up to an event
     bad = 0.0  # s, where the last step that was not accurate ended
-    error, scale = 0.0, 1.0  # of a step, of what is allowed, and of how much longer the next one may be
+    error, scale, more = 0.0, 1.0, 0.0  # of a step, of what is allowed; of the next one; steps that may follow
     bracket = NO_BRACKET
     hit, flash, straighten, lost = False, 0.0, False, False  # what is to be done before the next evaluation
     stayed = False  # points were left in contact by a time step
