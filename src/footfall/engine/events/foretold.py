@@ -65,14 +65,17 @@ def take_stride(loop, flow, left):
     ``foresee``.
     """
     world, points, contacts, joints = loop.world, loop.points, loop.contacts, loop.conditions.constraints.joints
-    stride = divide(world, flow, left)
-    if stride == 0.0:
-        stride = left  # a constant acceleration may do
-        if flow.clock[STRIDE] != left:
+    stride, order, best = left, 0, 0
+    if flow.clock[STRIDE] == left:
+        order, best = best_orders(world, flow, left)
+    if order == 0:
+        stride = divide(world, flow, left)
+        if stride == 0.0 and flow.clock[STRIDE] != left:
             return OTHERWISE
-    if flow.clock[STRIDE] != stride:
-        change_stride(flow, stride)
-    order, best = best_orders(world, flow, stride)
+        stride = left if stride == 0.0 else stride
+        if flow.clock[STRIDE] != stride:
+            change_stride(flow, stride)
+            order, best = best_orders(world, flow, stride)
     if max(order, best) == 0 or not is_smooth(world, points, contacts, loop.conditions, flow, stride):
         return OTHERWISE
     found = contacts_go_on(world, points, contacts, flow, stride)
