@@ -70,12 +70,13 @@ def take_stride(loop, flow, left):
         order, best = best_orders(world, flow, left)
     if order == 0:
         stride = divide(world, flow, left)
-        if stride == 0.0 and flow.clock[STRIDE] != left:
-            return OTHERWISE
-        stride = left if stride == 0.0 else stride
-        if flow.clock[STRIDE] != stride:
+        if stride == 0.0:
+            if flow.clock[STRIDE] != left:
+                return OTHERWISE
+            stride = left
+        elif flow.clock[STRIDE] != stride:
             change_stride(flow, stride)
-            order, best = best_orders(world, flow, stride)
+        order, best = best_orders(world, flow, stride)
     if max(order, best) == 0 or not is_smooth(world, points, contacts, loop.conditions, flow, stride):
         return OTHERWISE
     found = contacts_go_on(world, points, contacts, flow, stride)
