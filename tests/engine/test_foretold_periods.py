@@ -7,7 +7,7 @@ import pytest
 
 import footfall as ff
 from footfall.engine.events.correction import course
-from footfall.engine.events.flow import DIFFERENCES, KNOWN, ORDER, SHARE, STRIDE, make_flow
+from footfall.engine.events.flow import DIFFERENCES, KNOWN, ORDER, STRIDE, make_flow
 from footfall.engine.events.restart import INSTANTS
 from footfall.engine.events.strides import change_stride, differ
 from footfall.engine.events.tableau import STAGES, WEIGHTS
@@ -61,13 +61,12 @@ def test_strides_of_another_length_know_the_same_polynomials(power, ratio):
         differ.py_func(gained, len(gained))
         return values, gained[:ORDER]
 
-    kept.touching[0], kept.tally[KNOWN], kept.clock[SHARE] = 1, ORDER + 2, 0.2
+    kept.touching[0], kept.tally[KNOWN] = 1, ORDER + 2
     kept.pace[:] = known(1.0)[0][:, None]
     kept.began[:] = known(1.0)[0][:ORDER, None, None]
     change_stride.py_func(kept, ratio * stride)
     values, gained = known(ratio)
     assert kept.clock[STRIDE] == pytest.approx(ratio * stride)
-    assert kept.clock[SHARE] == pytest.approx(0.2 * ratio)
     for found in (kept.pace, kept.began):
         np.testing.assert_allclose(found.reshape(len(found), -1)[:, 0], values[: len(found)], atol=1e-10)
     for found in (kept.gained, kept.given):

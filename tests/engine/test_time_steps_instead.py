@@ -114,3 +114,12 @@ def test_robots_with_loops_fly_from_event_to_event(name):
     rec = sim.run(0.05, controller="posture", qpos=qpos)
     assert not rec.force.any()
     assert rec.signals["time_steps"].sum() <= 0.06 * len(rec)
+
+
+def test_periods_that_take_longer_steps_say_so():
+    """After an impact joints on servos ring down; before it, a period is one evaluation."""
+    robot = ff.load_robot("spatial-biped", actuators="position")
+    rec = ff.Simulation(robot, law=LAW, dt=1e-3).run(0.15, qpos=robot.home + 0.05 * np.eye(robot.model.nq)[2])
+    loosened, landed = rec.signals["loosened"].ravel()[:-1], int(np.flatnonzero(rec.signals["impacts"])[0])
+    assert (loosened[:landed] == 1.0).all() and (loosened[-10:] == 1.0).all()
+    assert 1.0 < loosened.max() <= 1e4

@@ -282,11 +282,12 @@ class AccelerationComplementarity(EventLaw):
     limit lets go, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
     ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 60 evaluations
     of the robot as it stands and 0.7 to 1.2 ms for each millisecond of it: one that would cost more takes longer steps,
-    of a tolerance of up to 1e-5, in which slips of up to 10 um/s rest. One in which contacts change again and again, or
-    a foot slips so slowly that only tiny steps are accurate, is one step of law time-stepping, and signal
-    ``time_steps`` says so; after ten in a row one in ten is tried otherwise. So is one in which a point in contact
-    comes over an edge of the ground, as between the cells of a height field, and one whose forces are not found, have
-    no bounds or, as means, are none that a point can have. A foot that starts inside the ground stays as deep as it is.
+    of a tolerance of up to 1e-5, in which slips of up to 10 um/s rest, and signal ``loosened`` says of how many times
+    the tolerance. One in which contacts change again and again, or a foot slips so slowly that only tiny steps are
+    accurate, is one step of law time-stepping, and signal ``time_steps`` says so; after ten in a row one in ten is
+    tried otherwise. So is one in which a point in contact comes over an edge of the ground, as between the cells of a
+    height field, and one whose forces are not found, have no bounds or, as means, are none that a point can have. A
+    foot that starts inside the ground stays as deep as it is.
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.

@@ -47,8 +47,9 @@ class EventLaw(CoupledLaw):
     event_driven = True
     #: The points in contact are shown to it, however far from the ground rounding put them.
     margin = float("inf")
-    #: Recorded of each period: events, impacts, normal impulses of impacts, and whether it was one time step.
-    signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": ""})
+    #: Recorded of each period: events, impacts, normal impulses of impacts, whether it was one time step, and of how
+    #: many times the tolerance its steps were.
+    signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": "", "loosened": ""})
     #: Largest error of a step of the integration, relative and in SI units.
     tolerance: float
     impact: ClassVar[Callable[..., Any]]

@@ -86,11 +86,12 @@ def improve(world, flow, order, dt, turn):
         change[j] = gained
     kept = flow.clock
     if turn > 1:
-        kept[SHARE] = max(off / max(kept[CHANGED], 1e-300), SLOWLY * kept[SHARE])
+        kept[SHARE] = max(off / max(kept[CHANGED], 1e-300) / dt, SLOWLY * kept[SHARE])
     kept[CHANGED] = off
     copy(world.qpos, flow.start[: world.qpos.size])
     move(world, flow, change, order, dt)
-    return off * kept[SHARE] / max(SLOWLY, 1.0 - kept[SHARE])
+    share = dt * kept[SHARE]
+    return off * share / max(SLOWLY, 1.0 - share)
 
 
 @inlined
@@ -159,7 +160,7 @@ def correct(world, points, contacts, joints, flow, dt, turn):
         return SHORTER
     error += improve(world, flow, order, dt, turn)
     if error > flow.tolerance:
-        slow = turn > 1 and flow.clock[SHARE] > SLOWLY
+        slow = turn > 1 and dt * flow.clock[SHARE] > SLOWLY
         return SHORTER if slow or turn == MOST_TURNS else AGAIN
     part, first = first_change(world, joints, flow, order, dt), engine_columns(points.memory)
     keep_forces(points, contacts, flow.force[1])

@@ -23,7 +23,8 @@ LENGTH = 0  # s, of the next step
 TAKEN, FAILED = 1, 3  # s, length of the last step that was accurate enough, or was not since; then its error
 INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none; what one may cost now
 MISSED = 7  # m/s, least error of a method with one evaluation over the period
-CHANGED, SHARE = 8, 9  # m/s, by how much an evaluation of its end changed a period; the share that it left off
+# m/s, by how much an evaluation of its end changed a stride; and the share of it left off, over the stride, 1/s.
+CHANGED, SHARE = 8, 9
 PART = 10  # of a stride that is over, 0 to 1
 STRIDE = 11  # s, from one instant at which the motion is known to the next, see ``strides``
 LOOSENED = 12  # times the tolerance that steps of a period may err by which would cost more than it may
@@ -153,7 +154,7 @@ def make_flow(
         motors=motor_limits(model),
         added=slow_down(model, dt),
         struck=np.zeros(1),
-        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, dt, 1.0]),
+        clock=np.array([dt, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0 / dt, 0.0, dt, 1.0]),
         tally=np.zeros(COUNTS, dtype=np.int64),
         warning=np.zeros(MOST_WARNINGS),
         kind=np.zeros(points, dtype=np.int64),

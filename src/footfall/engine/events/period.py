@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.events.flow import EVENTS, IMPACTS, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
+from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED, SOFT, SORTED, UNSOLVED, VAIN, WARNINGS
 from footfall.engine.other_bodies.near import live
 from footfall.engine.other_bodies.samples import add_step_of_all
 from footfall.engine.stages import integrate_activations, integrate_positions
@@ -143,8 +143,10 @@ def record_period(world, points, contacts, flow, held, tape, dt, outcome):
     add_step_of_all(world, points, contacts, held, tape, flow.tally[UNSOLVED], outcome)
     signals = tape.signals[outcome[SAMPLES] - 1]
     if outcome[STEPS] == 1:
-        signals[0], signals[1], signals[2], signals[3] = 0.0, 0.0, 0.0, 0.0
+        signals[0], signals[1], signals[2], signals[3], signals[4] = 0.0, 0.0, 0.0, 0.0, 1.0
     signals[0] += flow.tally[EVENTS]
     signals[1] += flow.tally[IMPACTS]
     signals[2] += flow.struck[0]
     signals[3] += flow.tally[SOFT]
+    if flow.tally[SOFT] == 0:
+        signals[4] = max(signals[4], flow.clock[LOOSENED])

@@ -61,7 +61,7 @@ def errors_of(flow, known, stride):
 @inlined
 def turns_to(flow, stride, off):
     """How often the end of a stride that is so far off, m/s, is likely to be evaluated until it is accurate."""
-    turns, share = 1, flow.clock[SHARE] * stride / flow.clock[STRIDE]
+    turns, share = 1, stride * flow.clock[SHARE]
     while turns < MOST_TURNS and off * share > flow.tolerance:
         off *= share
         turns += 1
@@ -132,4 +132,3 @@ def change_stride(flow, stride):
             respace(flow.began[:, p], scaling, count)
             integrate(flow.began[:, p], count, flow.part, stride, flow.given[:, p])
     flow.clock[STRIDE] = stride
-    flow.clock[SHARE] *= ratio  # accelerations follow from velocities, which a shorter stride changes less
