@@ -16,7 +16,8 @@ from footfall.robot.foot import Foot
 from footfall.robot.hull import hull_corners
 from footfall.robot.sole import KIND, SOLE_DEPTH, SOLE_DEPTH_RANGE, UP, hull_vertices, is_solid
 
-RIM = 8  # fixed points on each rim of a cylinder; a support point beside them lets it roll
+RIM = 8  # fixed points on each face of a cylinder, for when it lies on that; its rims are what rolls
+INSIDE_RIM = 0.98  # of the radius: where those lie, so that a rim that rolls does not stumble over them
 MOST = 14  # corners that are enough for a body: those extreme along 6 axes and 8 diagonals
 SOLE_SHARE = 0.05  # of a sole's size: what lies no higher above it belongs to it, and soft ground may reach it
 SAME = 1e-6  # m: corners nearer than this are one
@@ -114,7 +115,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np
         local, axes = np.zeros((1, 3)), (turn * size)[None]
     elif kind == KIND.mjGEOM_CYLINDER:
         angle = 2 * np.pi / RIM * np.arange(RIM)
-        ring = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle), np.zeros(RIM)])
+        ring = INSIDE_RIM * size[0] * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(RIM)])
         ends = np.array([[0, 0, -size[1]], [0, 0, size[1]]])
         local = np.vstack([ends, *(ring + end for end in ends)])
         axes = np.zeros((len(local), 3, 3))

@@ -30,6 +30,7 @@ from footfall.robot.sole import (
     is_solid,
     lone_ball,
     outline,
+    rolling_parts,
     sole_of,
 )
 
@@ -241,11 +242,11 @@ def _foot(
     if not model.body(body).name:
         raise RobotError(f"the body (id {body}) of foot '{name}' has no name; name it, or load the robot's MjSpec")
     rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
-    if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
-        middle = (data.geom_xpos[geoms[0]] - origin) @ rotation
-        axes = rotation.T @ (data.geom_xmat[geoms[0]].reshape(3, 3) * model.geom_size[geoms[0]])
-        lowest = corners(model, data, geoms[0])[0]
-        return Foot(name, model.body(body).name, (lowest - origin) @ rotation, middle, np.zeros(1), axes)
+    round_parts = rolling_parts(model, data, geoms)
+    if round_parts is not None:
+        lowest, middle, axes = round_parts
+        polygon, points = ((place - origin) @ rotation for place in (lowest, middle))
+        return Foot(name, model.body(body).name, polygon, points, np.zeros(len(points)), rotation.T @ axes)
     parts = [corners(model, data, g) for g in geoms]
     centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     # A primitive knows its points; of a mesh, or of many geoms, only a few are needed.

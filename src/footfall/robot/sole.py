@@ -62,17 +62,48 @@ def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.n
     elif kind == KIND.mjGEOM_CYLINDER:
         down = rotation.T @ -UP
         lowest = np.arctan2(down[1], down[0])  # so that the lowest point of the rim is among its vertices
-        standing = abs(axis @ UP) > FACING
-        angles = lowest + (2 * np.pi / RIM * np.arange(RIM) if standing else np.zeros(1))
+        angles = lowest + (np.zeros(1) if _is_wheel(model, data, geom) else 2 * np.pi / RIM * np.arange(RIM))
         rim = size[0] * np.column_stack([np.cos(angles), np.sin(angles)])
         local = np.vstack([np.column_stack([rim, np.full(len(rim), z)]) for z in (-size[1], size[1])])
     elif kind == KIND.mjGEOM_ELLIPSOID:
-        # The lowest point of the surface, as a sharp point: an ellipsoid that rolls is not followed.
+        # The lowest point of the surface, as a sharp point; `rolling_parts` follows it as it rolls.
         down = size * (rotation.T @ -UP)
         local = (size * down / np.linalg.norm(down))[None]
     else:
         local = hull_vertices(model, model.geom_dataid[geom])
     return local @ rotation.T + origin, np.zeros(len(local))
+
+
+def _is_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> bool:
+    """Whether a geom is a cylinder that lies on its side."""
+    return model.geom_type[geom] == KIND.mjGEOM_CYLINDER and abs(data.geom_xmat[geom].reshape(3, 3)[2, 2]) <= FACING
+
+
+def rolling_parts(
+    model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Of a foot that is an ellipsoid, or that stands on nothing but wheels: its outline on the ground, and centres
+    (N, 3) and semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
+    """
+    turn = data.geom_xmat[geoms].reshape(-1, 3, 3)
+    low = np.array([np.min(place[:, 2] - radius) for place, radius in (corners(model, data, g) for g in geoms)])
+    touching = [i for i in range(len(geoms)) if low[i] <= low.min() + SOLE_DEPTH_RANGE[1]]
+    if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
+        bottom, centre, axes = (
+            corners(model, data, geoms[0])[0],
+            data.geom_xpos[geoms],
+            turn * model.geom_size[geoms[0]],
+        )
+        return bottom, centre, axes
+    if not all(_is_wheel(model, data, geoms[i]) for i in touching):
+        return None
+    bottom = np.vstack([corners(model, data, geoms[i])[0] for i in touching])
+    size = model.geom_size[geoms]
+    centre = np.vstack(
+        [data.geom_xpos[geoms[i]] + side * size[i, 1] * turn[i][:, 2] for i in touching for side in (-1, 1)]
+    )
+    axes = np.stack([turn[i] * [size[i, 0], size[i, 0], 0.0] for i in touching for _ in range(2)])
+    return bottom[outline(bottom, UP, detail=OUTLINE_DETAIL)], centre, axes
 
 
 def hull_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:

@@ -158,7 +158,7 @@ def offered(setup: Setup, device: str, precision: str) -> None:
         "many worlds have one friction each: where it varies from place to place, run them one by one": (
             ground.friction_field is not None
         ),
-        "on a GPU feet have points and balls: those of ellipsoids are not offered, use device='cpu'": gpu
+        "on a GPU feet have points and balls: those that are ellipsoids or wheels run with device='cpu'": gpu
         and bool(setup.robot.point_axes.any()),
         "precision='single' is for GPUs: on a CPU it would save no time": not gpu and precision == "single",
         f"precision='single' is too coarse for the solver of {law.name}": operator and precision == "single",
