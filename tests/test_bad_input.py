@@ -98,6 +98,12 @@ def test_without_gravity_a_brick_stays_where_it_is(law, off):
     assert landing.total_force[:, 2].max() > 0.0 and landing.audit().passed
 
 
+@pytest.mark.filterwarnings("ignore:Inertia matrix is too close to singular")
+def test_a_robot_whose_bodies_are_too_far_apart_is_refused():
+    with pytest.raises(ff.FootfallError, match="inertia matrix of planar-biped is singular"):
+        ff.Simulation(ff.load_robot("planar-biped", shank=1e9))
+
+
 def test_a_robot_that_weighs_nothing_is_refused():
     model = mujoco.MjModel.from_xml_string(ff.load_robot("brick").mjcf)
     model.body_mass[1], model.body_inertia[1] = 1e-300, 1e-305

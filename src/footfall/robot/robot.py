@@ -67,6 +67,21 @@ class Robot:
         return float(self.model.body_mass[moving_bodies(self.model)].sum())
 
     @cached_property
+    def has_inertia(self) -> bool:
+        """Whether rounding leaves every joint an inertia in the home pose, however far apart masses are."""
+        data, inertia = mujoco.MjData(self.model), np.zeros((self.model.nv, self.model.nv))
+        data.qpos[:] = self.home
+        mujoco.mj_kinematics(self.model, data)
+        mujoco.mj_comPos(self.model, data)
+        mujoco.mj_makeM(self.model, data)
+        mujoco.mj_fullM(self.model, data, inertia)
+        try:
+            np.linalg.cholesky(inertia)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    @cached_property
     def gravity(self) -> np.ndarray:
         """(3,) m/s2, the model's gravity, zero where the model switches it off."""
         off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)

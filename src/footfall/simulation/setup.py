@@ -49,6 +49,11 @@ class Setup:
             raise SimulationError(
                 f"{self.robot.name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo"
             )
+        if not self.robot.has_inertia:
+            raise SimulationError(
+                f"the inertia matrix of {self.robot.name} is singular in its home pose: masses or lengths of its "
+                "bodies are too far apart"
+            )
         if dt is not None and not (is_number(dt) and 0 < dt <= LONGEST_STEP):
             raise SimulationError(f"dt = {dt} but it must be a positive number of seconds, at most {LONGEST_STEP:g}")
         self.dt = usual_step(self.law, self.robot, self.ground) if dt is None else float(dt)
