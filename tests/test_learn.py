@@ -38,13 +38,90 @@ def test_a_vector_is_the_single_environment_many_times():
     assert max(many.worlds[0].time) < 0.4  # it began again
 
 
-def test_steps_that_cannot_be_are_refused_in_a_sentence():
+def pushes_of(env: learn.WorldsEnv) -> list[tuple[ff.Push, ...]]:
+    return [worlds._pushes[w] for worlds in env.worlds for w in range(len(worlds))]
+
+
+def test_every_episode_of_a_world_has_pushes_friction_and_mass_of_its_own():
+    varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2))
+    env = learn.WorldsEnv(2, episode=0.04, randomise=varied)
+    env.reset(seed=0)
+    first, given = pushes_of(env), env.worlds[0]._given
+    for _ in range(3):  # two to the end of the episode, and one that begins the next
+        env.step(np.zeros((2, 14)))
+    now = env.worlds[0]._given
+    assert all(one != other for one, other in zip(first, pushes_of(env), strict=True))
+    for name in ("friction", "values", "body_mass", "push_wrench"):
+        before, after = getattr(given, name), getattr(now, name)
+        assert all((before[w] != after[w]).any() for w in range(2)), name
+    assert env.worlds[0].time.max() == 0.0
+
+
+def test_a_world_of_a_vector_is_the_single_environment_with_its_seed():
+    varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2))
+    many = learn.WorldsEnv(3, episode=0.04, randomise=varied)
+    for seeds, of_second in ((5, 6), ([8, None, 9], None), ([1, 2, 3], 2)):
+        many.reset(seed=seeds)
+        one = learn.SingleEnv(episode=0.04, randomise=varied)
+        one.reset(seed=of_second)
+        same = pushes_of(many)[1] == pushes_of(one.many)[0]
+        assert same == (of_second is not None)
+        if same:  # the next episode too: its random numbers go on
+            many.reset(options={"reset_mask": np.array([False, True, False])})
+            one.reset()
+            assert pushes_of(many)[1] == pushes_of(one.many)[0]
+            np.testing.assert_array_equal(many.worlds[0]._given.friction[1], one.many.worlds[0]._given.friction[0])
+
+
+def test_worlds_that_are_not_in_the_mask_of_a_reset_go_on():
+    env = learn.WorldsEnv(2, episode=1.0, autoreset_mode=gymnasium.vector.AutoresetMode.DISABLED)
+    env.reset(seed=0)
+    env.step(np.zeros((2, 14)))
+    env.reset(options={"reset_mask": np.array([False, True])})
+    np.testing.assert_allclose(env.worlds[0].time, [0.02, 0.0])
+
+
+def test_a_reset_in_the_same_step_keeps_the_last_observation():
+    mode = gymnasium.vector.AutoresetMode.SAME_STEP
+    env = learn.WorldsEnv(2, episode=0.04, autoreset_mode=mode)
+    start, _ = env.reset(seed=0)
+    env.step(np.full((2, 14), 0.5))
+    seen, reward, _, truncated, info = env.step(np.full((2, 14), 0.5))
+    assert truncated.all() and (reward > 0.0).all() and info["_final_obs"].all()
+    np.testing.assert_array_equal(seen, start)
+    assert np.abs(np.stack(info["final_obs"]) - start).max() > 1e-3
+
+
+def test_what_cannot_be_is_refused_in_a_sentence():
     many, one = learn.WorldsEnv(2), learn.SingleEnv()
     with pytest.raises(ff.FootfallError, match=r"call reset\(\) before step\(\)"):
         many.step(np.zeros((2, 14)))
     one.reset()
-    with pytest.raises(ff.FootfallError, match=r"actions have shape \(1, 3\), but it must be \(1, 14\)"):
-        one.step(np.zeros(3))
+    for actions, sentence in (
+        (np.zeros(3), r"actions have shape \(1, 3\), but it must be \(1, 14\)"),
+        (np.full(14, np.nan), "actions hold a number that is not finite"),
+    ):
+        with pytest.raises(ff.FootfallError, match=sentence):
+            one.step(actions)
+    for options, sentence in (
+        ({"num_envs": 0}, "num_envs = 0, but it must be a whole number > 0"),
+        ({"episode": -1.0}, "episode = -1.0 s, but it must be at least control_dt"),
+        ({"randomise": {"mass": (1, 2)}}, r"must be a footfall.learn.Randomisation"),
+    ):
+        with pytest.raises(ff.FootfallError, match=sentence):
+            learn.WorldsEnv(**options)
+    with pytest.raises(ff.FootfallError, match=r"friction = \(0.9, 0.3\), but it must be a range"):
+        learn.Randomisation(friction=(0.9, 0.3))
+    with pytest.raises(ff.FootfallError, match="speed = 'fast', but it must be a number of m/s"):
+        learn.Walk("fast")
+    with pytest.raises(ff.FootfallError, match="1 seeds for 2 worlds"):
+        many.reset(seed=[1])
+
+
+def test_one_law_may_be_named_for_all_worlds():
+    assert (
+        learn.WorldsEnv(2, randomise=learn.Randomisation(law="hunt-crossley")).groups[0][1].law.name == "hunt-crossley"
+    )
 
 
 LOOPS = ("cassie", "talos")

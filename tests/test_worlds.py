@@ -209,6 +209,29 @@ def test_worlds_may_differ_in_friction_law_masses_ground_and_pushes():
     assert inclined.force[1, :, 2].sum() != inclined.force[0, :, 2].sum()
 
 
+def test_a_world_that_is_reset_may_get_other_friction_masses_and_pushes():
+    """It is then as one that had them from the first, and the others go on as they were."""
+    sim = ff.Simulation("brick", law="spring-damper")
+    options = {"qvel": [0.5, 0, 0, 0, 0, 0], "law_options": {"damping_ratio": np.array([0.5, 1.0, 0.7])}}
+    push = [ff.Push("brick", force=(0.0, 3.0, 0.0), start=0.02, duration=0.05)]
+    friction, scale = np.array([0.2, 0.4, 0.6]), np.array([1.0, 2.0, 0.5])
+    others = ff.Worlds(sim, 3, friction=0.3, pushes=[[], [], push * 2], **options)
+    worlds = ff.Worlds(sim, 3, friction=0.3, pushes=[[], [], push * 2], **options)
+    asked = ff.Worlds(sim, 3, friction=friction, mass_scale=scale, pushes=[push, push, []], **options)
+    for each in (others, worlds):
+        each.run(0.05)
+    mask = np.array([True, True, False])
+    worlds.reset(mask, friction=friction, mass_scale=scale, pushes=[push, push, push])
+    worlds.reset(~mask & mask, friction=0.9)  # none
+    for each in (others, worlds, asked):
+        rec = each.run(0.1, record=[1])[1]
+    np.testing.assert_array_equal(worlds.qpos[mask], asked.qpos[mask])
+    np.testing.assert_array_equal(worlds.qpos[2], others.qpos[2])
+    assert list(worlds.run(0.0, record=[1])[1].pushes) == list(rec.pushes) == push
+    with pytest.raises(ff.FootfallError, match="2 lists of pushes for 3 worlds"):
+        worlds.reset(pushes=[push, push])
+
+
 def test_measures_on_the_way_are_those_of_the_recording():
     sim = ff.Simulation("spatial-biped", law="time-stepping")
     qpos = start(sim, "landing")

@@ -8,7 +8,7 @@ Action
     m; N m for motors) times it. Held for ``control_dt`` (s).
 Reward of each control period
     Stand: ``1 - 0.1 mean(action^2) - 0.1 |horizontal velocity of the base|^2``.
-    Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed along x in m/s.
+    Walk: ``exp(-4 (speed - commanded)^2) - 0.1 mean(action^2)``, speed along x in m/s. 0 in that which ends in a fall.
 End
     Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
     truncated after ``episode`` (s).
@@ -24,6 +24,7 @@ import gymnasium
 import mujoco
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -37,7 +38,7 @@ from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
 from footfall.robot.files import is_path
 from footfall.simulation import Simulation
-from footfall.simulation.checks import multiple
+from footfall.simulation.checks import is_whole, multiple
 from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.
@@ -50,12 +51,23 @@ REST = 0.2
 class Randomisation:
     """In what worlds differ: ranges of friction coefficients and of factors on all masses, and contact laws.
 
-    ``law`` names one law or several, which the worlds share out among them in turn.
+    Friction and mass are drawn again for every episode. ``law`` names one law or several, which the worlds share out
+    among them in turn.
     """
 
     friction: tuple[float, float] | None = None
     mass: tuple[float, float] | None = None
-    law: Sequence[Law | str] = ()
+    law: Law | str | Sequence[Law | str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("friction", "mass"):
+            value = getattr(self, name)
+            if value is not None and not (np.shape(value) == (2,) and 0 <= value[0] <= value[1] < np.inf):
+                raise SimulationError(f"{name} = {value!r}, but it must be a range (lowest, highest), neither negative")
+
+    @property
+    def laws(self) -> list[Law | str]:
+        return [self.law] if isinstance(self.law, (str, Law)) else list(self.law)
 
 
 class Task:
@@ -89,6 +101,10 @@ class Walk(Task):
     speed: float = 0.5
     extra = 1
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.speed, (int, float, np.number)) and np.isfinite(self.speed)):
+            raise SimulationError(f"speed = {self.speed!r}, but it must be a number of m/s")
+
     def observe(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         commanded = np.full((len(qpos), 1), self.speed)
         return np.concatenate([super().observe(qpos, qvel), commanded], axis=1)
@@ -101,10 +117,11 @@ class WorldsEnv(VectorEnv):
     """``num_envs`` worlds as one vector environment; a world that ended is reset in the next step.
 
     ``robot`` is a built-in name, the path of a model, or a robot; one whose base is free to move. Motors of the first
-    two become position servos that hold its home pose.
+    two become position servos that hold its home pose. Each world draws its pushes, friction and mass for every episode
+    from random numbers of its own: from ``seed`` + i, as the single environment with that seed.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
 
     def __init__(
         self,
@@ -120,7 +137,13 @@ class WorldsEnv(VectorEnv):
         action_scale: float = 0.3,
         randomise: Randomisation | None = None,
         device: str = "cpu",
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
     ) -> None:
+        if not is_whole(num_envs, 1):
+            raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
+        if not control_dt <= episode < np.inf:
+            raise SimulationError(f"episode = {episode!r} s, but it must be at least control_dt = {control_dt!r} s")
+        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode(autoreset_mode)}
         self.task = Stand() if task is None else task
         self.robot = _driven(robot) if isinstance(robot, str) else robot
         model = self.robot.model
@@ -130,8 +153,10 @@ class WorldsEnv(VectorEnv):
         servos = model.actuator_biastype != int(mujoco.mjtBias.mjBIAS_NONE)  # whose target is the angle times the gear
         self.reach = action_scale * np.where(servos, model.actuator_gear[:, 0], 1.0)
         self.every = multiple("control_dt", control_dt, dt)
-        self.varied = randomise or Randomisation()
-        laws = list(self.varied.law) or [law]
+        self.varied = Randomisation() if randomise is None else randomise
+        if not isinstance(self.varied, Randomisation):
+            raise SimulationError(f"randomise = {randomise!r}, but it must be a footfall.learn.Randomisation")
+        laws = self.varied.laws or [law]
         self.groups = []
         for i, one in enumerate(laws):
             count = len(range(i, num_envs, len(laws)))
@@ -145,53 +170,83 @@ class WorldsEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.worlds: list[Worlds] = []
+        self.generators = [seeding.np_random()[0] for _ in range(num_envs)]
         self.ended = np.zeros(num_envs, dtype=bool)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
-        """Make all worlds anew: with a seed, the same ones."""
-        super().reset(seed=seed)
-        rng = self.np_random
-        friction = None if self.varied.friction is None else rng.uniform(*self.varied.friction, self.num_envs)
-        mass = None if self.varied.mass is None else rng.uniform(*self.varied.mass, self.num_envs)
-        pushes = [self._pushes(rng) for _ in range(self.num_envs)]
-        self.worlds = []
-        for chosen, sim in self.groups:
-            numbers = range(self.num_envs)[chosen]
-            self.worlds.append(
-                Worlds(
-                    sim,
-                    len(numbers),
-                    device=self.device,
-                    friction=None if friction is None else friction[chosen],
-                    mass_scale=None if mass is None else mass[chosen],
-                    pushes=[pushes[w] for w in numbers],
-                )
-            )
-        self.ended[:] = False
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:
+        """The random numbers of every world."""
+        return tuple(self.generators)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict]:
+        """Begin an episode in all worlds, or in those of ``options["reset_mask"]`` (W,): with a seed, the same one."""
+        which = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
+        if which.shape != (self.num_envs,) or which.dtype != bool:
+            raise SimulationError(f"reset_mask has shape {which.shape}, but it must be ({self.num_envs},) truth values")
+        seeds = range(seed, seed + self.num_envs) if isinstance(seed, (int, np.integer)) else seed
+        if seeds is not None and len(seeds) != self.num_envs:
+            raise SimulationError(f"{len(seeds)} seeds for {self.num_envs} worlds: give a number, or one for each")
+        for world, own in enumerate(seeds or ()):
+            if own is not None and which[world]:
+                self.generators[world] = seeding.np_random(int(own))[0]
+        self._begin(which if self.worlds else np.ones_like(which))
+        self.ended[which] = False
         return self._observation(), {}
 
+    def _begin(self, which: np.ndarray) -> None:
+        """Begin an episode in the worlds of ``which`` (W,): draw in what they differ, and set them to their start."""
+        friction, mass = np.ones(self.num_envs), np.ones(self.num_envs)
+        pushes: list[list[Push]] = [[] for _ in range(self.num_envs)]
+        for world in np.flatnonzero(which):
+            rng = self.generators[world]
+            if self.varied.friction is not None:
+                friction[world] = rng.uniform(*self.varied.friction)
+            if self.varied.mass is not None:
+                mass[world] = rng.uniform(*self.varied.mass)
+            pushes[world] = self._pushes(rng)
+        for group, (chosen, sim) in enumerate(self.groups):
+            given: dict[str, Any] = {
+                "friction": None if self.varied.friction is None else friction[chosen],
+                "mass_scale": None if self.varied.mass is None else mass[chosen],
+                "pushes": pushes[chosen] if self.task.push else None,
+            }
+            if group < len(self.worlds):
+                self.worlds[group].reset(which[chosen], **given)
+            else:
+                given["pushes"] = given["pushes"] or ()
+                self.worlds.append(Worlds(sim, len(pushes[chosen]), device=self.device, **given))
+
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
-        """One control period of all worlds. Those that ended before are reset, with reward 0."""
+        """One control period of all worlds; those that ended before are reset, with reward 0, or as the mode says."""
         if not self.worlds:
             raise SimulationError("there are no worlds yet: call reset() before step()")
         given = np.asarray(actions, dtype=float)
         if given.shape != self.action_space.shape:
             raise SimulationError(f"actions have shape {given.shape}, but it must be {self.action_space.shape}")
+        if not np.isfinite(given).all():
+            raise SimulationError("actions hold a number that is not finite")
+        mode = self.metadata["autoreset_mode"]
         actions = np.clip(given, -1.0, 1.0)
-        fresh = self.ended.copy()
         for (chosen, _), worlds in zip(self.groups, self.worlds, strict=True):
-            if fresh[chosen].any():
-                worlds.reset(fresh[chosen])
             worlds.step(self.robot.home_ctrl + self.reach * actions[chosen], n=self.every)
-            if fresh[chosen].any():
-                worlds.reset(fresh[chosen])
+        fresh = self.ended if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, dtype=bool)
+        if fresh.any():
+            self._begin(fresh)
         _, qvel = self._state()
         reward = np.where(fresh, 0.0, self.task.reward(qvel, actions))
         terminated = self._gather(lambda worlds: worlds.status) != 0
         truncated = ~terminated & (self._gather(lambda worlds: worlds.time) >= self.episode - 1e-9)
         reward = np.where(terminated, 0.0, reward)
         self.ended = terminated | truncated
-        return self._observation(), reward, terminated, truncated, {}
+        info: dict[str, Any] = {}
+        if mode == AutoresetMode.SAME_STEP and self.ended.any():
+            last = self._observation()
+            for world in np.flatnonzero(self.ended):
+                info = self._add_info(info, {"final_obs": last[world], "final_info": {}}, int(world))
+            self._begin(self.ended)
+        return self._observation(), reward, terminated, truncated, info
 
     def _gather(self, read: Any) -> np.ndarray:
         parts = [np.asarray(read(worlds)) for worlds in self.worlds]
@@ -231,7 +286,7 @@ class SingleEnv(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
         super().reset(seed=seed)
-        self.many.np_random = self.np_random
+        self.many.generators = [self.np_random]
         observation, info = self.many.reset()
         return observation[0], info
 

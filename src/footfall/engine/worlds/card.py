@@ -108,6 +108,7 @@ class Card:
         self.space = Tiles(*map(self.cuda.to_device, space))
         self.rooms: dict[int, Rooms] = {}  # for worlds that lie, by the first lane of their group
         self.given: Any = None
+        self.handed: Given | None = None  # the arrays of the host that it came from
         self.starts: dict[str, tuple[Any, Any]] = {}  # of each array of the state, as given and on the device
         self.uploaded: Any = None  # controls that came from the host last
         self.prepared: list[Any] = []  # kernels
@@ -157,8 +158,15 @@ class Card:
         }
 
     def give(self, given: Given) -> None:
-        """Set what the worlds are given (the world first)."""
-        self.given = Given(*(self.cuda.to_device(self._cast(np.moveaxis(array, 0, -1))) for array in given))
+        """Set what the worlds are given (the world first); arrays that they have already stay on the device."""
+        there = [None] * len(given) if self.handed is None else self.handed
+        self.given = Given(
+            *(
+                self.given[i] if array is there[i] else self.cuda.to_device(self._cast(np.moveaxis(array, 0, -1)))
+                for i, array in enumerate(given)
+            )
+        )
+        self.handed = given
 
     def array(self, name: str) -> Any:
         """An array of the state with the world as its first index, on the device, live: for CuPy, PyTorch and others.

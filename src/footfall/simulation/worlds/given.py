@@ -112,11 +112,8 @@ def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray
     return factor * model.body_mass, factor[:, :, None] * model.body_inertia
 
 
-def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tuple[Any, ...]:
-    """The tuples of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
-
-    Short lists end in idle pushes.
-    """
+def push_lists(pushes: Any, count: int) -> list[list[Push]]:
+    """One list of pushes for all worlds, or one for each."""
     given = list(pushes)
     lists = (
         [given]
@@ -125,6 +122,15 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
     )
     if len(lists) not in (1, count):
         raise SimulationError(f"{len(lists)} lists of pushes for {count} worlds: give one list, or one for each")
+    return lists
+
+
+def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tuple[Any, ...]:
+    """The tuples of pushes (1 or count), bodies (.., N), intervals (.., N, 2) in steps and wrenches (.., N, 6).
+
+    Short lists end in idle pushes.
+    """
+    lists = push_lists(pushes, count)
     most = max(len(one) for one in lists)
     body = np.zeros((len(lists), most), dtype=np.int64)
     time = np.zeros((len(lists), most, 2), dtype=np.int64)
@@ -134,6 +140,20 @@ def push_rows(model: mujoco.MjModel, pushes: Any, dt: float, count: int) -> tupl
         made, n = known[id(one)][0], len(one)
         body[w, :n], time[w, :n, 0], time[w, :n, 1], wrench[w, :n] = made.body, made.start, made.stop, made.wrench
     return [known[id(one)][1] for one in lists], body, time, wrench
+
+
+def replaced(kept: np.ndarray, given: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """(count, ...) as ``kept``, but in ``which`` as ``given``: a row for all, for each world, or for each of those."""
+    out = np.broadcast_to(kept, (len(which), *kept.shape[1:])).copy()
+    out[which] = given[which] if len(given) == len(which) else given
+    return out
+
+
+def idle_after(pushes: np.ndarray, most: int) -> np.ndarray:
+    """Rows (.., N, ...) of pushes, with idle ones behind them up to ``most``."""
+    missing = [(0, 0)] * pushes.ndim
+    missing[1] = (0, most - pushes.shape[1])
+    return np.pad(pushes, missing)
 
 
 def warn_of_company(setup: Setup) -> None:

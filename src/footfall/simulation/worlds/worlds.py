@@ -30,10 +30,13 @@ from footfall.simulation.worlds.engines import make_engine, signal_count, solves
 from footfall.simulation.worlds.given import (
     friction_rows,
     ground_rows,
+    idle_after,
     law_rows,
     mass_rows,
     offered,
+    push_lists,
     push_rows,
+    replaced,
     rows,
     warn_of_company,
 )
@@ -108,7 +111,8 @@ class Worlds(Views, UnderWay):
         self._turn = Lock()
         sim, law, model = simulation, simulation.law, simulation.scene.model
         own_friction = friction_rows(friction, sim.ground, count)
-        values = law_rows(law, sim.setting, law_options or {}, own_friction, count)
+        self._law_options = dict(law_options or {})
+        values = law_rows(law, sim.setting, self._law_options, own_friction, count)
         self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
         mass, inertia = mass_rows(model, mass_scale, count)
@@ -158,24 +162,64 @@ class Worlds(Views, UnderWay):
         return dataclasses.replace(ground, static_friction=static, dynamic_friction=dynamic)
 
     def reset(
-        self, mask: ArrayLike | None = None, *, qpos: ArrayLike | None = None, qvel: ArrayLike | None = None
+        self,
+        mask: ArrayLike | None = None,
+        *,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        mass_scale: ArrayLike | None = None,
+        pushes: Sequence[Push] | Sequence[Sequence[Push]] | None = None,
     ) -> None:
         """Start some worlds again, those of ``mask`` (W,) or all: from where they started, or from ``qpos``, ``qvel``.
 
-        A state given here is one for all worlds or one for each (the rows of ``mask`` count), and is where later
-        resets start from too.
+        What is given here is given as to the worlds at first, one for all or one for each (the rows of ``mask`` count),
+        and stays: later resets of these worlds start from it too.
         """
         model = self.simulation.scene.model
         which = np.ones(self.count, dtype=bool) if mask is None else np.asarray(mask)
         if which.shape != (self.count,) or which.dtype != bool:
             raise SimulationError(f"mask has shape {which.shape}, but it must be ({self.count},) truth values")
+        if not which.any():
+            return
+        start = dict(self._start)
         for name, value, width in (("qpos", qpos, model.nq), ("qvel", qvel, model.nv)):
             if value is not None:
-                kept = np.broadcast_to(self._start[name], (self.count, width)).copy()
-                kept[which] = np.broadcast_to(rows(name, value, self.count, width), kept.shape)[which]
-                self._start[name] = kept
+                start[name] = replaced(start[name], rows(name, value, self.count, width), which)
+        given = self._given
+        if friction is not None:
+            own = replaced(given.friction, friction_rows(friction, self.simulation.ground, self.count), which)
+            options = {name: np.asarray(v)[which] if np.ndim(v) else v for name, v in self._law_options.items()}
+            values = law_rows(self.simulation.law, self.simulation.setting, options, own[which], int(which.sum()))
+            given = given._replace(friction=own, values=replaced(given.values, values, which))
+        if mass_scale is not None:
+            mass, inertia = mass_rows(model, mass_scale, self.count)
+            mass, inertia = replaced(given.body_mass, mass, which), replaced(given.body_inertia, inertia, which)
+            given = given._replace(body_mass=mass, body_inertia=inertia)
         with self._turn:
-            self._engine.reset(which, self._start)
+            if pushes is not None:
+                given = given._replace(**self._replaced_pushes(pushes, which))
+            self._start = start
+            if given is not self._given:
+                self._given = given
+                self._engine.give(given)
+            self._engine.reset(which, start)
+
+    def _replaced_pushes(self, pushes: Any, which: np.ndarray) -> dict[str, np.ndarray]:
+        """Let the worlds of ``which`` have other pushes; gives what the engine is to be given of all."""
+        lists = push_lists(pushes, self.count)
+        chosen = lists if len(lists) == 1 else [lists[w] for w in np.flatnonzero(which)]
+        made = push_rows(self.simulation.scene.model, chosen, self.simulation.dt, len(chosen))
+        own = self._pushes * self.count if len(self._pushes) == 1 else list(self._pushes)
+        for i, w in enumerate(np.flatnonzero(which)):
+            own[w] = made[0][min(i, len(chosen) - 1)]
+        self._pushes = own
+        names = ("push_body", "push_time", "push_wrench")
+        most = max(made[1].shape[1], self._given.push_body.shape[1])
+        return {
+            name: replaced(idle_after(getattr(self._given, name), most), idle_after(new, most), which)
+            for name, new in zip(names, made[1:], strict=True)
+        }
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
         """Replace the pushes, the same for all worlds or a list for each; times are those since a world's start."""
