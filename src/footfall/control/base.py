@@ -30,7 +30,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from footfall.engine.kinematics import Points
+    from footfall.engine.other_bodies.points import Points
     from footfall.ground import Ground
     from footfall.robot import Robot
     from footfall.solve.contacts import Contacts

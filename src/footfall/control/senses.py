@@ -10,7 +10,7 @@ import numpy as np
 from footfall.compiled import inlined
 
 if TYPE_CHECKING:
-    from footfall.engine.kinematics import Points
+    from footfall.engine.other_bodies.points import Points
     from footfall.solve.contacts import Contacts
 
 

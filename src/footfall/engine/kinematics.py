@@ -7,32 +7,10 @@ forces on a body's points act through their wrench. In spatial vectors of MuJoCo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from footfall.compiled import inlined
 from footfall.ground.surface import tangent_frame
 from footfall.solve.contacts import OPEN
 from footfall.solve.dense import copy
-
-
-class Points(NamedTuple):
-    """The contact points of a robot: P points on K feet, grouped by foot. Constant, but for the last five."""
-
-    local: np.ndarray  # (P, 3) m, body frame
-    radius: np.ndarray  # (P,) m, of the ball around the point that touches
-    begin: np.ndarray  # (K + 1,) first point of each foot
-    body: np.ndarray  # (K,) MuJoCo's body
-    root: np.ndarray  # (K,) root of the body's tree
-    chain: np.ndarray  # (K, nv) dofs that move the foot, from its own up to the root
-    chain_length: np.ndarray  # (K,)
-    shared: np.ndarray  # (K, K) dofs at the root's end of two chains that are the same
-    position: np.ndarray  # (P, 3) m, world frame
-    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last
-    force: np.ndarray  # (P, 3) N, contact frame
-    mode: np.ndarray  # (P,)
-    memory: np.ndarray  # (P, M)
 
 
 @inlined
@@ -105,23 +83,7 @@ def velocities(cvel, subtree_com, points, contacts):
 
 @inlined
 def point_forces(points, contacts, law, parameters, slip):
-    """Ask a point law for the force on every near point, listed in their order; all others are open."""
-    before = 0
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        while before < p:  # points that were passed over are open
-            release(points, before)
-            before += 1
-        before = p + 1
-    while before < points.mode.size:
-        release(points, before)
-        before += 1
-    near_forces(points, contacts, law, parameters, slip)
-
-
-@inlined
-def near_forces(points, contacts, law, parameters, slip):
-    """Ask a point law for the force on every near point. ``slip`` (2, 2) is scratch."""
+    """Ask a point law for the force on every near point; all others are open already. ``slip`` (2, 2) is scratch."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         at, anchor, frame, velocity = points.position[p], points.anchor[p], contacts.frame[p], contacts.velocity[p]
@@ -147,25 +109,26 @@ def near_forces(points, contacts, law, parameters, slip):
 
 @inlined
 def release(points, p):
+    """Let a point be open: it has no force, and remembers nothing."""
     points.mode[p] = OPEN
     force = points.force[p]
     force[0], force[1], force[2] = 0.0, 0.0, 0.0
+    points.memory[p, :] = 0.0
 
 
 @inlined
-def release_far(points, contacts):
-    """Set every point open that is not near; a coupled law starts from there."""
+def release_far(points, contacts, count):
+    """Set every one of the first ``count`` points open that is not near; those that are are listed in their order."""
     before = 0
     for i in range(contacts.number[0]):
         p = contacts.points[i]
-        while before < p:
-            release(points, before)
-            points.memory[before, :] = 0.0
-            before += 1
-        before = p + 1
-    while before < points.mode.size:
+        if p < count:
+            while before < p:
+                release(points, before)
+                before += 1
+            before = p + 1
+    while before < count:
         release(points, before)
-        points.memory[before, :] = 0.0
         before += 1
 
 

@@ -22,7 +22,7 @@ from footfall.engine.constraints.shared_rows import (
     set_shared_states,
     shared_slope,
 )
-from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
+from footfall.engine.kinematics import add_forces, keep_memory, point_forces, restore_memory, velocities
 from footfall.engine.mobility import (
     add_half_solved_forces,
     finish_solve,
@@ -32,7 +32,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_law.step import native_step
-from footfall.engine.other_bodies.near import all_point_forces, release_all
+from footfall.engine.other_bodies.near import release_all
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost, time_step_cost
@@ -249,13 +249,13 @@ def forces_and_acceleration(world, points, contacts, scratch, conditions, laws, 
         return 0
     status = 0
     if not plan.operator:
+        release_all(points, contacts)
         if plan.coupled:
-            release_all(points, contacts)
             own, signals = laws.scratch, scratch.signals
             status = foot_step(world, points, contacts, laws.coupled, own, signals, laws.values, plan.dt)
         else:
             velocities(world.cvel, world.subtree_com, points, contacts)
-            all_point_forces(points, contacts, laws.point, laws.values, scratch.slip)
+            point_forces(points, contacts, laws.point, laws.values, scratch.slip)
             add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     rows = conditions.constraints.shared.number[0]
     effort = time_step_cost(world.qvel.size, cost_to_make(world, conditions), rows, bodies_near(contacts))

@@ -119,7 +119,7 @@ class Loop(NamedTuple):
     """All that the loop of a run reads and writes; each part by reference."""
 
     world: Any  # :class:`footfall.engine.world.World`
-    points: Any  # :class:`footfall.engine.other_bodies.points.AllPoints`
+    points: Any  # :class:`footfall.engine.other_bodies.points.Points`
     contacts: Any  # :class:`footfall.solve.contacts.Contacts`
     scratch: Any  # :class:`footfall.engine.world.Scratch`
     conditions: Any

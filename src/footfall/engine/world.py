@@ -12,7 +12,7 @@ from footfall.engine.clock import Clock, make_clock
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.constraints.shared_rows import MadeRows, SharedRows
 from footfall.engine.mujoco_law.soft_contacts import SoftContacts
-from footfall.engine.other_bodies.points import FAR, AllPoints, Around, chains, first_geoms, make_others, with_places
+from footfall.engine.other_bodies.points import FAR, Around, Points, chains, first_geoms, make_others, with_places
 from footfall.engine.recovery import ReturnPoint, make_return_point
 from footfall.engine.servos import Servos, damping_servos
 from footfall.engine.tape import Held
@@ -162,7 +162,7 @@ def make_world(model: mujoco.MjModel, data: mujoco.MjData) -> World:
     return World(**own, **views)  # type: ignore[arg-type]
 
 
-def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: Around = ALONE) -> AllPoints:
+def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: Around = ALONE) -> Points:
     """The contact points of a robot for compiled code, those of its other bodies where ``around`` wants them."""
     feet = robot.feet
     others = make_others(model, robot, around)
@@ -175,7 +175,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
     local[own], radius[own], axes[own] = robot.point_position, robot.point_radius, robot.point_axes
     begin = np.full(slots + 1, robot.point_count, dtype=np.int64)
     begin[: len(feet) + 1] = np.cumsum([0, *(len(foot.points) for foot in feet)])
-    return AllPoints(
+    return Points(
         local=local,
         radius=radius,
         begin=begin,
@@ -199,7 +199,7 @@ def make_points(model: mujoco.MjModel, robot: Robot, memory_size: int, around: A
     )
 
 
-def with_size(points: AllPoints, contacts: Contacts, size: int) -> tuple[AllPoints, Contacts]:
+def with_size(points: Points, contacts: Contacts, size: int) -> tuple[Points, Contacts]:
     """Points and contacts with room for ``SIZES[size]`` of :mod:`footfall.engine.other_bodies.points` beside the feet.
 
     Arrays are the first rows of those given, but for operators between bodies.
@@ -221,7 +221,7 @@ def with_size(points: AllPoints, contacts: Contacts, size: int) -> tuple[AllPoin
     return points._replace(**rows, others=others), contacts._replace(**seen)
 
 
-def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: float) -> Contacts:
+def make_contacts(points: Points, static_friction: float, dynamic_friction: float) -> Contacts:
     """Empty arrays for what a coupled law sees."""
     count, feet = len(points.local), len(points.body)
     return Contacts(
@@ -244,7 +244,7 @@ def make_contacts(points: AllPoints, static_friction: float, dynamic_friction: f
     )
 
 
-def make_scratch(model: mujoco.MjModel, points: AllPoints, signals: int) -> Scratch:
+def make_scratch(model: mujoco.MjModel, points: Points, signals: int) -> Scratch:
     """Scratch space for the step."""
     count, feet, nv = len(points.local), len(points.body), model.nv
     return Scratch(

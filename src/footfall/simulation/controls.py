@@ -18,7 +18,7 @@ from footfall.control.base import CompiledController, State, StatefulController,
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
 from footfall.engine import step
-from footfall.engine.kinematics import Points
+from footfall.engine.other_bodies.points import Points
 from footfall.errors import ControllerError, FootfallError
 from footfall.ground import Ground
 from footfall.interrupts import Interrupts

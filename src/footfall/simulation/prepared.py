@@ -23,7 +23,7 @@ from footfall.contact.springs.stable_step import longest_stable_step
 from footfall.engine import step
 from footfall.engine.constraints.shared_rows import most_shared_rows
 from footfall.engine.events import integration
-from footfall.engine.other_bodies.points import AllPoints, Around
+from footfall.engine.other_bodies.points import Around, Points
 from footfall.engine.servos import damping_servos
 from footfall.engine.tape import sample_bytes
 from footfall.engine.world import Guard, make_guard, make_points
@@ -42,7 +42,7 @@ MODELS, KINDS, IDLE = 8, 8, 16
 class Prepared(NamedTuple):
     """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
 
-    points: AllPoints  # as at the beginning, to be copied
+    points: Points  # as at the beginning, to be copied
     guard: Guard
     plan: step.Plan  # its numbers of steps are those of no run
     ground: step.Surface
@@ -134,7 +134,7 @@ def _of_model(scene: RunModel) -> _OfModel:
 
 
 @lru_cache(maxsize=MODELS)
-def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Around) -> AllPoints:
+def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Around) -> Points:
     return make_points(scene.model, robot, memory_size, surroundings)
 
 

@@ -19,7 +19,7 @@ from footfall.engine.clock import set_limit
 from footfall.engine.constraints.joint_rows import guess_slips
 from footfall.engine.events import integration
 from footfall.engine.events.flow import painleve_warnings
-from footfall.engine.other_bodies.points import LIVE, LOST, of_feet
+from footfall.engine.other_bodies.points import LIVE, LOST
 from footfall.engine.tape import END, NEXT, SAMPLES, Tape
 from footfall.errors import SimulationError
 from footfall.interrupts import Interrupts
@@ -108,7 +108,7 @@ class Run:
         self.interrupts = Interrupts()
         self.controls = no_control()
         if controller is not None:
-            seen, period = Seen(self.data, of_feet(self.points), self.contacts), dt * control_every
+            seen, period = Seen(self.data, self.points, self.contacts), dt * control_every
             self.controls = make_controls(name, controller, sim.robot, sim.ground, period, seen, self.interrupts)
         self._lay_out(control_every, steps)
         self.step = 0

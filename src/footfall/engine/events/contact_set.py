@@ -42,17 +42,17 @@ BEND = 1e-6
 
 
 @inlined
-def show_touching(points, contacts, touching):
-    """Leave only points in contact in the list of near ones."""
+def show(points, contacts, shown):
+    """Leave only those points in the list of near ones that are 1 in ``shown`` (P,)."""
     count = 0
     for k in range(points.body.size):
         contacts.near[k] = count
         for p in range(points.begin[k], points.begin[k + 1]):
-            if touching[p] == 1:
+            if shown[p] == 1:
                 contacts.points[count] = p
                 count += 1
         for p in range(points.others.first, live(points)):
-            if touching[p] == 1 and contacts.body[p] == k:
+            if shown[p] == 1 and contacts.body[p] == k:
                 contacts.points[count] = p
                 count += 1
     contacts.near[points.body.size] = count
@@ -61,20 +61,12 @@ def show_touching(points, contacts, touching):
 
 @inlined
 def show_near(points, contacts, margin):
-    """Leave only points nearer to the ground than ``margin`` in the list of near ones."""
-    count = 0
-    for k in range(points.body.size):
-        contacts.near[k] = count
-        for p in range(points.begin[k], points.begin[k + 1]):
-            if contacts.gap[p] <= margin:
-                contacts.points[count] = p
-                count += 1
-        for p in range(points.others.first, live(points)):
-            if contacts.gap[p] <= margin and contacts.body[p] == k:
-                contacts.points[count] = p
-                count += 1
-    contacts.near[points.body.size] = count
-    contacts.number[0] = count
+    """Leave only points nearer to the ground than ``margin`` in it."""
+    for p in range(live(points)):
+        points.listed[p] = 1 if contacts.gap[p] <= margin else 0
+    show(points, contacts, points.listed)
+    for p in range(live(points)):
+        points.listed[p] = 0
 
 
 @inlined
@@ -228,7 +220,7 @@ def strike(world, points, contacts, scratch, constraints, flow, laws, dt):
         if contacts.gap[p] <= TOUCH and (flow.arriving[p] == 1 or contacts.gap[p] > -TOUCH):
             flow.touching[p] = 1
         flow.arriving[p] = 0
-    show_touching(points, contacts, flow.touching)
+    show(points, contacts, flow.touching)
     prepare(world, points, contacts, scratch, constraints)
     struck = dt > 0.0
     for i in range(contacts.number[0]):
@@ -296,7 +288,7 @@ def put_back(world, points, contacts, scratch, constraints, flow):
     change by what the integration has erred.
     """
     first, change = engine_columns(points.memory), scratch.generalised
-    show_touching(points, contacts, flow.touching)
+    show(points, contacts, flow.touching)
     if contacts.number[0] == 0:
         return
     prepare(world, points, contacts, scratch, constraints)

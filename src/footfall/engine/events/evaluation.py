@@ -6,7 +6,7 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.engine.constraints.joint_rows import fold_joint_rows
-from footfall.engine.events.contact_set import measure_turning, show_near, show_touching, strike
+from footfall.engine.events.contact_set import measure_turning, show, show_near, strike
 from footfall.engine.events.flow import KEPT, SOFT, UNSOLVED
 from footfall.engine.events.in_step import keep_friction, leave_limits_open, release_friction
 from footfall.engine.events.tableau import STAGES
@@ -53,7 +53,7 @@ def forces_now(loop, flow, step, stage, act, left):
         add_servo_damping(world, conditions.plan.dt)
     else:
         flow.clock[KEPT] = kept_for_time_step(contacts)
-        show_touching(points, contacts, flow.touching)
+        show(points, contacts, flow.touching)
         measure_turning(world, points, contacts, conditions.ground, flow.flat)
         if stage > 0 and stage != STAGES:
             keep_friction(joints)

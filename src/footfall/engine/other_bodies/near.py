@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.kinematics import locate, near_forces, point_forces, release, release_far, roll_anchors
+from footfall.engine.kinematics import locate, release, release_far, roll_anchors
 from footfall.engine.other_bodies.nearest_place import (
     AHEAD,
     SLACK,
@@ -229,27 +229,16 @@ def insert(contacts, slot, i):
 
 @inlined
 def release_all(points, contacts):
-    """Set every point open that is not near; a coupled law starts from there."""
+    """Set every point open that is not near; a law starts from there."""
     if points.others.who.size == 0:  # then they are listed in their order
-        release_far(points, contacts)
+        release_far(points, contacts, points.mode.size)
         return
     for i in range(contacts.number[0]):
         points.listed[contacts.points[i]] = 1
     for p in range(live(points)):
         if points.listed[p] == 0:
             release(points, p)
-            points.memory[p, :] = 0.0
         points.listed[p] = 0
-
-
-@inlined
-def all_point_forces(points, contacts, law, parameters, slip):
-    """Ask a point law for the force on every near point; all others are open."""
-    if points.others.who.size == 0:
-        point_forces(points, contacts, law, parameters, slip)
-        return
-    release_all(points, contacts)
-    near_forces(points, contacts, law, parameters, slip)
 
 
 @inlined

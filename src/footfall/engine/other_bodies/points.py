@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from footfall.engine.kinematics import Points
 from footfall.engine.other_bodies.tape import OtherTape, larger_tape, make_other_tape
 
 if TYPE_CHECKING:
@@ -67,26 +66,27 @@ class Others(NamedTuple):
     tape: OtherTape
 
 
-class AllPoints(NamedTuple):
-    """The contact points of a run: :class:`footfall.engine.kinematics.Points`, and what those beside the feet need.
+class Points(NamedTuple):
+    """The contact points of a run.
 
     P points: those of the feet, grouped by foot, then places for others. K slots for bodies: first the feet, then other
     bodies as they come near the ground.
     """
 
-    local: np.ndarray
-    radius: np.ndarray
-    begin: np.ndarray
-    body: np.ndarray
-    root: np.ndarray
-    chain: np.ndarray
-    chain_length: np.ndarray
-    shared: np.ndarray
-    position: np.ndarray
-    anchor: np.ndarray
-    force: np.ndarray
-    mode: np.ndarray
-    memory: np.ndarray
+    local: np.ndarray  # (P, 3) m, body frame
+    radius: np.ndarray  # (P,) m, of the ball around the point that touches
+    begin: np.ndarray  # (K + 1,) first point of each foot
+    body: np.ndarray  # (K,) MuJoCo's body
+    root: np.ndarray  # (K,) root of the body's tree
+    chain: np.ndarray  # (K, nv) dofs that move the body, from its own up to the root
+    chain_length: np.ndarray  # (K,)
+    shared: np.ndarray  # (K, K) dofs at the root's end of two chains that are the same
+    position: np.ndarray  # (P, 3) m, world frame
+    anchor: np.ndarray  # (P, 3) m, world frame, where the point stuck last
+    force: np.ndarray  # (P, 3) N, contact frame
+    mode: np.ndarray  # (P,)
+    memory: np.ndarray  # (P, M) what the law remembers
+    # What follows is not there where feet alone meet the ground, see ``FEET``.
     geom: np.ndarray  # (K,) one of the body's geoms, or -1
     centre: np.ndarray  # (P, 3) m, body frame: of an ellipsoid the centre, while ``local`` is where it touches
     axes: np.ndarray  # (P, 3, 3) m, body frame, semi-axes of the ellipsoid around the point that touches, as columns
@@ -96,9 +96,8 @@ class AllPoints(NamedTuple):
     others: Others
 
 
-def of_feet(points: AllPoints) -> Points:
-    """The part of contact points that those of feet alone have, too; arrays are the same."""
-    return Points(**{name: getattr(points, name) for name in Points._fields})
+#: Fields that contact points have where feet alone meet the ground.
+FEET = Points._fields[: Points._fields.index("geom")]
 
 
 def chains(model: mujoco.MjModel, bodies: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -190,12 +189,12 @@ def make_others(model: mujoco.MjModel, robot: Robot, around: Around) -> Others:
     )
 
 
-def own_copy(points: AllPoints) -> AllPoints:
+def own_copy(points: Points) -> Points:
     """The same in arrays of its own, but for those that never change."""
     others = points.others
     changing = {name: getattr(others, name).copy() for name in CHANGING}
     own = {name: array.copy() for name, array in points._asdict().items() if name != "others"}
-    return AllPoints(**own, others=others._replace(**changing))
+    return Points(**own, others=others._replace(**changing))
 
 
 def with_places(others: Others, size: int) -> Others:

@@ -14,7 +14,7 @@ import numpy as np
 
 from footfall.compiled import generated, inlined
 from footfall.engine.dynamics.tree import Tree, bodies_shapes, tree_count
-from footfall.engine.kinematics import Points
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.tape import OUTCOME_SIZE
 
 #: Tallies of a world, see :mod:`footfall.engine.worlds.tally`.
@@ -134,7 +134,7 @@ class Space(NamedTuple):
     held_force: Any  # (P, 3) N, world frame, of the step under way
     held_mode: Any  # (P,)
     held_peak: Any  # (K + 1,) N, greatest normal force on each foot and on the robot since the last sample
-    roll: Any  # (P + 1, 3, 3) m, see :class:`AllPoints`; one alone where nothing is an ellipsoid
+    roll: Any  # (P + 1, 3, 3) m, see :class:`Points`; one alone where nothing is an ellipsoid
     progress: Any  # (6,) of a call on a GPU, see :mod:`footfall.engine.worlds.together`
 
 

@@ -15,14 +15,14 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.dynamics.tree import Tree
 from footfall.engine.other_bodies.near import live
-from footfall.engine.other_bodies.points import AllPoints, Others
+from footfall.engine.other_bodies.points import Others, Points
 from footfall.engine.other_bodies.tape import OtherTape, make_other_tape
 from footfall.engine.worlds.arrays import Space, State
 from footfall.engine.worlds.gather import gather
 
 
 class Beside(NamedTuple):
-    """What is the same for all worlds and never changes; see :class:`AllPoints`."""
+    """What is the same for all worlds and never changes; see :class:`Points`."""
 
     others: Others
     begin: np.ndarray
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """What a thread lays out for the world that it computes; see :class:`AllPoints`."""
+    """What a thread lays out for the world that it computes; see :class:`Points`."""
 
     local: Any  # (P, 3) m
     radius: Any  # (P,) m
@@ -55,17 +55,17 @@ class Laid(NamedTuple):
     slot: Any  # (A,)
 
 
-def make_beside(points: AllPoints, tree: Tree) -> Beside:
+def make_beside(points: Points, tree: Tree) -> Beside:
     """The constant part of a robot's contact points; trees are counted as :mod:`footfall.engine.dynamics` does."""
     return Beside(points.others._replace(root=tree.body_tree[points.others.body]), points.begin, points.centre)
 
 
-def first_kept(points: AllPoints) -> dict[str, np.ndarray]:
+def first_kept(points: Points) -> dict[str, np.ndarray]:
     """What a world keeps at its start: nobody has a place."""
     return {name: getattr(points.others, name)[None] for name in Kept._fields}
 
 
-def lay_out(points: AllPoints, tree: Tree, owner: np.ndarray, threads: int) -> Laid:
+def lay_out(points: Points, tree: Tree, owner: np.ndarray, threads: int) -> Laid:
     """Room for each thread, with the feet in it."""
     own = {name: getattr(points, name) for name in Laid._fields if name not in ("owner", "slot", "root")}
     own |= {"owner": owner, "slot": points.others.slot, "root": tree.body_tree[points.body]}
@@ -91,7 +91,7 @@ others_of = gather(
 )
 #: The contact points of one world, of feet and as many others as there are places for.
 all_points_of = gather(
-    AllPoints,
+    Points,
     {"beside": Beside, "laid": Laid, "state": State, "space": Space, "others": None},
     others="others",
     **{name: f"state.{name}[: laid.radius.size]" for name in ("anchor", "force", "mode", "memory")},

@@ -13,9 +13,8 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.dynamics.tree import Tree
-from footfall.engine.kinematics import Points, locate, near_forces, release
+from footfall.engine.kinematics import locate, release, release_far
 from footfall.engine.other_bodies.near import (
-    all_point_forces,
     free_far_places,
     insert,
     lacks_room,
@@ -25,12 +24,12 @@ from footfall.engine.other_bodies.near import (
     too_small,
 )
 from footfall.engine.other_bodies.nearest_place import Below, is_far, touches_soon, touching_place
-from footfall.engine.other_bodies.points import AllPoints
+from footfall.engine.other_bodies.points import FEET, Points
 from footfall.engine.other_bodies.samples import add_others, add_step_of_all, begin_sample_of_all, who_has
 from footfall.engine.tape import SAMPLES, STEPS, add_step, begin_sample
 from footfall.engine.worlds.arrays import Soles, Space, State
 from footfall.engine.worlds.feet_alone import all_of, large_enough, never, nothing
-from footfall.engine.worlds.gather import extended, gather
+from footfall.engine.worlds.gather import gather, tuple_of
 from footfall.engine.worlds.one_world import one_world, set_friction
 from footfall.engine.worlds.step import advance_world
 from footfall.ground.surface import tangent_frame
@@ -64,12 +63,12 @@ class Rest(NamedTuple):
 
 #: The same in one world: ``seated`` (B,) is how many points of each body are near the ground, and ``progress`` whether
 #: it is known that none of them is, see :mod:`.lying`.
-RestOfWorld = extended("RestOfWorld", Rest, ("seated", "tape", "progress"), __name__)
-#: The contact points of one world: :class:`footfall.engine.kinematics.Points`, and what ellipsoids need.
-EveryPoint = extended("EveryPoint", Points, ("smooth", "roll", "others"), __name__)
+RestOfWorld = tuple_of("RestOfWorld", (*Rest._fields, "seated", "tape", "progress"), __name__)
+#: The contact points of one world: those of :class:`FootPoints`, and what ellipsoids need.
+EveryPoint = tuple_of("EveryPoint", (*FEET, "smooth", "roll", "others"), __name__)
 
 
-def every_sole(points: AllPoints, tree: Tree) -> tuple[Soles, Rest]:
+def every_sole(points: Points, tree: Tree) -> tuple[Soles, Rest]:
     """The constant part of all points of a robot, each with a place, and of all its bodies, each with a slot."""
     others, first, feet = points.others, points.others.first, points.others.feet
     loose = np.flatnonzero(others.foot < 0)
@@ -135,17 +134,10 @@ def advance_on_every_body(robot, given, state, space, track, plan, functions, sp
 
 
 @inlined
-def open_point(points, p):
-    """A point that is not near is open, and remembers nothing."""
-    release(points, p)
-    points.memory[p, :] = 0.0
-
-
-@inlined
 def open_body(points, b):
     others = points.others
     for q in range(others.begin[b], others.begin[b + 1]):
-        open_point(points, others.first + q)
+        release(points, others.first + q)
     others.seated[b] = 0
 
 
@@ -164,7 +156,7 @@ def list_own_points(world, points, contacts, b, count, below):
         near = gap <= below.margin and (points.mode[p] != OPEN or touches_soon(gap, (px, py, pz), v, com, others.dt))
         if not near:
             if was_near:
-                open_point(points, p)
+                release(points, p)
             continue
         at = points.position[p]
         at[0], at[1], at[2] = px, py, pz
@@ -207,23 +199,7 @@ def locate_every(world, points, contacts, surface, shape, table, margin):
 @inlined
 def release_feet(points, contacts):
     """Set every point of a foot open that is not near; those of other bodies are since they were looked for."""
-    before, first = 0, points.others.first
-    for i in range(contacts.number[0]):
-        p = contacts.points[i]
-        if p < first:
-            while before < p:
-                open_point(points, before)
-                before += 1
-            before = p + 1
-    while before < first:
-        open_point(points, before)
-        before += 1
-
-
-@inlined
-def every_point_force(points, contacts, law, parameters, slip):
-    release_feet(points, contacts)
-    near_forces(points, contacts, law, parameters, slip)
+    release_far(points, contacts, points.others.first)
 
 
 @inlined
@@ -247,7 +223,6 @@ def who_touches(others, held, s, row):
 STAND_INS = {
     locate_all: locate_every,
     release_all: release_feet,
-    all_point_forces: every_point_force,
     begin_sample_of_all: begin_sample_of_every_body,
     add_step_of_all: add_step_of_every_body,
     who_has: who_touches,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.kinematics import locate, point_forces, release_far, roll_anchors
+from footfall.engine.kinematics import locate, release_far, roll_anchors
 from footfall.engine.other_bodies.near import (
-    all_point_forces,
     free_far_places,
     lacks_room,
     live,
@@ -25,6 +24,12 @@ def advance_on_feet(robot, given, state, space, track, plan, functions, span):
     """As :func:`footfall.engine.worlds.step.advance_world`."""
     one = one_world_on_feet(robot, given, state, space, track.others)
     advance_world(one, given, state, track, plan, functions, span)
+
+
+@inlined
+def release_feet(points, contacts):
+    """As :func:`footfall.engine.other_bodies.near.release_all`."""
+    release_far(points, contacts, points.mode.size)
 
 
 @inlined
@@ -50,8 +55,7 @@ def nothing(points, contacts):
 
 STAND_INS = {
     locate_all: locate,
-    release_all: release_far,
-    all_point_forces: point_forces,
+    release_all: release_feet,
     roll_all_anchors: roll_anchors,
     begin_sample_of_all: begin_sample,
     add_step_of_all: add_step_on_feet,

@@ -9,9 +9,9 @@ from typing import Any
 from footfall.compiled import generated, inlined
 
 
-def extended(name: str, kind: type, more: tuple[str, ...], module: str) -> Any:
-    """A named tuple of that module with the fields of another one, and ``more``."""
-    return namedtuple(name, (*_fields(kind), *more), module=module)
+def tuple_of(name: str, fields: tuple[str, ...], module: str) -> Any:
+    """A named tuple of that module, whose fields are those of others."""
+    return namedtuple(name, fields, module=module)
 
 
 def gather(kind: type, sources: Mapping[str, type | None], **where: str) -> Any:

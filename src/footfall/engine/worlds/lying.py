@@ -17,15 +17,16 @@ from footfall.contact.constraint_selection import (
     point_by_point,
 )
 from footfall.contact.time_stepping import free_velocities
-from footfall.engine.kinematics import Points, locate
+from footfall.engine.kinematics import locate
 from footfall.engine.other_bodies.near import locate_all, too_small
 from footfall.engine.other_bodies.nearest_place import Below, is_far, kept_within, touches_soon, touching_place
+from footfall.engine.other_bodies.points import FEET
 from footfall.engine.worlds.arrays import Space
 from footfall.engine.worlds.every_body import STAND_INS as EVERY_BODY
 from footfall.engine.worlds.every_body import rest_of
 from footfall.engine.worlds.feet_alone import STAND_INS as FEET_ALONE
-from footfall.engine.worlds.gather import extended, gather
-from footfall.engine.worlds.one_world import one_world, points_of, set_friction
+from footfall.engine.worlds.gather import gather, tuple_of
+from footfall.engine.worlds.one_world import FootPoints, one_world, points_of, set_friction
 from footfall.engine.worlds.together import STANDS
 from footfall.solve.contact_problem import solve_contacts
 from footfall.solve.selection.soles import look
@@ -34,9 +35,9 @@ from footfall.solve.selection.soles import look
 OTHERS_NEAR = -2
 
 
-#: The contact points of feet, :class:`footfall.engine.kinematics.Points`, and the bodies beside them.
-Feet = extended("Feet", Points, ("roll", "others"), __name__)
-feet_and_rest = gather(Feet, {"points": Points, "roll": None, "others": None}, roll="roll", others="others")
+#: The contact points of feet, and the bodies beside them.
+Feet = tuple_of("Feet", (*FEET, "roll", "others"), __name__)
+feet_and_rest = gather(Feet, {"points": FootPoints, "roll": None, "others": None}, roll="roll", others="others")
 #: The space of a room with the progress of the world that has it.
 in_room = gather(Space, {"room": Space, "space": None}, progress="space.progress")
 

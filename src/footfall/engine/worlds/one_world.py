@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from footfall.compiled import inlined
 from footfall.engine.constraints.joint_rows import JointRows
 from footfall.engine.dynamics.tree import Bodies, Tree
-from footfall.engine.kinematics import Points
+from footfall.engine.other_bodies.points import FEET
 from footfall.engine.tape import Held
 from footfall.engine.worlds.arrays import Given, Soles, Space, State
-from footfall.engine.worlds.gather import gather
+from footfall.engine.worlds.gather import gather, tuple_of
 from footfall.solve.contacts import Contacts
 
 
@@ -84,9 +84,11 @@ class Scratch(NamedTuple):
 bodies_of = gather(Bodies, {"given": Given, "state": State, "space": Space})
 #: What the engine's kernels read of one world.
 world_of = gather(World, {"tree": Tree, "bodies": Bodies})
-#: The contact points of one world that ``soles`` have, constant; the world may keep more, behind them.
+#: The contact points of one world in which feet alone meet the ground.
+FootPoints = tuple_of("FootPoints", FEET, __name__)
+#: The same, of what ``soles`` have, constant; the world may keep more, behind them.
 points_of = gather(
-    Points,
+    FootPoints,
     {"soles": Soles, "state": State, "space": Space},
     root="soles.tree",
     **{name: f"state.{name}[: soles.radius.size]" for name in ("anchor", "force", "mode", "memory")},

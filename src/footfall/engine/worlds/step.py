@@ -11,11 +11,10 @@ from footfall.engine.dynamics.bias import bias, push_body, subtract_body_forces
 from footfall.engine.dynamics.inertia import composite_inertia
 from footfall.engine.dynamics.joint_forces import joint_forces
 from footfall.engine.dynamics.kinematics import integrate_positions, kinematics
-from footfall.engine.kinematics import add_forces, keep_memory, restore_memory, velocities
+from footfall.engine.kinematics import add_forces, keep_memory, point_forces, restore_memory, velocities
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.other_bodies.near import (
-    all_point_forces,
     free_far_places,
     lacks_room,
     live,
@@ -75,8 +74,9 @@ class Functions(NamedTuple):
 def point_step(one, functions, values, plan):
     """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
+    release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
-    all_point_forces(points, contacts, functions.point, values, one.scratch.slip)
+    point_forces(points, contacts, functions.point, values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return constrained_step(one, plan.dt)
 

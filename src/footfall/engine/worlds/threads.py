@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 
 from footfall.compiled import ByReference, cold, kernel
-from footfall.engine.other_bodies.points import LIVE, AllPoints
+from footfall.engine.other_bodies.points import LIVE, Points
 from footfall.engine.other_bodies.tape import OtherTape
 from footfall.engine.step import DONE
 from footfall.engine.tape import END, Tape, make_tape
@@ -150,11 +150,11 @@ class Cores:
     def __init__(
         self,
         robot: Robot,
-        points: tuple[AllPoints, AllPoints],
+        points: tuple[Points, Points],
         shapes: tuple[Shapes, Shapes, Shapes],
         count: int,
         functions: Functions,
-        scratch: Callable[[AllPoints], Any],
+        scratch: Callable[[Points], Any],
         threads: int | None,
     ) -> None:
         if threads is not None and not (isinstance(threads, int) and threads > 0):
@@ -172,7 +172,7 @@ class Cores:
         self.last_laid_out: list[ByReference] = []
         self.nobody = np.full(count, -1)
 
-    def _rooms(self, points: AllPoints, shapes: Shapes, scratch: Callable[[AllPoints], Any]) -> Rooms:
+    def _rooms(self, points: Points, shapes: Shapes, scratch: Callable[[Points], Any]) -> Rooms:
         """What threads compute worlds in, with as many places for points beside the feet as these have."""
         tree, threads = self.robot.tree, self.team.size
         owner = np.concatenate([self.robot.soles.foot, np.zeros(len(points.others.who), dtype=np.int64)])

@@ -13,8 +13,8 @@ import numpy as np
 
 from footfall.compiled import inlined
 from footfall.engine.bridge import mj_com_vel, mj_passive, mj_rne, pointer_to
-from footfall.engine.kinematics import Points, locate
-from footfall.engine.other_bodies.points import of_feet
+from footfall.engine.kinematics import locate
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.stages import add_damping, position_stage
 from footfall.engine.world import World, make_contacts, make_points, make_world
 from footfall.ground import Ground
@@ -48,9 +48,8 @@ def make_view(
 ) -> tuple[View, mujoco.MjData]:
     """A view of one world, and the data that must outlive it; ``times`` are the law's margin (m) and the step (s)."""
     data = mujoco.MjData(model)
-    every = make_points(model, robot, 1)
-    contacts = make_contacts(every, ground.static_friction, ground.dynamic_friction)
-    points = of_feet(every)._replace(mode=felt.mode, force=felt.force)
+    points = make_points(model, robot, 1)._replace(mode=felt.mode, force=felt.force)
+    contacts = make_contacts(points, ground.static_friction, ground.dynamic_friction)
     surface, shape, table = ground.compiled()
     margin, dt = times
     ground_arrays = np.array(shape), np.array(table)

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from footfall.contact.base import CoupledLaw, Law, PointLaw
 from footfall.engine.dynamics.tree import Tree, make_tree
-from footfall.engine.other_bodies.points import AllPoints, of_feet
+from footfall.engine.other_bodies.points import Points
 from footfall.engine.world import make_contacts, make_points, with_size
 from footfall.engine.worlds.arrays import Counts, Needs, Shapes, make_soles, space_shapes, state_shapes
 from footfall.engine.worlds.one_world import Robot
@@ -51,8 +51,8 @@ class _Layout:
 
     setup: Setup
     tree: Tree
-    every: AllPoints  # the points of all bodies
-    feet: AllPoints  # those of the feet alone
+    every: Points  # the points of all bodies
+    feet: Points  # those of the feet alone
 
     def state(self, points: int, bodies: int) -> Shapes:
         """What a world remembers from step to step."""
@@ -74,7 +74,7 @@ class _Layout:
 
     def robot_on_feet(self, *rest: Any) -> Robot:
         """The robot with the points of its feet, and the ``rest`` of its bodies if they are looked at apart."""
-        return Robot(self.tree, make_soles(of_feet(self.feet), self.tree), self.setup.scene.joints, *rest)
+        return Robot(self.tree, make_soles(self.feet, self.tree), self.setup.scene.joints, *rest)
 
 
 def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) -> Any:
@@ -82,7 +82,7 @@ def _on_cores(layout: _Layout, surface: Any, count: int, threads: int | None) ->
 
     law, every, feet = layout.setup.law, layout.every, layout.feet
 
-    def scratch(points: AllPoints) -> Any:
+    def scratch(points: Points) -> Any:
         return law.scratch(len(points.local), len(points.body)) if isinstance(law, CoupledLaw) else None
 
     small, large = (layout.space(len(points.local), len(points.body), operator=True) for points in (feet, every))
