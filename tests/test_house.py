@@ -33,9 +33,10 @@ FLOORS = (
     ("standing",),
     ("robot", "ground", "solve"),
     ("compiled", "files"),
+    ("given_numbers",),
     (
         *("cache_folder", "errors", "frozen_values", "garbage", "glfw_library", "interrupts", "machine"),
-        *("mujoco_library", "version"),
+        *("mujoco_library", "roots", "version"),
     ),
 )
 

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from typing import Any
 
 
@@ -101,9 +100,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return f"{hint}known: {', '.join(known)}"
-
-
-def check_seed(seed: Any) -> None:
-    """Refuse a seed of random numbers that is none."""
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise FootfallError(f"seed = {seed!r}, but it must be a whole number >= 0")

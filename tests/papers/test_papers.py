@@ -36,7 +36,7 @@ from footfall.papers.ott2011 import limits, pendulum
 from footfall.papers.page import cell, named
 from footfall.papers.rengifo2009 import biped, ramp, restitution
 from footfall.papers.rengifo2009 import walking as steps_of_a_biped
-from footfall.study.largest_push import largest_push
+from footfall.study.largest_push import largest_pushes
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 # How many claims of an experiment are said to hold, so that none is lost in silence.
@@ -121,8 +121,8 @@ EXPERIMENTS = [
 ]
 
 
-def under_one_law(robot, push, *, laws, **options):
-    return largest_push(robot, push, laws=laws[-1:], **options)
+def under_one_law(robot, pushes, *, laws, **options):
+    return largest_pushes(robot, pushes, laws=laws[-1:], **options)
 
 
 @pytest.mark.usefixtures("plain_pictures")
@@ -132,7 +132,7 @@ def test_every_claim_that_we_say_holds_does(name, experiment, tmp_path, monkeypa
     # Captions are plain text, the same for all: those of one experiment are drawn by the command's tests.
     monkeypatch.setattr(limits, "WITHIN", 0.95)
     monkeypatch.setattr(limits, "WAIT", 1.0)  # who has recovered by then has so half a second later
-    monkeypatch.setattr(limits, "largest_push", under_one_law)
+    monkeypatch.setattr(limits, "largest_pushes", under_one_law)
     monkeypatch.setattr(jump, "ROUNDS", 1)
     # The same walk under other laws goes three steps; all of them are walked under the paper's own. Every second
     # stiffness brackets the least time, and a man who has settled for a second slides as one who has for longer.

@@ -12,7 +12,7 @@ import footfall as ff
 from footfall.cli import main
 from footfall.errors import SimulationError
 from footfall.study.as_worlds import apart_until
-from footfall.study.largest_push import bisect_together, largest_push, largest_pushes
+from footfall.study.largest_push import bisect_together, largest_pushes
 from footfall.study.push_basin import push_basin
 
 BLOCK = """<mujoco><option gravity="{}"/><worldbody><body name="block" pos="0 0 .1">{}
@@ -30,7 +30,7 @@ def test_robots_that_no_push_lets_fall_are_refused(gravity, joint, sentence, tmp
     path = tmp_path / "block.xml"
     path.write_text(BLOCK.format(gravity, joint))
     robot = ff.load_robot(path, feet=["block"])
-    for study in (lambda: largest_push(robot, ff.Push("arm", (1, 0, 0))), lambda: push_basin(robot)):
+    for study in (lambda: largest_pushes(robot, [ff.Push("arm", (1, 0, 0))]), lambda: push_basin(robot)):
         with pytest.raises(SimulationError, match=f"^no push lets block fall: {sentence}$"):
             study()
     assert main(["push-limit", str(path), "--feet", "sole=block"]) == 1
@@ -64,9 +64,9 @@ def test_a_limit_that_is_never_met_or_always_exceeded_is_told():
 def test_what_is_no_direction_is_refused():
     for push in (ff.Push("trunk"), ff.Push("trunk", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))):
         with pytest.raises(SimulationError, match="along a force or a torque"):
-            largest_push("torque-biped", push)
+            largest_pushes("torque-biped", [push])
     with pytest.raises(SimulationError, match="between 0 and 1"):
-        largest_push("torque-biped", ff.Push("trunk", (1.0, 0.0, 0.0)), within=0.0)
+        largest_pushes("torque-biped", [ff.Push("trunk", (1.0, 0.0, 0.0))], within=0.0)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_pushes_side_by_side_have_the_limits_of_pushes_one_by_one(law, controlle
     pushes = [ff.Push("trunk", force, start=0.05, duration=0.1) for force in ((40.0, 0.0, 0.0), (0.0, 40.0, 0.0))]
     options = {"laws": law, "controller": controller, "wait": 0.8, "within": 0.2}
     together = largest_pushes("spatial-biped", pushes, **options)
-    alone = [largest_push("spatial-biped", push, **options) for push in pushes]
+    alone = [largest_pushes("spatial-biped", [push], **options)[0] for push in pushes]
     for (one,), (other,) in zip(together, alone, strict=True):
         assert (one.survived, one.failed, one.why, one.runs) == (other.survived, other.failed, other.why, other.runs)
         assert one.in_worlds > 0 and other.in_worlds == 0
@@ -100,9 +100,9 @@ def test_bodies_that_touch_each_other_are_noticed():
 def test_a_biped_survives_the_papers_push_and_falls_under_a_tenfold_one():
     tries = []
     push = ff.Push("trunk", (0.0, 400.0, 0.0), start=0.05, duration=0.05)
-    (found,) = largest_push(
+    ((found,),) = largest_pushes(
         "torque-biped",
-        push,
+        [push],
         laws="time-stepping",
         controller="balance",
         within=0.2,

@@ -38,7 +38,6 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
@@ -48,6 +47,7 @@ import numpy as np
 from footfall.contact.setting import Setting
 from footfall.contact.trial import check_foreign, is_foreign
 from footfall.errors import LawError, did_you_mean
+from footfall.given_numbers import is_number
 from footfall.solve.contacts import SLIDE, STICK, coupled_signature
 
 
@@ -215,22 +215,18 @@ def check(condition: bool, law: str, option: str, value: object, rule: str) -> N
         raise LawError(f"{law}: {option} = {value} but it must be {rule}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
-
-
 def check_positive(law: Law, *options: str, zero: bool = False) -> None:
     """Refuse options that are not positive finite numbers (None, meaning "derive it", passes)."""
     for option in options:
         value = getattr(law, option)
-        good = value is None or (_is_number(value) and (value > 0 or (zero and value == 0)))
+        good = value is None or (is_number(value) and (value > 0 or (zero and value == 0)))
         check(good, law.name, option, value, "a finite number >= 0" if zero else "a positive finite number")
 
 
 def check_range(law: Law, option: str, low: float, high: float) -> None:
     """Refuse an option that is no number between two bounds, both allowed (None, meaning "derive it", passes)."""
     value = getattr(law, option)
-    good = value is None or (_is_number(value) and low <= value <= high)
+    good = value is None or (is_number(value) and low <= value <= high)
     check(good, law.name, option, value, f"a number between {low:g} and {high:g}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from footfall.errors import ControllerError
+from footfall.given_numbers import is_whole
 
 
 def check_numbers(name: str, options: Any, **rules: Iterable[str]) -> None:
@@ -36,5 +37,5 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
 
 def check_steps(name: str, steps: Any) -> None:
     """Refuse what is no number of steps."""
-    if not (isinstance(steps, int) and steps >= 1):
+    if not is_whole(steps, 1):
         raise ControllerError(f"{name}: steps = {steps} but it must be a whole number, at least 1")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_number
 
 #: Steps that no run takes; they are counted in 64 bits.
 FAR = 2.0**62
@@ -61,4 +60,4 @@ def _are_numbers(values: Any, count: int) -> bool:
         found = list(values)
     except TypeError:
         return False
-    return len(found) == count and all(isinstance(one, Real) and math.isfinite(one) for one in found)
+    return len(found) == count and all(is_number(one) for one in found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.unknown import UnknownLaw
 from footfall.errors import FootfallError, LawError, RecordingError
+from footfall.given_numbers import is_number, is_whole
 from footfall.ground import Ground
 from footfall.record import COLUMNS, Failure, Push, Record
 from footfall.robot import Robot
@@ -168,13 +168,13 @@ def _mapping(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _count(value: Any, what: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**40:
+    if not (is_whole(value, 0) and value < 2**40):
         raise RecordingError(f"{what} is {_shown(value)} and no number of things")
     return value
 
 
 def _step(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value > 0.0):
+    if isinstance(value, bool) or not (is_number(value) and value > 0.0):
         raise RecordingError(f"dt is {_shown(value)} and no step in s")
     return float(value)
 

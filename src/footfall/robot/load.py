@@ -7,7 +7,7 @@ import os
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import mujoco
 import numpy as np
@@ -177,6 +177,21 @@ def _compiled(given: _Given, *, motors: bool) -> _Compiled:
     mjcf = written(spec, name)
     # Compiled from the XML itself, so that what is stored is what is simulated.
     return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets)
+
+
+#: What stands for a robot wherever one is asked for.
+AnyRobot: TypeAlias = "Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec"
+
+
+def as_robot(given: Any) -> Robot:
+    """Of :data:`AnyRobot` the robot itself, that of a name, or what ``load_robot`` makes of a model."""
+    if isinstance(given, Robot):
+        return given
+    if not isinstance(given, str | os.PathLike | mujoco.MjModel | mujoco.MjSpec):
+        raise RobotError(
+            f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {given!r}"
+        )
+    return shared_robot(given) if isinstance(given, str) and not is_path(given) else load_robot(given)
 
 
 def shared_robot(name: str) -> Robot:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_number
 from footfall.machine import machine_memory
 from footfall.record import Push
 
 #: Steps are counted in 64 bits.
 MOST_STEPS = 2**62
-
-
-def is_number(value: Any) -> bool:
-    """Whether something is one finite real number."""
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
-
-
-def is_whole(value: Any, least: int) -> bool:
-    """Whether something is a whole number of at least ``least``, NumPy's among them."""
-    return not isinstance(value, bool) and isinstance(value, int | np.integer) and int(value) >= least
 
 
 def step_count(duration: float, dt: float) -> int:

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from footfall.errors import SimulationError
-from footfall.simulation.checks import is_number
+from footfall.given_numbers import is_number
 
 
 class _Noise(NamedTuple):

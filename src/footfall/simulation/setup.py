@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,12 +13,11 @@ from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
 from footfall.contact.springs.stable_step import usual_step
 from footfall.errors import SimulationError, did_you_mean
+from footfall.given_numbers import is_number
 from footfall.ground import Ground
 from footfall.ground.ground import KINDS
-from footfall.robot import Robot, load_robot
-from footfall.robot.files import is_path
-from footfall.robot.load import shared_robot
-from footfall.simulation.checks import is_number
+from footfall.robot import Robot
+from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
@@ -34,7 +32,7 @@ class Setup:
 
     def __init__(
         self,
-        robot: Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec,
+        robot: AnyRobot,
         *,
         ground: Ground | str | None = None,
         law: Law | str = "linearizing-penalty",
@@ -42,7 +40,7 @@ class Setup:
         integrator: Literal["euler", "rk4"] = "euler",
         body_contacts: bool = True,
     ) -> None:
-        self.robot = robot if isinstance(robot, Robot) else _loaded(robot)
+        self.robot = as_robot(robot)
         self.ground = _ground(ground)
         self.law = make_law(law)
         if not self.robot.mass > mujoco.mjMINVAL:
@@ -117,15 +115,6 @@ def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tu
     """The same, in another process or as a copy: compiled anew from what it was made of."""
     dt, integrator, body_contacts = others
     return kind(robot, ground=ground, law=law, dt=dt, integrator=integrator, body_contacts=body_contacts)
-
-
-def _loaded(robot: Any) -> Robot:
-    """A robot by its name, or what ``load_robot`` makes of a model."""
-    if not isinstance(robot, str | os.PathLike | mujoco.MjModel | mujoco.MjSpec):
-        raise SimulationError(
-            f"a robot is a footfall.Robot, the name of one, a file, an MjModel or an MjSpec, not {robot!r}"
-        )
-    return shared_robot(robot) if isinstance(robot, str) and not is_path(robot) else load_robot(robot)
 
 
 def _ground(ground: Any) -> Ground:

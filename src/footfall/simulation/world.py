@@ -11,9 +11,10 @@ import numpy as np
 from footfall.engine import step
 from footfall.engine.tape import END, SAMPLES, make_tape
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_whole
 from footfall.record import Failure
 from footfall.recording import Recording
-from footfall.simulation.checks import is_whole, vector
+from footfall.simulation.checks import vector
 from footfall.simulation.endings import conclude
 from footfall.simulation.run import Run
 from footfall.simulation.setup import Setup

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from footfall.errors import SolveError
+from footfall.given_numbers import is_whole
 
 
 class Status(StrEnum):
@@ -77,6 +78,6 @@ def as_square(value: Any, name: str) -> np.ndarray:
 
 def as_count(value: Any, name: str) -> int:
     """A positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+    if not is_whole(value, 1):
         raise SolveError(f"{name} = {value!r} but it must be a whole number >= 1")
     return int(value)

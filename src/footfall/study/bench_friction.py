@@ -12,7 +12,8 @@ import numpy as np
 from footfall.contact import laws as all_laws
 from footfall.errors import FootfallError, SimulationError
 from footfall.record import Push
-from footfall.robot import Robot, load_robot
+from footfall.robot import Robot
+from footfall.robot.load import as_robot
 from footfall.robot.model import compiled, written
 from footfall.simulation import Simulation
 from footfall.study.bench import DT
@@ -65,7 +66,7 @@ def friction_costs(
 ) -> Iterator[FrictionCost]:
     """Of each robot that has joint friction a row for every law and motion; robots with and without take turns."""
     for given in robots:
-        robot = driven(load_robot(given) if isinstance(given, str) else given, say)
+        robot = driven(as_robot(given), say)
         if robot.model.njnt == 0 or robot.model.jnt_type[0] != int(mujoco.mjtJoint.mjJNT_FREE):
             raise FootfallError(f"robot {robot.name!r} has no free joint: it can neither be pushed over nor land")
         if not (robot.model.dof_frictionloss.any() or robot.model.tendon_frictionloss.any()):

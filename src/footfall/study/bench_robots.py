@@ -18,7 +18,8 @@ from footfall.control.servos import with_servos
 from footfall.errors import ControllerError, FootfallError, SimulationError, without_warnings
 from footfall.measure import audit
 from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
+from footfall.robot import Robot
+from footfall.robot.load import as_robot
 from footfall.robot.model import centre_of_mass
 from footfall.simulation import Simulation
 from footfall.standing import at_home
@@ -69,7 +70,7 @@ def robot_table(
     chosen = [str(law) for law in laws or all_laws()]
     done, total = 0, len(robots) * len(chosen)
     for given in robots:
-        robot = driven(load_robot(given) if isinstance(given, str) else given, say)
+        robot = driven(as_robot(given), say)
         model, data = mujoco_scene(robot)
         mujoco.mj_step(model, data, nstep=round(DURATION / DT))
         holds = _stands(robot, model, data)

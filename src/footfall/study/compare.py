@@ -29,7 +29,7 @@ from footfall.ground import Ground
 from footfall.machine import cores
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
-from footfall.robot import Robot, load_robot
+from footfall.robot.load import AnyRobot, as_robot
 from footfall.study.compare_task import Answer, Elsewhere, Task, simulate
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Comparison:
 
 
 def compare(
-    robot: Robot | str,
+    robot: AnyRobot,
     *,
     laws: str | Sequence[str | Law] = "all",
     ground: Ground | None = None,
@@ -186,7 +186,7 @@ def compare(
     another process (a function of a script or a notebook): it runs in this one, and a warning says so.
 
     Args:
-        robot: a robot, or the name of a built-in one.
+        robot: as in :class:`footfall.Simulation`.
         laws: names or laws with options; "all" are those of ``footfall.laws()``.
         ground: of all runs; a level plane if left out.
         controller: as in :meth:`footfall.Simulation.run`.
@@ -202,7 +202,7 @@ def compare(
             1 in this one.
         progress: called after each run with the runs done, their number and the law's label.
     """
-    robot = load_robot(robot) if isinstance(robot, str) else robot
+    robot = as_robot(robot)
     ground = Ground.plane() if ground is None else ground
     chosen = _chosen(laws)
     options = {

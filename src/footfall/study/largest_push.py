@@ -1,6 +1,7 @@
 """The largest push that a robot survives under each contact law, found by bisection.
 
-for found in largest_push("torque-biped", ff.Push("trunk", (0, 70, 0), duration=0.05), controller="balance"):
+push = ff.Push("trunk", (0, 70, 0), duration=0.05)
+for (found,) in largest_pushes("torque-biped", [push], laws="time-stepping", controller="balance"):
     print(found)
 """
 
@@ -15,13 +16,14 @@ from footfall.contact.base import Law
 from footfall.contact.registry import chosen_laws
 from footfall.control import named_controller
 from footfall.errors import FootfallError, SimulationError, without_warnings
+from footfall.given_numbers import is_number
 from footfall.ground import Ground
 from footfall.measure import fall, support_margin
 from footfall.record import Push
 from footfall.recording import Recording
-from footfall.robot import Robot, load_robot
+from footfall.robot import Robot
+from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation import Simulation
-from footfall.simulation.checks import is_number
 from footfall.study.as_worlds import Variant, apart_until, refusal, run_together
 
 if TYPE_CHECKING:
@@ -60,53 +62,8 @@ class PushLimit:
         return f"{self.law}: {self.survived:.4g} {self.unit}{why}"
 
 
-def largest_push(
-    robot: Robot | str,
-    push: Push,
-    *,
-    laws: str | Sequence[str | Law] = "all",
-    controller: Controller | str | None = None,
-    ground: Ground | None = None,
-    dt: float | None = None,
-    wait: float = 1.5,
-    within: float = 0.05,
-    progress: Progress | None = None,
-) -> tuple[PushLimit, ...]:
-    """Scale ``push`` up and down until it is known to ``within`` (relative) how much the robot survives.
-
-    To survive is not to have fallen (``measure.fall``) some time after the push and to be able to come to rest without
-    a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
-
-    Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
-
-    Args:
-        robot: a robot, or the name of a built-in one.
-        push: its body, direction, start and duration; its size is the first try, and each law begins where the one
-            before ended.
-        laws: names or laws with options; "all" are those of ``footfall.laws()``.
-        controller: as in :meth:`footfall.Simulation.run`.
-        ground: a level plane if left out.
-        dt: step, s; left out, that of each law.
-        wait: s after the push, until it is judged.
-        within: how exactly the limit is found, relative.
-        progress: called after each run with the law's name, the size that was tried and whether it was survived.
-    """
-    (found,) = largest_pushes(
-        robot,
-        [push],
-        laws=laws,
-        controller=controller,
-        ground=ground,
-        dt=dt,
-        wait=wait,
-        within=within,
-        progress=progress,
-    )
-    return found
-
-
 def largest_pushes(
-    robot: Robot | str,
+    robot: AnyRobot,
     pushes: Sequence[Push],
     *,
     laws: str | Sequence[str | Law] = "all",
@@ -117,15 +74,33 @@ def largest_pushes(
     within: float = 0.05,
     progress: Progress | None = None,
 ) -> list[tuple[PushLimit, ...]]:
-    """The same of several pushes, each on its own, under each law: for each push its limits by law.
+    """Scale each push up and down, on its own, until it is known how much of it the robot survives: for each its limits
+    under each law.
+
+    To survive is not to have fallen (``measure.fall``) some time after the push and to be able to come to rest without
+    a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
 
     Where law and controller allow it, a try of every push is one world among many, on all cores; as long as only feet
     touch, and up to a fall, a world is the single run.
+
+    Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
+
+    Args:
+        robot: as in :class:`footfall.Simulation`.
+        pushes: their bodies, directions, starts and durations; the size of each is its first try, and each law begins
+            where the one before ended.
+        laws: names or laws with options; "all" are those of ``footfall.laws()``.
+        controller: as in :meth:`footfall.Simulation.run`.
+        ground: a level plane if left out.
+        dt: step, s; left out, that of each law.
+        wait: s after the push, until it is judged.
+        within: how exactly the limits are found, relative.
+        progress: called after each run with the law's name, the size that was tried and whether it was survived.
     """
     if not 0.0 < within < 1.0:
         raise SimulationError(f"within = {within} but it must be a number between 0 and 1")
     check_wait(wait)
-    robot = load_robot(robot) if isinstance(robot, str) else robot
+    robot = as_robot(robot)
     check_fall(robot)
     sizes = [_size(push) for push in pushes]
     found: list[list[PushLimit]] = [[] for _ in pushes]
@@ -242,7 +217,7 @@ def _search(start: float, factor: float, within: float) -> Generator[float, str,
 
 
 def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
-    """What became of a robot under a push, "" if it survived (see ``largest_push``) ``wait`` seconds after it."""
+    """What became of a robot under a push, "" if it survived (see ``largest_pushes``) ``wait`` seconds after it."""
     duration = _duration(push, wait)
     try:
         with without_warnings():  # a run that diverges says so in its recording

@@ -16,9 +16,10 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.record import Push
-from footfall.robot import Robot, load_robot
+from footfall.robot.load import AnyRobot, as_robot
 from footfall.study.largest_push import check_fall, largest_pushes
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class PushBasin:
 
 
 def push_basin(
-    robot: Robot | str,
+    robot: AnyRobot,
     *,
     law: Law | str = "linearizing-penalty",
     controller: Controller | str | None = "posture",
@@ -85,10 +86,10 @@ def push_basin(
 ) -> PushBasin:
     """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.
 
-    What it is to survive, and its limitations, are those of :func:`~footfall.study.largest_push.largest_push`.
+    What it is to survive, and its limitations, are those of :func:`~footfall.study.largest_push.largest_pushes`.
 
     Args:
-        robot: a robot, or the name of a built-in one.
+        robot: as in :class:`footfall.Simulation`.
         law: its name, or one with options.
         controller: as in :meth:`footfall.Simulation.run`.
         ground: a level plane if left out.
@@ -99,9 +100,9 @@ def push_basin(
         within: how exactly the limits are found, relative.
         dt: step, s; left out, that of the law.
     """
-    if not (isinstance(directions, int) and directions > 0):
+    if not is_whole(directions, 1):
         raise SimulationError(f"directions = {directions!r}, but it must be a whole number > 0")
-    robot = load_robot(robot) if isinstance(robot, str) else robot
+    robot = as_robot(robot)
     check_fall(robot)
     angle = 2.0 * np.pi * np.arange(directions) / directions
     ways = FIRST * robot.weight * np.column_stack([np.cos(angle), np.sin(angle)])

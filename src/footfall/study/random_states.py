@@ -24,7 +24,7 @@ from footfall.engine.events.period import UNSOUND_IN_CURVES
 from footfall.engine.other_bodies.recorded_places import other_places
 from footfall.engine.step import DONE
 from footfall.engine.tape import END
-from footfall.errors import check_seed
+from footfall.given_numbers import check_seed
 from footfall.ground import Ground
 from footfall.measure.common import contact_bodies
 from footfall.record import Record

@@ -35,9 +35,11 @@ import numpy as np
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.springs.material import spring_law
-from footfall.errors import FootfallError, RobotError, check_seed
+from footfall.errors import FootfallError, RobotError
+from footfall.given_numbers import check_seed
 from footfall.ground import Ground
-from footfall.robot import Foot, Robot, load_robot
+from footfall.robot import Foot, Robot
+from footfall.robot.load import AnyRobot, as_robot
 from footfall.robot.points import grid_on_sole, sole_frame
 from footfall.study.point_grids import Enough, GridRow
 from footfall.study.pressed_sole import Heights, Placements, Press, equilibrium, put_down, resultant, rough, scattered
@@ -51,7 +53,7 @@ Layout = Literal["even", "edges"]
 
 
 def enough_points(
-    robot: Robot | Foot | str,
+    robot: AnyRobot | Foot,
     *,
     roughness: tuple[float, float] | Ground,
     law: Law | str = "distributed",
@@ -79,7 +81,7 @@ def enough_points(
         seed: of the waves and of the placements.
     """
     check_seed(seed)
-    found = load_robot(robot) if isinstance(robot, str) else robot
+    found = robot if isinstance(robot, Foot) else as_robot(robot)
     feet, load = _soles(found), _load(found, load)
     if not 0 < tolerance < 1:
         raise FootfallError(f"tolerance = {tolerance} but it must be between 0 and 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from footfall.record import Push, Record
 from footfall.recording import Recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.largest_push import largest_push
+from footfall.study.largest_push import largest_pushes
 
 #: Parts of a walk between which its speed is taken: neither getting under way nor stopping.
 FROM, TO = 0.4, 0.8
@@ -117,8 +118,7 @@ def robot_outcome(robot: Robot, law: Law | str, *, steps: int = 10) -> RobotOutc
 def _largest(sim: Simulation) -> float:
     """The largest sideways push of 0.1 s that is survived, weights times seconds, to an eighth; inf in a plane."""
     robot = sim.robot
-    root = robot.model.body(int(robot.model.body_rootid[robot.point_body[0]])).name
-    force = FIRST * robot.weight / PUSH
-    push = Push(root, (0.0, force, 0.0), start=0.2, duration=PUSH)
-    found = largest_push(robot, push, laws=[sim.law], controller="balance", wait=STANDING_AGAIN, within=0.125)[0]
+    push = Push(robot.root, (0.0, FIRST * robot.weight / PUSH, 0.0), start=0.2, duration=PUSH)
+    options: Any = {"laws": [sim.law], "controller": "balance", "wait": STANDING_AGAIN, "within": 0.125}
+    ((found,),) = largest_pushes(robot, [push], **options)
     return math.inf if math.isinf(found.failed) else found.survived * PUSH / robot.weight

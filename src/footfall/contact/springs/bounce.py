@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from footfall.errors import LawError
+from footfall.roots import root_between
 
 #: Normal force (N) of a point at a depth (m) and depth rate (m/s).
 NormalForce = Callable[[float, float], float]
@@ -22,8 +23,8 @@ FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
 LONG = 50.0
 #: Of the speed of landing: so slow a mass that sinks and is not about to turn has come to rest, too.
 CREEP, TURNS = 1e-6, 1e-3
-#: To which part of the largest damping in question it is found, in so many tries at most.
-FOUND, TRIES = 1e-9, 100
+#: To which part of the largest damping in question it is found.
+FOUND = 1e-9
 
 
 def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
@@ -103,18 +104,8 @@ def damping_for(
 
 
 def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """Where a function that changes sign up to ``high`` is zero, by secants and halving in turn; else ``high``."""
-    at_low, at_high = function(low), function(high)
-    if (at_low > 0.0) == (at_high > 0.0):  # by rounding
+    """Where a function that changes sign up to ``high`` is zero; there, if rounding hides the change."""
+    try:
+        return root_between(function, low, high, near)
+    except ValueError:
         return high
-    for k in range(TRIES):
-        share = 0.5 if k % 3 == 2 or at_low == at_high else at_low / (at_low - at_high)
-        middle = low + share * (high - low)
-        found = function(middle)
-        if found == 0.0 or high - low < near:
-            return middle
-        if (found > 0.0) == (at_low > 0.0):
-            low, at_low = middle, found
-        else:
-            high, at_high = middle, found
-    return 0.5 * (low + high)

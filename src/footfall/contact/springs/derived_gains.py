@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from footfall.contact.base import Law, check, check_positive
@@ -12,6 +11,7 @@ from footfall.contact.springs.bounce import damping_for
 from footfall.contact.springs.material import layer_gains
 from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
+from footfall.given_numbers import is_number
 
 if TYPE_CHECKING:
     from footfall.robot import Robot
@@ -32,7 +32,7 @@ def check_derived(law: Law, stiffness: str, damping: str) -> None:
     check_positive(law, "rest_penetration", "impact_speed")
     check_positive(law, "damping_ratio", zero=True)
     wanted: Any = law.options()["restitution"]
-    good = wanted is None or (isinstance(wanted, Real) and 0 < float(wanted) <= 1)
+    good = wanted is None or (is_number(wanted) and 0 < wanted <= 1)
     check(good, law.name, "restitution", wanted, "in (0, 1]")
     _only_one(law, "the stiffness", (stiffness, "rest_penetration"))
     _only_one(law, "the damping", (damping, "damping_ratio", "restitution"))

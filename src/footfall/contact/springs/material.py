@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,6 +31,7 @@ from footfall.contact.base import Law, check
 from footfall.contact.setting import Setting
 from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
+from footfall.given_numbers import is_number
 
 if TYPE_CHECKING:
     from footfall.robot import Foot, Robot
@@ -190,9 +190,9 @@ def point_area(robot: Robot) -> float:
 
 
 def _check_elastic(owner: str, youngs_modulus: float, poisson_ratio: float) -> None:
-    good = _is_number(youngs_modulus) and youngs_modulus > 0
+    good = is_number(youngs_modulus) and youngs_modulus > 0
     check(good, owner, "youngs_modulus", youngs_modulus, "a positive finite number of Pa")
-    good = _is_number(poisson_ratio) and 0 <= poisson_ratio <= 0.5
+    good = is_number(poisson_ratio) and 0 <= poisson_ratio <= 0.5
     check(good, owner, "poisson_ratio", poisson_ratio, "between 0 and 0.5")
 
 
@@ -209,17 +209,13 @@ def _check_confined(owner: str, poisson_ratio: float) -> None:
 
 def _length(owner: str, name: str, value: Any) -> float:
     """A length in m, or an area in m2, if it is a positive number."""
-    good = _is_number(value) and value > 0
+    good = is_number(value) and value > 0
     check(good, owner, name, value, f"a positive finite number of {'m2' if name == 'area' else 'm'}")
     return float(value)
 
 
 def _check_loss(owner: str, loss: Any) -> None:
-    check(_is_number(loss) and loss >= 0, owner, "loss", loss, "a finite number >= 0")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
+    check(is_number(loss) and loss >= 0, owner, "loss", loss, "a finite number >= 0")
 
 
 def _area(owner: str, robot: Robot | None, area: float | None) -> float:

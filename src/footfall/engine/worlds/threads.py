@@ -35,6 +35,7 @@ from footfall.engine.worlds.beside import (
 from footfall.engine.worlds.one_world import Robot, one_world, set_friction
 from footfall.engine.worlds.step import Functions, Plan, Span, Track, advance_world
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_whole
 from footfall.machine import cores, machine_memory
 
 #: World steps that a thread takes at least before it asks for more: some milliseconds.
@@ -157,7 +158,7 @@ class Cores:
         scratch: Callable[[Points], Any],
         threads: int | None,
     ) -> None:
-        if threads is not None and not (isinstance(threads, int) and threads > 0):
+        if threads is not None and not is_whole(threads, 1):
             raise SimulationError(f"threads = {threads!r}, but it must be a whole number > 0")
         check_memory(count, bytes_of(shapes[0]))
         self.team = Team(min(count, threads or cores()))

@@ -11,7 +11,7 @@ from footfall.papers.ott2011.setup import BALANCE, DT, LASTS, ROBOT, TRUNK
 from footfall.record import Push
 from footfall.robot import load_robot
 from footfall.simulation import Simulation
-from footfall.study.largest_push import PushLimit, largest_push, push_outcome
+from footfall.study.largest_push import PushLimit, largest_pushes, push_outcome
 
 START = 0.1  # s
 WAIT = 1.5  # s after the push
@@ -47,9 +47,9 @@ def run_limits() -> Limits:
             for name, size in SURE.items()
         },
         largest={
-            name: largest_push(
-                ROBOT, push(name, size), laws=stepped, controller=BALANCE, dt=DT, wait=WAIT, within=WITHIN
-            )
+            name: largest_pushes(
+                ROBOT, [push(name, size)], laws=stepped, controller=BALANCE, dt=DT, wait=WAIT, within=WITHIN
+            )[0]
             for name, size in FIRST.items()
         },
     )

@@ -14,7 +14,7 @@ import numpy as np
 from footfall.errors import RobotError
 from footfall.robot.built_in import check_numbers
 from footfall.robot.built_in.parts import COLOURS, DARK, GREY, SIDES, add_capsule, add_solid, set_inertial
-from footfall.robot.built_in.root import root_between
+from footfall.roots import root_between
 
 # Winter, table 4.1: mass as a fraction of the whole; centre of mass from the upper joint and radius of
 # gyration about it, as fractions of the segment's length. The trunk is Winter's head, arms and trunk; its

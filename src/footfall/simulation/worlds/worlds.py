@@ -19,10 +19,11 @@ from footfall.engine.worlds.arrays import Given
 from footfall.engine.worlds.step import Plan
 from footfall.engine.worlds.view import Felt
 from footfall.errors import ControllerError, SimulationError
+from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.recording import Recording
-from footfall.simulation.checks import check_memory, is_whole, multiple, step_count
+from footfall.simulation.checks import check_memory, multiple, step_count
 from footfall.simulation.controls import own_rate
 from footfall.simulation.setup import Setup
 from footfall.simulation.under_way import UnderWay

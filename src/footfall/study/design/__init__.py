@@ -15,7 +15,6 @@ This is what Bruneau (1999) built a simulator for: a tool to design legged machi
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from footfall.errors import StudyError
+from footfall.given_numbers import is_number
 from footfall.study.design.front import ranks
 from footfall.study.design.search import children
 from footfall.study.sweep import Samples, SweepTable, sweep
@@ -177,7 +177,7 @@ def _weights(goals: Mapping[str, float]) -> dict[str, float]:
     if not goals:
         raise StudyError("a design needs goals: measures and their weights")
     for name, weight in goals.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or weight == 0 or not math.isfinite(weight):
+        if isinstance(weight, bool) or not is_number(weight) or weight == 0:
             raise StudyError(f"goal '{name}' has the weight {weight!r}: a number, negative where larger is better")
     return {name: float(weight) for name, weight in goals.items()}
 

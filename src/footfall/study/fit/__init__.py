@@ -15,7 +15,8 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import StudyError, check_seed, without_warnings
+from footfall.errors import StudyError, without_warnings
+from footfall.given_numbers import check_seed
 from footfall.machine import cores
 from footfall.robot import Robot
 from footfall.study.fit import curvature

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import mujoco
@@ -28,9 +28,6 @@ PULL_WEIGHTS = {"friction_weights": 1.0}
 #: Steps between two changes of the force that draws the sled, and the size of the sled, m.
 CONTROL_STEPS, SIZE = 5, (0.2, 0.1, 0.05)
 GRAVITY = 9.81
-
-#: Of a pull, which a fit follows hundreds of times.
-_rise_of = lru_cache(maxsize=256)(rise_of)
 
 
 def sled(mass: float = 1.0) -> Robot:
@@ -80,7 +77,7 @@ def mean_mass(pulls: Sequence[Pull]) -> float:
 
 def follow_pull(sim: Simulation, pull: Pull) -> dict[str, float]:
     """Root mean square of the difference of the tangential forces in weights of the load, while it is drawn."""
-    rise = _rise_of(pull)
+    rise = rise_of(pull)
     weight, duration = sim.robot.weight, rise.end - rise.begin
     rec = sim.run(
         duration,

@@ -13,6 +13,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.errors import StudyError
+from footfall.files.atomic_write import atomic_write
 from footfall.ground import Ground
 from footfall.study.fit.estimates import Estimate
 from footfall.study.fit.plot import profiles, residuals
@@ -83,9 +84,8 @@ class Fit:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fit as JSON; ``ff.law(path)`` reads the law back."""
         target = Path(path).expanduser()
-        aside = target.with_name(f".{target.name}.{os.getpid()}")
-        aside.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
-        os.replace(aside, target)
+        with atomic_write(target) as part:
+            part.write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
         return target
 
     def plot(self, kind: Literal["profile", "residuals"] = "profile") -> Figure:

@@ -10,7 +10,8 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from footfall.errors import StudyError, check_seed
+from footfall.errors import StudyError
+from footfall.given_numbers import check_seed
 from footfall.measure.common import once
 from footfall.measure.trajectory import position_error, rotation_error
 from footfall.robot import Robot, load_robot

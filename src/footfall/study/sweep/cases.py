@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from footfall.errors import StudyError, check_seed
+from footfall.errors import StudyError
+from footfall.given_numbers import check_seed
 
 #: Cases beyond this are a slip of the finger.
 MOST = 10_000_000

@@ -13,7 +13,7 @@ import numpy as np
 from footfall.errors import StudyError, did_you_mean
 from footfall.measure import cost_of_transport, energy, fall, support_margin
 from footfall.recording import Recording
-from footfall.study.largest_push import largest_push
+from footfall.study.largest_push import largest_pushes
 from footfall.study.sweep.settings import prepare
 
 Value = float | int | bool | str
@@ -35,13 +35,13 @@ def _moved(rec: Recording) -> float:
 
 
 def _largest_push(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> float:
-    """The largest force of the case's push that the robot survives, N (see ``study.largest_push``)."""
+    """The largest force of the case's push that the robot survives, N (see ``study.largest_pushes``)."""
     sim, options = prepare(settings, inputs)
     if len(options["pushes"]) != 1:
         raise StudyError("largest_push_N needs a case with one push")
-    push, controller = options["pushes"][0], options["controller"]
-    found = largest_push(sim.robot, push, laws=[sim.law], controller=controller, ground=sim.ground, dt=sim.dt)
-    return found[0].survived
+    given: Any = {"laws": [sim.law], "controller": options["controller"], "ground": sim.ground, "dt": sim.dt}
+    ((found,),) = largest_pushes(sim.robot, options["pushes"], **given)
+    return found.survived
 
 
 #: What a case can be asked for, with its unit in its name.

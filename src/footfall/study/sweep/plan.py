@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from footfall.errors import StudyError, check_seed
+from footfall.errors import StudyError
+from footfall.files.atomic_write import atomic_write
+from footfall.given_numbers import check_seed
 from footfall.study.sweep import work as working
 from footfall.study.sweep.in_worlds import MANY
 from footfall.version import versions
@@ -109,7 +110,8 @@ def open_folder(folder: Path, plan: Plan) -> Plan:
             "worlds": plan.worlds,
             "versions": versions(),
         }
-        _write_text(known, json.dumps(about, indent=1))
+        with atomic_write(known) as part:
+            part.write_text(json.dumps(about, indent=1), encoding="utf-8")
     except OSError as error:
         raise StudyError(f"cannot write the study to '{folder}': {error.strerror or error}") from error
     return plan
@@ -126,7 +128,7 @@ def read_plan(folder: Path) -> Plan:
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns as Parquet, aside first and then at once."""
+    """Write columns as Parquet."""
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
@@ -136,15 +138,8 @@ def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
             made[name] = arrow.array(values)
         except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # a column of numbers and texts
             made[name] = arrow.array([None if value is None else str(value) for value in values])
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    parquet.write_table(arrow.table(made), aside)
-    os.replace(aside, path)
-
-
-def _write_text(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    os.replace(aside, path)
+    with atomic_write(path) as part:
+        parquet.write_table(arrow.table(made), part)
 
 
 def _read_study(path: Path) -> dict[str, Any]:

@@ -1,0 +1,25 @@
+"""Numbers that a user gives: whether they are any."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from footfall.errors import FootfallError
+
+
+def is_number(value: Any) -> bool:
+    """Whether something is one finite real number."""
+    return isinstance(value, Real) and math.isfinite(float(value))
+
+
+def is_whole(value: Any, least: int) -> bool:
+    """Whether something is a whole number of at least ``least``, NumPy's among them."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed of random numbers that is none."""
+    if not is_whole(seed, 0):
+        raise FootfallError(f"seed = {seed!r}, but it must be a whole number >= 0")
