@@ -75,9 +75,9 @@ def test_what_is_asked_wrongly_is_told(sim):
     for asked, said in (
         ({"fly": 1}, "no command is called 'fly'"),
         ({"speed": 0}, "between 0.001 and 1000"),
-        ({"push": {"body": "wing", "force": [1, 2, 3]}}, "on 'wing'"),
-        ({"push": {"body": "trunk", "force": [1, 2, float("inf")]}}, "no push"),
-        ({"law": {"name": "mujoco"}}, "remembers what was"),
+        ({"push": {"body": "wing", "force": [1, 2, 3]}}, "no body is called 'wing': known: trunk"),
+        ({"push": {"body": "trunk", "force": [1, 2, float("inf")]}}, "three finite numbers"),
+        ({"law": {"name": "mujoco"}}, "under a controller with a memory"),
     ):
         with pytest.raises(FootfallError, match=said):
             desk.command(asked)

@@ -186,7 +186,7 @@ LEVEL = {"time": np.arange(100) * 0.01, "normal": np.full(100, 20.0), "tangentia
         ({"time": np.zeros(100)}, "time does not increase.*'trial'"),
         ({"normal": np.full(99, 20.0)}, "differ in length: time 100, normal 99"),
         ({"tangential": np.where(np.arange(100) == 7, np.nan, RISE)}, "tangential is no number in sample 7"),
-        ({key: values[:12] for key, values in LEVEL.items()}, "12 samples under load are too few, 20 at least"),
+        ({key: values[:12] for key, values in LEVEL.items()}, "12 samples under load are too few, 20 are needed"),
         ({"normal": None}, "'normal' is missing"),
     ],
 )

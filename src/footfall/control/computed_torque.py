@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dposv
 from footfall.compiled import ByReference
 from footfall.control.base import State
 from footfall.control.one_support import hold, make_held
+from footfall.control.options import check_numbers
 from footfall.errors import ControllerError
 from footfall.gait.reference import ReferenceMotion, Target, actuated_coordinates
 from footfall.ground import Ground
@@ -54,9 +55,10 @@ class ComputedTorque:
 
     def __post_init__(self) -> None:
         if not isinstance(self.motion, ReferenceMotion):
-            raise ControllerError("computed torque follows a motion with target, duration and landing")
-        if not (self.kp >= 0.0 and self.kv >= 0.0 and self.patience >= 0.0):
-            raise ControllerError("computed torque: kp, kv and patience must not be negative")
+            raise ControllerError(
+                f"computed torque follows a motion with target, duration and landing, not {self.motion!r}"
+            )
+        check_numbers("computed torque", self, not_negative=("kp", "kv", "patience"))
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Follower:
         return Follower(self, robot)

@@ -132,9 +132,12 @@ class Measured:
                 whole |= {name: f"{new}.{axis}" for name, axis in zip(triples[old.rstrip("._ ")], "xyz", strict=True)}
             else:
                 raise FootfallError(f"{self.source} has no '{old}': {did_you_mean(old, [*self.channels, *triples])}")
-        channels = {whole.get(name, name): values for name, values in self.channels.items()}
-        if len(channels) != len(self.channels):
-            raise FootfallError(f"{self.source}: two channels would have the same name")
+        channels: dict[str, np.ndarray] = {}
+        for old, values in self.channels.items():
+            new = whole.get(old, old)
+            if new in channels:
+                raise FootfallError(f"{self.source}: two channels would be called '{new}': rename the other as well")
+            channels[new] = values
         return replace(self, channels=channels, units={whole.get(n, n): unit for n, unit in self.units.items()})
 
     def slice(self, start: float, stop: float) -> Measured:
@@ -153,7 +156,7 @@ class Measured:
         from scipy.interpolate import CubicSpline
 
         if not (np.isfinite(rate) and rate > 0.0):
-            raise FootfallError(f"a rate of {rate} samples per second is none")
+            raise FootfallError(f"rate = {rate} but it must be a positive number of samples per second")
         count = int(np.floor((self.time[-1] - self.time[0]) * rate + 1e-9)) + 1
         time = self.time[0] + np.arange(count) / rate
         channels = {}

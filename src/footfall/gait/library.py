@@ -78,7 +78,7 @@ def guess_of(robot: Robot, gait: PolynomialGait) -> PolynomialGait:
     try:
         length = float(gait.info["guess_step_length"])
     except (KeyError, TypeError, ValueError) as error:
-        raise GaitError(f"nothing is known of a search for {gait}") from error
+        raise GaitError(f"{gait} does not say what its search began with: optimise it again") from error
     return first_guess(robot, find_legs(robot), gait.speed, length)
 
 

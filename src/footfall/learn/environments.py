@@ -32,13 +32,14 @@ from footfall.contact.base import Law
 from footfall.control.servos import with_servos
 from footfall.engine.dynamics.tree import make_tree
 from footfall.errors import SimulationError
+from footfall.given_numbers import is_whole
 from footfall.ground import Ground
 from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
 from footfall.robot.files import is_path
 from footfall.simulation import Simulation
-from footfall.simulation.checks import is_whole, multiple
+from footfall.simulation.checks import multiple
 from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.

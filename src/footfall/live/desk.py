@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, did_you_mean
 
 
 class Drag(NamedTuple):
@@ -35,7 +35,7 @@ class Desk:
         known = {"pause": self._pause, "step": self._step, "speed": self._speed, "push": self._push, "law": self._law}
         for name, value in asked.items():
             if name not in known:
-                raise FootfallError(f"no command is called '{name}'")
+                raise FootfallError(f"no command is called '{name}': {did_you_mean(name, known)}")
             known[name](value)
         self.changed.set()
         return {}
@@ -57,13 +57,17 @@ class Desk:
             self.drag = None
             return
         x, y, z = (float(value) for value in asked["force"])
-        if asked["body"] not in self.bodies or not all(map(math.isfinite, (x, y, z))):
-            raise FootfallError(f"no push of ({x:g}, {y:g}, {z:g}) N on '{asked['body']}'")
+        if asked["body"] not in self.bodies:
+            raise FootfallError(f"no body is called '{asked['body']}': {did_you_mean(str(asked['body']), self.bodies)}")
+        if not all(map(math.isfinite, (x, y, z))):
+            raise FootfallError(f"the push ({x:g}, {y:g}, {z:g}) N must be three finite numbers")
         self.drag = Drag(asked["body"], (x, y, z))
 
     def _law(self, asked: Any) -> None:
         if not self.may_change_law:
-            raise FootfallError("this controller remembers what was: the law can not be changed under it")
+            raise FootfallError(
+                "the law cannot be changed under a controller with a memory: start anew with --law NAME"
+            )
         given = {name: value for name, value in asked.get("options", {}).items() if value is not None}
         self.law = make_law(str(asked["name"]), **given)
 

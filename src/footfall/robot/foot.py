@@ -89,5 +89,7 @@ def check_feet(model: mujoco.MjModel, feet: Sequence[Foot]) -> None:
             raise RobotError(f"foot '{foot.name}' is on the body '{foot.body}', which the model does not have")
         if not len(foot.points):
             raise RobotError(f"foot '{foot.name}' has no contact points")
-    if len({foot.name for foot in feet}) != len(feet):
-        raise RobotError("two feet have the same name")
+    names = [foot.name for foot in feet]
+    for name in names:
+        if names.count(name) > 1:
+            raise RobotError(f"two feet are called '{name}': give each a name of its own, feet={{name: body}}")

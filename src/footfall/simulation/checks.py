@@ -47,7 +47,8 @@ def vector(name: str, value: Any, size: int, robot: str) -> np.ndarray:
     if found.shape != (size,):
         raise SimulationError(f"{name} has shape {found.shape}, but {robot} needs ({size},)")
     if not np.isfinite(found).all():
-        raise SimulationError(f"{name} holds a number that is not finite")
+        k = int(np.argmin(np.isfinite(found)))
+        raise SimulationError(f"{name}[{k}] is {found[k]}, but {robot} needs finite numbers")
     return found
 
 

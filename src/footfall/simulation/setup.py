@@ -45,7 +45,7 @@ class Setup:
         self.law = make_law(law)
         if not self.robot.mass > mujoco.mjMINVAL:
             raise SimulationError(
-                f"{self.robot.name} weighs {self.robot.mass:g} kg, which is next to nothing for MuJoCo"
+                f"{self.robot.name} weighs {self.robot.mass:g} kg, next to nothing for MuJoCo: give its bodies masses"
             )
         if not self.robot.has_inertia:
             raise SimulationError(

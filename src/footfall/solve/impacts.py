@@ -90,7 +90,8 @@ def collision(mass_matrix: Any, jacobian: Any, velocity: Any) -> Collision:
         moved = np.linalg.solve(M, J.T)
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
-        raise SolveError("mass_matrix must be positive definite") from None
+        least = float(np.linalg.eigvalsh(M).min())
+        raise SolveError(f"mass_matrix must be positive definite, but its least eigenvalue is {least:.3g}") from None
     W = J @ moved
     return Collision(M, J, v, moved, 0.5 * (W + W.T), (J @ v).reshape(points, 3))
 

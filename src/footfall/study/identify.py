@@ -153,15 +153,11 @@ def _pulls(source: Any, names: Mapping[str, str | None], foot: str | None) -> Se
 
 def _onset(pull: Pull) -> Onset:
     """When a pull breaks away, with which forces, and what it slides with."""
-    loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)
-    if loaded.sum() < FEWEST:
-        raise FootfallError(
-            f"{pull.name}: {int(loaded.sum())} samples under load are too few, {FEWEST} at least are needed"
-        )
+    loaded = _loaded(pull)
     time, normal, along = pull.time[loaded], pull.normal[loaded], pull.tangential[loaded]
     ratio = along / normal
     if pull.sliding is None:
-        begin, end = _window(ratio)
+        begin, end = _window(pull, ratio)
         broke = begin + _break(time[begin:end], ratio[begin:end])
         slides = np.zeros(ratio.size, dtype=bool)
         slides[broke:end] = True
@@ -201,11 +197,9 @@ class Rise(NamedTuple):
 @once
 def rise_of(pull: Pull) -> Rise:
     """The line through the ratio of tangential to normal force before a pull breaks away; it begins at zero."""
-    loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)
-    if loaded.sum() < FEWEST:
-        raise FootfallError(f"{pull.name}: {int(loaded.sum())} samples under load are too few, {FEWEST} are needed")
+    loaded = _loaded(pull)
     time, ratio = pull.time[loaded], pull.tangential[loaded] / pull.normal[loaded]
-    begin, end = _window(ratio)
+    begin, end = _window(pull, ratio)
     if pull.sliding is None:
         broke = begin + _break(time[begin:end], ratio[begin:end])
     else:
@@ -218,12 +212,20 @@ def rise_of(pull: Pull) -> Rise:
     return Rise(float(-level / slope), float(time[end - 1]), float(slope))
 
 
-def _window(ratio: np.ndarray) -> tuple[int, int]:
+def _loaded(pull: Pull) -> np.ndarray:
+    """(T,) whether something stands on the ground in a sample."""
+    loaded = pull.normal > LOADED * pull.normal.max(initial=0.0)
+    if loaded.sum() < FEWEST:
+        raise FootfallError(f"{pull.name}: {int(loaded.sum())} samples under load are too few, {FEWEST} are needed")
+    return loaded
+
+
+def _window(pull: Pull, ratio: np.ndarray) -> tuple[int, int]:
     """The samples from the start of a pull to its release."""
     smooth = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(ratio, 2, mode="edge"), 5), axis=1)
     most = float(np.quantile(smooth, 0.98))
     if most <= 0:
-        raise FootfallError("the tangential force is zero throughout: nothing is pulled")
+        raise FootfallError(f"{pull.name}: the tangential force is zero throughout, so nothing is pulled")
     rising = int(np.argmax(smooth >= RISING * most))
     before = np.flatnonzero(smooth[:rising] < BEGUN * most)
     return (int(before[-1]) + 1 if before.size else 0), int(np.flatnonzero(smooth > BEGUN * most)[-1]) + 1

@@ -91,7 +91,7 @@ def plot(
     known = signature(_function(name)).parameters
     for option in options:
         if option not in known:
-            raise FootfallError(f"the plot '{name}' has no option '{option}'")
+            raise FootfallError(f"the plot '{name}' has no option '{option}': {did_you_mean(option, list(known)[2:])}")
     runs = _named(recordings)
     if start is not None or stop is not None:
         whole = (-float("inf"), float("inf"))

@@ -29,7 +29,8 @@ def rows(name: str, value: Any, count: int, width: int) -> np.ndarray:
             f"{name} has shape {array.shape}, but it must be ({width},), the same for all worlds, or ({count}, {width})"
         )
     if not np.isfinite(array).all():
-        raise SimulationError(f"{name} holds a number that is not finite")
+        world, column = np.argwhere(~np.isfinite(array))[0]
+        raise SimulationError(f"{name} of world {world} holds {array[world, column]}, which is not finite")
     return np.ascontiguousarray(array)
 
 
@@ -50,8 +51,12 @@ def friction_rows(value: Any, ground: Ground, count: int) -> np.ndarray:
             f"({count}, 2)"
         )
     array = rows("friction", array, count, 2)
-    if (array < 0).any() or (array[:, 1] > array[:, 0]).any():
-        raise SimulationError("friction: the dynamic coefficient lies between 0 and the static one")
+    for world, (static, dynamic) in enumerate(array):
+        if not 0.0 <= dynamic <= static:
+            raise SimulationError(
+                f"friction of world {world} is static {static:g}, dynamic {dynamic:g}: the dynamic coefficient lies "
+                "between 0 and the static one"
+            )
     return array
 
 
@@ -108,7 +113,8 @@ def mass_rows(model: mujoco.MjModel, scale: Any, count: int) -> tuple[np.ndarray
             f"mass_scale has shape {factor.shape}, but it must be a number, ({count},) or ({count}, {model.nbody})"
         )
     if not (np.isfinite(factor) & (factor > 0)).all():
-        raise SimulationError("mass_scale must be positive and finite")
+        bad = factor[~(np.isfinite(factor) & (factor > 0))][0]
+        raise SimulationError(f"mass_scale holds {bad:g}, but it must be positive and finite")
     return factor * model.body_mass, factor[:, :, None] * model.body_inertia
 
 
