@@ -59,10 +59,14 @@ def see_episode(log, time, kind, size):
     return row
 
 
-class LoggedWarnings(Sequence[RunWarning]):
-    """A log read as warnings; ``describe`` gives kind and sentence of a row, and may look at the rows before it."""
+#: Gives kind and sentence of a row, and may look at the rows before it.
+Describe = Callable[[np.ndarray, np.ndarray], tuple[str, str]]
 
-    def __init__(self, log: EpisodeLog, describe: Callable[[np.ndarray, np.ndarray], tuple[str, str]]) -> None:
+
+class LoggedWarnings(Sequence[RunWarning]):
+    """A log read as warnings."""
+
+    def __init__(self, log: EpisodeLog, describe: Describe) -> None:
         self._log, self._describe = log, describe
 
     def __len__(self) -> int:

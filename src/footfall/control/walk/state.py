@@ -37,8 +37,6 @@ TO_TOES, HEEL_RISES = 0.4, 0.75
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
-#: Numbers of all signals.
-SIGNALS = 17
 
 
 class Gait(NamedTuple):
@@ -175,7 +173,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
-        signals=np.zeros(SIGNALS),
+        signals=np.zeros(0),
     )
 
 
