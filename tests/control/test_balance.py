@@ -298,7 +298,7 @@ def test_it_is_known_by_name_and_tells_what_differs():
     assert "balance" in controllers()
     assert named_controller("balance") == Balance()
     assert str(Balance()) == "balance"
-    assert str(Balance(kh=500.0, sides=8)) == "balance(kh=500, sides=8)"
+    assert str(Balance(kh=500.0, sides=8)) == "balance(kh=500.0, sides=8)"
 
 
 def test_a_robot_without_motors_is_refused():

@@ -21,7 +21,7 @@ def test_the_papers_push_is_one_command(capsys):
 def test_options_of_the_controller_follow_its_name_and_warnings_are_shown(capsys):
     assert main([*RUN, "--controller.floor", "100", "--controller.sides", "8", "--duration", "0.02"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "balance(floor=100, sides=8)" in out
+    assert "balance(floor=100.0, sides=8)" in out
     assert "infeasible: the contacts cannot give the desired wrench" in out
 
 

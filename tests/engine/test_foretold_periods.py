@@ -24,7 +24,7 @@ def flow():
 def test_the_course_of_a_period_is_adams_and_moultons_method_at_its_end():
     kept = flow()
     found = [course.py_func(kept, 1, m, 1.0) for m in range(ORDER + 1)]
-    np.testing.assert_allclose(found, [1.0, *-DIFFERENCES[:ORDER, 1]], rtol=1e-13)
+    np.testing.assert_allclose(found, [1.0, *-DIFFERENCES[:ORDER, 0]], rtol=1e-13)
 
 
 @pytest.mark.parametrize("power", range(5))
@@ -36,6 +36,34 @@ def test_differences_at_the_end_of_a_period_give_every_polynomial_within_it(powe
         exact = [part**power, part ** (power + 1) / (power + 1), part ** (power + 2) / (power + 1) / (power + 2)]
         found = [sum(course.py_func(kept, k, m, part) * values[m] for m in range(ORDER + 1)) for k in range(3)]
         np.testing.assert_allclose(found, exact, atol=1e-13)
+
+
+def next_change(order, accelerations, changes):
+    """What velocities change by in a period of 1 s, of accelerations and changes before, the last first."""
+    of_accelerations, of_changes = np.array(accelerations, dtype=float), np.array(changes, dtype=float)
+    differ.py_func(of_accelerations, len(of_accelerations))
+    differ.py_func(of_changes, len(of_changes))
+    ahead = flow().ahead[order]
+    return ahead[0] @ of_accelerations[:ORDER] + ahead[1] @ of_changes[:ORDER]
+
+
+@pytest.mark.parametrize("order", range(1, ORDER + 1))
+def test_an_order_foretells_every_polynomial_below_it(order):
+    for power in range(order):
+        instants = -np.arange(ORDER + 1.0)
+        ways = instants ** (power + 1) / (power + 1)
+        foretold = next_change(order, instants[:-1] ** power, ways[:-1] - ways[1:])
+        assert foretold == pytest.approx(1.0 / (power + 1), abs=1e-8)
+
+
+@pytest.mark.parametrize(("order", "bears"), [(2, 2.2), (3, 1.5), (4, 1.1), (5, 0.88), (6, 0.44), (7, 0.23)])
+def test_an_order_bears_damping_as_fast_as_it_claims_and_not_much_faster(order, bears):
+    """Largest root of the difference equation of velocities v whose accelerations are -c v, in periods of 1 s."""
+    for c, stable in ((0.5 * bears, True), (bears, True), (1.1 * bears, False)):
+        companion = np.eye(ORDER + 1, k=-1)
+        for m, velocity in enumerate(np.eye(ORDER + 1)):
+            companion[0, m] = velocity[0] + next_change(order, -c * velocity[:-1], velocity[:-1] - velocity[1:])
+        assert (np.abs(np.linalg.eigvals(companion)).max() < 1.0) == stable
 
 
 @pytest.mark.parametrize("power", range(4))
@@ -50,13 +78,15 @@ def test_a_step_tells_of_what_was_before_it_what_a_polynomial_would(power):
 @pytest.mark.parametrize("ratio", [0.3, 2.0])
 @pytest.mark.parametrize("power", range(5))
 def test_strides_of_another_length_know_the_same_polynomials(power, ratio):
-    """Of accelerations and forces (1 + t)^power, t in strides from now: differences, and those of their integrals."""
+    """Of accelerations and forces (1 + t)^power, t in tens of strides from now: differences, and those of their
+    integrals.
+    """
     kept, stride = flow(), 1e-3
 
     def known(width):
-        values = np.array([(1.0 - m * width) ** power for m in range(ORDER + 2)])
-        ways = np.array([(1.0 - m * width) ** (power + 1) / (power + 1) for m in range(ORDER + 2)])
-        gained = stride * (ways[:-1] - ways[1:])
+        instants = 1.0 - 0.1 * width * np.arange(ORDER + 2)
+        values, ways = instants**power, instants ** (power + 1) / (power + 1)
+        gained = 10.0 * stride * (ways[:-1] - ways[1:])
         differ.py_func(values, len(values))
         differ.py_func(gained, len(gained))
         return values, gained[:ORDER]

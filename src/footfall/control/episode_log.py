@@ -59,14 +59,10 @@ def see_episode(log, time, kind, size):
     return row
 
 
-#: Gives kind and sentence of a row, and may look at the rows before it.
-Describe = Callable[[np.ndarray, np.ndarray], tuple[str, str]]
-
-
 class LoggedWarnings(Sequence[RunWarning]):
-    """A log read as warnings."""
+    """A log read as warnings; ``describe`` gives kind and sentence of a row, and may look at the rows before it."""
 
-    def __init__(self, log: EpisodeLog, describe: Describe) -> None:
+    def __init__(self, log: EpisodeLog, describe: Callable[[np.ndarray, np.ndarray], tuple[str, str]]) -> None:
         self._log, self._describe = log, describe
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ where in memory the tuple of its arrays lies. So one loop, compiled once, serves
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,10 +18,9 @@ from numba.core.extending import _Intrinsic
 
 from footfall.compiled import ByReference, Reference, function_pointer
 from footfall.control.base import State, control_signature
-from footfall.control.episode_log import Describe, LoggedWarnings
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
-from footfall.record import Signal
+from footfall.record import RunWarning, Signal
 
 
 class _Memory(_Intrinsic):  # type: ignore[misc]
@@ -82,18 +81,15 @@ class Apart(NamedTuple):
 class Inside:
     """A compiled controller at work: ``tick(memory, time, ctrl)`` is called in the loop.
 
-    ``memory`` is a named tuple of arrays with fields ``senses`` and ``signals``, which are set here, to what it sees
-    and to where the run records, and ``log``, of which ``describe`` says what a row means. ``signals`` are shapes and
-    units by name, in the order in which it writes them.
+    ``memory`` is a named tuple of arrays with fields ``senses`` and ``signals``; these are set here, to what it sees
+    and to where the run records.
     """
 
-    def __init__(
-        self, tick: Any, memory: Any, signals: Mapping[str, tuple[tuple[int, ...], str]], describe: Describe
-    ) -> None:
-        values = np.zeros(sum(math.prod(shape) for shape, _ in signals.values()))
-        self._tick, self._memory = tick, memory._replace(signals=values)
-        self.signals = _signals_in(values, signals)
-        self.warnings = LoggedWarnings(memory.log, describe)
+    signals: Mapping[str, Signal]
+    warnings: Sequence[RunWarning]
+
+    def __init__(self, tick: Any, memory: Any) -> None:
+        self._tick, self._memory = tick, memory
         self._gains = np.zeros(1)
         self._place: ByReference | None = None
 
@@ -152,7 +148,7 @@ def _arrays(value: Any, name: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield from _arrays(getattr(value, field), f"{name}.{field}")
 
 
-def _signals_in(values: np.ndarray, shapes: Mapping[str, tuple[tuple[int, ...], str]]) -> dict[str, Signal]:
+def signals_in(values: np.ndarray, shapes: Mapping[str, tuple[tuple[int, ...], str]]) -> dict[str, Signal]:
     """Signals of these shapes and units, one after the other in a flat array."""
     signals, first = {}, 0
     for name, (shape, unit) in shapes.items():

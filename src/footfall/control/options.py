@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from typing import Any
 
 from footfall.errors import ControllerError
@@ -16,9 +15,9 @@ def check_numbers(name: str, options: Any, **rules: Iterable[str]) -> None:
 
     ``name`` is the controller's. What is None was left out, and passes.
     """
-    for rule, names in rules.items():
+    for rule, fields in rules.items():
         allowed, must = RULES[rule]
-        for field in names:
+        for field in fields:
             value = getattr(options, field)
             try:
                 fine = value is None or (math.isfinite(value) and allowed(value))
@@ -34,20 +33,6 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
     "positive": (lambda value: value > 0.0, "but it must be positive"),
     "not_negative": (lambda value: value >= 0.0, "but it must be a number >= 0"),
 }
-
-
-def told(name: str, options: Any, *always: str) -> str:
-    """A controller as recordings name it: with the options that are not the defaults, and ``always`` with these."""
-    given = [
-        f"{one.name}={value:g}"
-        if isinstance(value, float)
-        else f"{one.name}={value}"
-        if isinstance(value, int | str)
-        else one.name
-        for one in fields(options)
-        if (value := getattr(options, one.name)) != one.default or one.name in always
-    ]
-    return f"{name}({', '.join(given)})" if given else name
 
 
 def check_steps(name: str, steps: Any) -> None:

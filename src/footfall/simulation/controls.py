@@ -186,8 +186,15 @@ def make_controls(
     if isinstance(controller, Inside):
         pointer, gains = controller.join(senses_of(*seen))
         control = none.control._replace(compiled=pointer, gains=gains)
-        told: dict[str, Any] = {"signals": controller.signals, "warnings": controller.warnings}
-        return none._replace(name=name, kind=COMPILED, control=control, inside=controller, **told)
+        return Controls(
+            name=name,
+            kind=COMPILED,
+            control=control,
+            callback=none.callback,
+            signals=controller.signals,
+            warnings=controller.warnings,
+            inside=controller,
+        )
     if not callable(controller):
         raise ControllerError(f"a controller is a function (t, state) -> controls, not {controller!r}")
     data, points, contacts = seen
@@ -205,9 +212,15 @@ def make_controls(
         _mirror=mirror,
     )
     callback = Callback(_checked(controller, name, state, data.ctrl), interrupts)
-    told = {"signals": getattr(controller, "signals", {}), "warnings": getattr(controller, "warnings", ())}
-    control = none.control._replace(python=callback)
-    return none._replace(name=name, kind=PYTHON, control=control, callback=callback, **told)
+    signals, warnings = getattr(controller, "signals", {}), getattr(controller, "warnings", ())
+    return Controls(
+        name=name,
+        kind=PYTHON,
+        control=none.control._replace(python=callback),
+        callback=callback,
+        signals=signals,
+        warnings=warnings,
+    )
 
 
 def _checked(

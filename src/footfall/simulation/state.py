@@ -40,7 +40,7 @@ class State:
 
     @property
     def time(self) -> float:
-        """Time since the start, s."""
+        """S since the start."""
         return self.step * self.dt
 
     def __repr__(self) -> str:

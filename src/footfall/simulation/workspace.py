@@ -8,7 +8,7 @@ A workspace belongs to one run at a time, so that runs in several threads stay i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numba
@@ -23,7 +23,7 @@ from footfall.engine.constraints.shared_rows import make_made_rows, make_shared_
 from footfall.engine.events import integration
 from footfall.engine.events.flow import Flow, carry_over, make_flow
 from footfall.engine.first_values import FirstValues
-from footfall.engine.other_bodies.points import CHANGING, SIZES, own_copy, with_places, with_tape
+from footfall.engine.other_bodies.points import CHANGING, SIZES, Others, own_copy, with_places, with_tape
 from footfall.engine.tape import OUTCOME_SIZE, Tape, make_tape
 from footfall.engine.world import (
     Pushes,
@@ -45,18 +45,6 @@ from footfall.simulation.setup import Setup
 FEW_SAMPLES = 64
 #: What a workspace lays out anew when it makes room for more points, the first time that it does.
 LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
-
-
-class Parts(NamedTuple):
-    """What compiled code takes of a workspace, each a reference to a tuple of that name."""
-
-    world: ByReference
-    points: ByReference
-    contacts: ByReference
-    scratch: ByReference
-    conditions: ByReference
-    laws: ByReference
-    flow: ByReference | None
 
 
 class Workspace:
@@ -114,20 +102,14 @@ class Workspace:
             self.flow = make_flow(self.model, count, slots, sim.dt, tolerance=precise, ground=ground, margin=margin)
             if known is not None:
                 carry_over(known, self.flow)
+        of_points = tuple(map(ByReference, (self.points, self.contacts, self.scratch)))
+        laws = ByReference(self._with_scratch(law, count, slots))
         if before is None:
             world, conditions = ByReference(self.world), ByReference(self.conditions)
         else:
-            world = self.parts.world
-            conditions = self.parts.conditions.replace(constraints=self.conditions.constraints)
-        self.parts: Parts = Parts(
-            world=world,
-            points=ByReference(self.points),
-            contacts=ByReference(self.contacts),
-            scratch=ByReference(self.scratch),
-            conditions=conditions,
-            laws=ByReference(self._with_scratch(law, count, slots)),
-            flow=None if self.flow is None else ByReference(self.flow),
-        )
+            world, conditions = self.parts[0], self.parts[4].replace(constraints=self.conditions.constraints)
+        flow = None if self.flow is None else ByReference(self.flow)
+        self.parts: tuple[Any, ...] = (world, *of_points, conditions, laws, flow)
 
     def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | integration.EventLaws:
         """The law with arrays to compute in, which this workspace keeps."""
@@ -148,8 +130,9 @@ class Workspace:
         """Be as new, after it was let go, for a simulation whose ``shared.spare`` it was among."""
         if self._laws is not shared.laws:  # another simulation
             self._laws = shared.laws
-            self._change("conditions", ground=shared.ground)
-            self.parts = self.parts._replace(laws=ByReference(self._computing_in_scratch()))
+            self.conditions = self.conditions._replace(ground=shared.ground)
+            self._set_part(4, self.parts[4].replace(ground=shared.ground))
+            self._set_part(5, ByReference(self._computing_in_scratch()))
             self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
             self._layouts = {0: self._first_layout}  # larger ones have another ground and law
         mujoco.mj_resetData(self.model, self.data)
@@ -193,25 +176,28 @@ class Workspace:
         before, known, run, all_points = self.scratch, self.flow, self.conditions, self._all_points
         self._set(self._layouts[size])
         self._all_points = all_points
-        self._change("points", others=with_places(all_points.others, size))
+        self._set_others(with_places(all_points.others, size))
         if self.scratch.held is not before.held:  # another size than now
             for array in _arrays((self.scratch.held, self.scratch.half, self.contacts.mobility)):
                 array[...] = 0
             feet = [*range(all_points.others.feet), -1]
             self.scratch.held.peak[feet] = before.held.peak[feet]
-        self._change("scratch", signals=before.signals, back=before.back, clock=before.clock)
+        own: dict[str, Any] = {"signals": before.signals, "back": before.back, "clock": before.clock}
+        self.scratch = self.scratch._replace(**own)
+        self._set_part(3, self.parts[3].replace(**own))
         self._set_conditions(run)
         if self.flow is not None and known is not None and known is not self.flow:
             carry_over(known, self.flow)
 
+    def _set_others(self, others: Others) -> None:
+        self.points = self.points._replace(others=others)
+        self._set_part(1, self.parts[1].replace(others=others))
+
     def _set_conditions(self, of: step.Conditions) -> None:
         """Plan, pushes and controller as in other conditions."""
-        self._change("conditions", plan=of.plan, pushes=of.pushes, control=of.control)
-
-    def _change(self, part: str, **values: Any) -> None:
-        """Put other values into one of the tuples, also where compiled code reads it."""
-        setattr(self, part, getattr(self, part)._replace(**values))
-        self.parts = self.parts._replace(**{part: getattr(self.parts, part).replace(**values)})
+        own: dict[str, Any] = {"plan": of.plan, "pushes": of.pushes, "control": of.control}
+        self.conditions = self.conditions._replace(**own)
+        self._set_part(4, self.parts[4].replace(**own))
 
     def _remembered(self) -> Iterator[np.ndarray]:
         """All arrays that one step leaves to the next, and scratch space, which is small.
@@ -236,7 +222,7 @@ class Workspace:
             if layout["_all_points"].others.tape is not bare:  # this run was the first to need so much
                 self._set(layout)
                 self._all_points = self._first_layout["_all_points"]
-                self._change("points", others=self.points.others._replace(tape=bare))
+                self._set_others(self.points.others._replace(tape=bare))
                 self._set_conditions(self._first_layout["conditions"])
                 self._layouts[size] = self._layout()
         self._set(self._first_layout)
@@ -252,12 +238,18 @@ class Workspace:
         """
         known = self.conditions
         if plan != known.plan or pushes is not known.pushes:
-            self._change("conditions", plan=plan, pushes=pushes)
+            self.conditions = known._replace(plan=plan, pushes=pushes)
+            self._set_part(4, self.parts[4].replace(plan=plan, pushes=pushes))
             self._first_layout |= {"conditions": self.conditions, "parts": self.parts}
         if control is not known.control:
-            self._change("conditions", control=control)
+            self.conditions = self.conditions._replace(control=control)
+            self._set_part(4, self.parts[4].replace(control=control))
         if signals != len(self.scratch.signals):
-            self._change("scratch", signals=np.zeros(signals))
+            self.scratch = self.scratch._replace(signals=np.zeros(signals))
+            self._set_part(3, self.parts[3].replace(signals=self.scratch.signals))
+
+    def _set_part(self, number: int, part: ByReference) -> None:
+        self.parts = (*self.parts[:number], part, *self.parts[number + 1 :])
 
     def make_tape(self, samples: int, points: int, signals: int) -> Tape:
         """Arrays to record so many samples into; see :meth:`keeps` for whose they are."""

@@ -6,6 +6,7 @@ What that process needs travels as a pickle, what comes back as a saved recordin
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from footfall.ground import Ground
 from footfall.recording import Recording, load_recording
 from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.study.worker_program import own_environment, own_program
+from footfall.study.worker_program import own_program
 
 ANSWER, RECORDING = "answer.json", "recording"
 
@@ -115,10 +116,11 @@ class Elsewhere:
         return f"with code {code}: {last}"
 
     def _start(self) -> subprocess.Popen[str]:
+        paths = os.pathsep.join(path for path in sys.path if path)
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
             own_program("footfall.study.compare_worker"),
-            env=own_environment(),
+            env={**os.environ, "PYTHONPATH": paths},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,

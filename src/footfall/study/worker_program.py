@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 #: Before anything else is loaded, as that makes most of what a search for garbage goes through.
@@ -12,11 +11,6 @@ search_garbage_seldom()
 from {module} import main
 main()
 """
-
-
-def own_environment() -> dict[str, str]:
-    """That of this process, in which a program finds all modules that this one finds."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in (*sys.path, os.getcwd()) if path)}
 
 
 def own_program(module: str, *arguments: str) -> list[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,9 @@ from footfall.control.body.com_coordinates import tree_of
 from footfall.control.body.size import Size, size_of
 from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import Contact, ContactPlaces, compiled_places
-from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, empty_log
-from footfall.control.inside import Inside
-from footfall.control.options import check_numbers, told
+from footfall.control.episode_log import CALM, KIND, LAST, MORE, START, WORST, LoggedWarnings, empty_log
+from footfall.control.inside import Inside, signals_in
+from footfall.control.options import check_numbers
 from footfall.control.senses import no_senses
 from footfall.engine.clock import make_clock
 from footfall.errors import ControllerError, did_you_mean
@@ -122,7 +122,9 @@ class Balance:
         check_numbers("balance", self, not_negative=("kh", "kv", "damping_h", "damping_v", "kr", "dr"))
 
     def __str__(self) -> str:
-        return told("balance", self)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed = [f"{name}={value}" for name, value in values.items() if value != getattr(Balance, name)]
+        return f"balance({', '.join(changed)})" if changed else "balance"
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Balancing | LedBalancing:
         balancing = Balancing(self, robot, ground, dt)
@@ -152,7 +154,7 @@ class Balancing(Inside):
         self.loops = Loops(robot, np.logical_or.reduce(tree.moves))
         self._motors = [model.actuator(i).name for i in range(model.nu)]
         self._limit = driving.limit
-        signals = {
+        shapes = {
             "commanded_force": ((places.count, 3), "N"),
             "desired_wrench": ((6,), "N, N m"),
             "missed_wrench": ((6,), "N, N m"),
@@ -162,7 +164,7 @@ class Balancing(Inside):
         }
         self.memory = Balancer(
             senses=no_senses(),
-            signals=np.zeros(0),
+            signals=np.zeros(sum(math.prod(shape) for shape, _ in shapes.values())),
             tree=tree,
             trunk=_trunk(robot, options.trunk, tree.root),
             gains=own,
@@ -187,7 +189,9 @@ class Balancing(Inside):
             wrench=np.zeros(6),
             still=np.concatenate([own.weight, np.zeros(3)]),
         )
-        super().__init__(balance_tick, self.memory, signals, self._describe)
+        super().__init__(balance_tick, self.memory)
+        self.signals = signals_in(self.memory.signals, shapes)
+        self.warnings = LoggedWarnings(self.memory.log, self._describe)
 
     def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
         """Kind and sentence of an episode, with the last one of those ``before`` a fall as its cause."""

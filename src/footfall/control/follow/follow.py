@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from footfall.control.contact_places import ContactPlaces, compiled_places
-from footfall.control.episode_log import KIND, MORE, WORST, empty_log
+from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
 from footfall.control.follow.reference import COM_HEIGHT, MotionReference
 from footfall.control.follow.state import Follower, Sizes
 from footfall.control.follow.steps import KINDS, UNSOLVED, follow_tick
-from footfall.control.inside import Inside
+from footfall.control.inside import Inside, signals_in
 from footfall.control.options import check_numbers
 from footfall.control.senses import no_senses
 from footfall.control.whole_body.on_points import COM, POINTS, TURN, body_on_points
@@ -147,7 +147,7 @@ class Following(Inside):
         body.weight[TURN:POINTS] = TRUNK_WEIGHT * sizes.size**2 if sizes.free_root else 0.0
         body.joint_weight[:] = JOINT_WEIGHT * sizes.size**2
         P, joints = robot.point_count, len(body.driven)
-        signals = {
+        shapes = {
             "joint_error": ((joints,), "rad"),
             "root_error": ((3,), "m"),
             "tilt_error": ((1,), "rad"),
@@ -156,7 +156,7 @@ class Following(Inside):
         }
         memory = Follower(
             senses=no_senses(),
-            signals=np.zeros(0),
+            signals=np.zeros(joints + 7 + 3 * P),
             body=body,
             contacts=compiled_places(places, ground),
             table=self._reference.table,
@@ -176,7 +176,9 @@ class Following(Inside):
             motor_torque=np.zeros(model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        super().__init__(follow_tick, memory, signals, _describe)
+        super().__init__(follow_tick, memory)
+        self.signals = signals_in(memory.signals, shapes)
+        self.warnings = LoggedWarnings(memory.log, _describe)
 
     def _sizes(self, robot: Robot, ground: Ground) -> Sizes:
         model, reference = robot.model, self._reference

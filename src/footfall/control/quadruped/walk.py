@@ -8,7 +8,7 @@ stance ahead, and farther by what the speed is off (Raibert 1986). See :mod:`foo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from footfall.control.body.com_coordinates import Tree, tree_of
 from footfall.control.body.size import size_of
 from footfall.control.contact_forces import force_problem
 from footfall.control.contact_places import ContactPlaces, compiled_places
-from footfall.control.episode_log import KIND, MORE, WORST, empty_log
-from footfall.control.inside import Inside
-from footfall.control.options import check_numbers, check_steps, told
+from footfall.control.episode_log import KIND, MORE, WORST, LoggedWarnings, empty_log
+from footfall.control.inside import Inside, signals_in
+from footfall.control.options import check_numbers, check_steps
 from footfall.control.quadruped.pose import check_shape, check_strength, corner_points, leg_of, ready_to_walk
 from footfall.control.quadruped.state import (
     KINDS,
     SATURATED,
+    SIGNALS,
     ForcesOf,
     FourLegs,
     QuadrupedGait,
@@ -92,7 +93,11 @@ class QuadrupedWalk:
         check_steps("quadruped-walk", self.steps)
 
     def __str__(self) -> str:
-        return told("quadruped-walk", self, "gait", "steps")
+        shown = [f"{one.name}={getattr(self, one.name)}" for one in fields(self) if self._is_given(one.name)]
+        return f"quadruped-walk({', '.join(shown)})"
+
+    def _is_given(self, name: str) -> bool:
+        return name in ("gait", "steps") or getattr(self, name) != getattr(QuadrupedWalk, name)
 
     @property
     def duration(self) -> float:
@@ -131,7 +136,7 @@ class QuadrupedWalking(Inside):
         check_strength(robot, driving, legs.leg, legs.point)
         walker = QuadrupedWalker(
             senses=no_senses(),
-            signals=np.zeros(0),
+            signals=np.zeros(SIGNALS),
             robot=legs,
             tree=tree,
             drives=driving,
@@ -142,15 +147,19 @@ class QuadrupedWalking(Inside):
             scratch=scratch_for(model.nv, model.nu),
             log=empty_log(KINDS, ROOM),
         )
-        signals = {
-            "com": ((3,), "m"),
-            "com_velocity": ((3,), "m/s"),
-            "commanded_force": ((4, 3), "N"),
-            "phase": ((1,), ""),
-        }
-        super().__init__(quadruped_tick, walker, signals, self._describe)
+        super().__init__(quadruped_tick, walker)
         self._motors = [model.actuator(i).name for i in range(model.nu)]
         self._limit = driving.limit
+        self.warnings = LoggedWarnings(walker.log, self._describe)
+        self.signals = signals_in(
+            walker.signals,
+            {
+                "com": ((3,), "m"),
+                "com_velocity": ((3,), "m/s"),
+                "commanded_force": ((4, 3), "N"),
+                "phase": ((1,), ""),
+            },
+        )
 
     def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
         """Kind and sentence of an episode."""

@@ -7,8 +7,8 @@ import numpy as np
 from footfall.compiled import inlined
 from footfall.control.body.biped import Biped
 from footfall.control.body.linkage import damp_springs
-from footfall.control.episode_log import KIND, MORE, START, WORST, see_episode
-from footfall.control.inside import Inside
+from footfall.control.episode_log import KIND, MORE, START, WORST, LoggedWarnings, see_episode
+from footfall.control.inside import Inside, signals_in
 from footfall.control.walk.goals import lead_com, lead_posture, lead_standing_feet, lead_swinging_foot
 from footfall.control.walk.grip import feel_grip
 from footfall.control.walk.ground import feel_contacts, feel_obstacle, feel_slope, look_for_fall
@@ -34,18 +34,22 @@ class Walking(Inside):
         self, plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[float, float, float, float]
     ) -> None:
         walker = make_walker(plan, biped, held, sizes)
-        signals = {
-            "com": ((3,), "m"),
-            "dcm": ((2,), "m"),
-            "dcm_reference": ((2,), "m"),
-            "cop_reference": ((2,), "m"),
-            "swing_reference": ((3,), "m"),
-            "phase": ((1,), ""),
-            "grip": ((2,), ""),
-            "on_edge": ((2,), ""),
-        }
-        super().__init__(walk_tick, walker, signals, self._describe)
+        super().__init__(walk_tick, walker)
         self._steps = len(plan.steps)
+        self.warnings = LoggedWarnings(walker.log, self._describe)
+        self.signals = signals_in(
+            walker.signals,
+            {
+                "com": ((3,), "m"),
+                "dcm": ((2,), "m"),
+                "dcm_reference": ((2,), "m"),
+                "cop_reference": ((2,), "m"),
+                "swing_reference": ((3,), "m"),
+                "phase": ((1,), ""),
+                "grip": ((2,), ""),
+                "on_edge": ((2,), ""),
+            },
+        )
 
     def _describe(self, row: np.ndarray, before: np.ndarray) -> tuple[str, str]:
         """Kind and sentence of an episode, with those ``before`` it as causes of a fall."""

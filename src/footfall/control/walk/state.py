@@ -37,6 +37,8 @@ TO_TOES, HEEL_RISES = 0.4, 0.75
 LATE, OUT_OF_REACH, STUMBLED, UNSOLVED, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
 #: Episodes that there is room for, besides four for each step.
 ROOM = 256
+#: Numbers of all signals.
+SIGNALS = 17
 
 
 class Gait(NamedTuple):
@@ -173,7 +175,7 @@ def make_walker(plan: FootstepPlan, biped: Biped, held: Stature, sizes: tuple[fl
         ),
         now=_progress(math.sqrt(weight / (robot.mass * held.height)), start_time, held.height, friction),
         log=empty_log(KINDS, ROOM + 4 * len(plan.steps)),
-        signals=np.zeros(0),
+        signals=np.zeros(SIGNALS),
     )
 
 

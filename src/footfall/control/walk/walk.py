@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from footfall.control.body.biped import Biped
 from footfall.control.body.statics import settled
-from footfall.control.options import check_numbers, check_steps, told
+from footfall.control.options import check_numbers, check_steps
 from footfall.control.walk.controller import Walking
 from footfall.control.walk.stature import (
     DRAG,
@@ -142,7 +142,19 @@ class Walk:
             raise ControllerError(f"walk: double_support = {self.double_support} but it must lie in 0.02 .. 0.8")
 
     def __str__(self) -> str:
-        return told("walk", self, "steps")
+        values = {one.name: getattr(self, one.name) for one in fields(self) if self._is_given(one.name)}
+        given = [
+            f"{name}={value}"
+            if isinstance(value, bool)
+            else f"{name}={value:g}"
+            if isinstance(value, int | float)
+            else name
+            for name, value in values.items()
+        ]
+        return f"walk({', '.join(given)})"
+
+    def _is_given(self, name: str) -> bool:
+        return name == "steps" or getattr(self, name) != getattr(Walk, name)
 
     def scaled(self, robot: Robot) -> Walk:
         """The same walk with numbers for all that was left out, from the length of the robot's legs."""

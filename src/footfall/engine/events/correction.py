@@ -68,7 +68,7 @@ def best_order(world, flow, dt):
             change -= flow.pace[k, j]
             worst[k + 1] = max(worst[k + 1], abs(change))
     for k in range(1, known):
-        error = dt * flow.differences[k, 1] * worst[k + 1]
+        error = dt * flow.differences[k, 0] * worst[k + 1]
         if error < least:
             order, least = k, error
     return order, least

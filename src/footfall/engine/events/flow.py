@@ -38,19 +38,21 @@ VAIN = 7  # periods in a row that became time steps
 COUNTS = 8  # how many there are
 #: Error of a method that is not known, m/s.
 UNKNOWN = 1e300
-#: Highest order of a period with one evaluation, see ``creep``.
-ORDER = 5
-# Of each k from 0 on: the sum of 1, 1/2, ... 1/k; what the mean velocity of a period takes of the k-th difference of
-# its change (Adams and Moulton); and the error of order k over many periods, of the first difference left out.
+#: Highest order of a period with one evaluation, see ``creep``; and differences of velocities that it takes at most.
+ORDER, OF_VELOCITIES = 7, 6
+# Of each k from 0 on: what the mean velocity of a period takes of the k-th difference of its change (Adams and
+# Moulton); and the error of order k over many periods, of the first difference left out.
 DIFFERENCES = np.array(
     [
-        [0, 1 / 2, 0],
-        [1, 1 / 12, 1 / 2],
-        [3 / 2, 1 / 24, 1],
-        [11 / 6, 19 / 720, 1],
-        [25 / 12, 3 / 160, 1],
-        [137 / 60, 863 / 60480, 1],
-        [49 / 20, 0, 1],
+        [1 / 2, 0],
+        [1 / 12, 1 / 2],
+        [1 / 24, 1],
+        [19 / 720, 1],
+        [3 / 160, 1],
+        [863 / 60480, 1],
+        [275 / 24192, 1],
+        [33953 / 3628800, 1],
+        [0, 1],
     ]
 )
 #: Warnings that are kept of a run.
@@ -81,7 +83,8 @@ class Flow(NamedTuple):
     pushed: np.ndarray  # (P, 3) N s, world frame, impulses of the stride
     began: np.ndarray  # (ORDER, P, 3) N, world frame, forces at its beginning, and their differences
     given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
-    differences: np.ndarray  # (ORDER + 2, 3) see ``creep``
+    differences: np.ndarray  # (ORDER + 2, 2) see ``creep``
+    ahead: np.ndarray  # (ORDER + 1, 2, ORDER) see ``creep``
     course: np.ndarray  # (3, ORDER + 1, ORDER + 3) see ``correction``
     told: np.ndarray  # (2, ORDER + 1, STAGES) see ``restart``
     part: np.ndarray  # (ORDER + 2,) what the integral over a stride takes of the differences at its end
@@ -144,9 +147,10 @@ def make_flow(
         began=np.zeros((ORDER, points, 3)),
         given=np.zeros((ORDER, points, 3)),
         differences=DIFFERENCES.copy(),
+        ahead=_ahead(),
         course=_course(),
         told=_told(),
-        part=np.concatenate([[1.0], -DIFFERENCES[: ORDER + 1, 1]]),
+        part=np.concatenate([[1.0], -DIFFERENCES[: ORDER + 1, 0]]),
         scaling=np.zeros((ORDER + 2, ORDER + 2)),
         values=np.zeros(ORDER + 2),
         roams=_only_root(model),
@@ -169,6 +173,20 @@ def make_flow(
         reach=2.0 * float(model.stat.extent),
         margin=margin,
     )
+
+
+def _ahead() -> np.ndarray:
+    """(ORDER + 1, 2, ORDER) Of each order, what the change of velocities in a period takes of the differences of
+    accelerations at its beginning, times dt, and of those of the change in the period before.
+    """
+    ahead, before = np.zeros((ORDER + 1, 2, ORDER)), np.concatenate([[1.0], -DIFFERENCES[: ORDER - 1, 0]])
+    for order in range(1, ORDER + 1):
+        taken = min(order + 1, OF_VELOCITIES) if order > 1 else 1
+        sums = np.cumsum(1.0 / np.arange(1, taken + 1))
+        ahead[order, 1, : taken - 1] = 1.0 - sums[:-1] / sums[-1]
+        exact = np.cumsum(before) - np.convolve(ahead[order, 1], before)[:ORDER]  # Adams and Bashforth's, less that
+        ahead[order, 0, :order] = exact[:order]
+    return ahead
 
 
 def _course() -> np.ndarray:

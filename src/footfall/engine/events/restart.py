@@ -94,7 +94,6 @@ def begin_anew(world, contacts, flow, h):
         rates = flow.slope[:, nq + j]
         recall(flow, 0, rates, 1, 1.0)
         put_differences(values, flow.pace[:, j])
-        flow.pace[TOLD, j] = left_out(world, flow, j)
         recall(flow, 1, rates, 1, h)
         flow.speed[j] = flow.start[nq + j] + values[0]
         put_differences_of_changes(values, INSTANTS - 1, flow.gained[:, j])
@@ -106,4 +105,4 @@ def begin_anew(world, contacts, flow, h):
             put_differences(values, flow.began[:, p, c])
             recall(flow, 1, forces, 0, h)
             put_differences_of_changes(values, INSTANTS, flow.given[:, p, c])
-    flow.tally[KNOWN], flow.clock[STRIDE] = TOLD + 1, h
+    flow.tally[KNOWN], flow.clock[STRIDE] = TOLD, h

@@ -7,6 +7,8 @@ are known, and the polynomial behind them is the same (Gear 1971, chapter 9).
 
 from __future__ import annotations
 
+import math
+
 from numba import types
 
 from footfall.compiled import cold, inlined
@@ -49,12 +51,12 @@ def errors_of(flow, known, stride):
     for k in range(1, known):
         power *= ratio
         worst = power * flow.values[k]
-        foretold = min(foretold, before + flow.differences[k, 2] * worst)
-        before = flow.differences[k, 2] * worst
+        foretold = min(foretold, before + flow.differences[k, 1] * worst)
+        before = flow.differences[k, 1] * worst
         if k > 1:
             after = ratio * power * flow.values[k + 1] if k + 1 < known else 0.0
             # The first difference that is left out may pass through zero.
-            corrected = min(corrected, flow.differences[k - 1, 1] * (worst + after))
+            corrected = min(corrected, flow.differences[k - 1, 0] * (worst + after))
     return corrected, foretold
 
 
@@ -112,11 +114,28 @@ def integrate(rates, count, part, stride, out):
             out[m, j] = stride * value
 
 
+@inlined
+def trusted(flow, ratio):
+    """How many differences are known of what is ``ratio`` times as far apart: those up to the first that is larger than
+    the one before.
+    """
+    before, power = math.inf, 1.0
+    for k in range(flow.tally[KNOWN]):
+        worst = 0.0
+        for j in range(flow.pace.shape[1]):
+            worst = max(worst, power * abs(flow.pace[k, j]))
+        if worst > before:
+            return k
+        before, power = worst, power * ratio
+    return flow.tally[KNOWN]
+
+
 @cold(types.none, soon=True)
 def change_stride(flow, stride):
     """Let all that is known be known at instants ``stride`` seconds apart, of which the last is now."""
     ratio, scaling = stride / flow.clock[STRIDE], flow.scaling
-    known, size = flow.tally[KNOWN], scaling.shape[0]
+    known, size = trusted(flow, ratio), scaling.shape[0]
+    flow.tally[KNOWN] = known
     for i in range(size):
         value = 1.0
         for k in range(size):

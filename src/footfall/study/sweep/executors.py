@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -13,7 +15,7 @@ from footfall.errors import StudyError
 from footfall.study.sweep.journal import count_finished, open_batch
 from footfall.study.sweep.plan import STUDY, Plan
 from footfall.study.sweep.worker import do_batch
-from footfall.study.worker_program import own_environment, own_program
+from footfall.study.worker_program import own_program
 
 Progress = Callable[[int, int], None]
 #: s between two looks at what is finished.
@@ -43,7 +45,8 @@ def by_processes(folder: Path, plan: Plan, workers: int, progress: Progress) -> 
     replaced.
     """
     known: dict[Path, tuple[int, int]] = {}
-    environment = own_environment()
+    paths = os.pathsep.join(path for path in (*sys.path, os.getcwd()) if path)
+    environment = {**os.environ, "PYTHONPATH": paths}
 
     def start() -> subprocess.Popen[str]:
         return subprocess.Popen(
