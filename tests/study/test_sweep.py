@@ -159,6 +159,17 @@ def test_a_study_that_is_killed_goes_on_where_it_ended(tmp_path):
     assert sum(done) <= 401 and min(done) == 1
 
 
+@pytest.mark.parametrize(
+    "left", [["cases/"], ["cases/", ".inputs.parquet.7"], ["cases/", "inputs.parquet", ".study.json.7"]]
+)
+def test_a_study_that_was_killed_as_it_began_begins_again(tmp_path, left):
+    for name in left:
+        (tmp_path / "s").mkdir(exist_ok=True)
+        (tmp_path / "s" / name).mkdir() if name.endswith("/") else (tmp_path / "s" / name).write_text("torn")
+    table = ff.sweep(sweep_work.squared, grid={"x": [1, 2]}, out=tmp_path / "s", workers=1)
+    assert len(table) == 2 and table.failed == 0
+
+
 def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_path):
     ff.sweep(sweep_work.squared, grid={"x": [1, 2]}, out=tmp_path / "s", workers=1)
     before = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}

@@ -23,7 +23,7 @@ from footfall.study.sweep.in_worlds import MANY
 from footfall.version import versions
 
 FORMAT = 1
-STUDY, INPUTS, TABLE = "study.json", "inputs.parquet", "table.parquet"
+STUDY, INPUTS, CASES, TABLE = "study.json", "inputs.parquet", "cases", "table.parquet"
 #: Cases of a batch at most, and batches that a study is cut into at least.
 LARGEST_BATCH, FEWEST_BATCHES = 50, 64
 #: Worlds side by side in a batch, which take as long to set up as one does, where each worker has so many batches then.
@@ -94,10 +94,10 @@ def open_folder(folder: Path, plan: Plan) -> Plan:
             what = _difference(old, plan)
             raise StudyError(f"{folder} holds another study ({what}): choose another folder, or remove that one")
         return replace(plan, batch=old["batch"])
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not _may_begin(folder):
         raise StudyError(f"{folder} is there already and holds no study: choose another folder")
     try:
-        (folder / "cases").mkdir(parents=True)
+        (folder / CASES).mkdir(parents=True, exist_ok=True)
         write_columns(folder / INPUTS, plan.inputs)
         about = {
             "format": FORMAT,
@@ -115,6 +115,15 @@ def open_folder(folder: Path, plan: Plan) -> Plan:
     except OSError as error:
         raise StudyError(f"cannot write the study to '{folder}': {error.strerror or error}") from error
     return plan
+
+
+def _may_begin(folder: Path) -> bool:
+    """Whether a study may begin in a folder: it is empty, or has no more than one that was killed as it began."""
+    if not folder.is_dir():
+        return False
+    names = [path.name for path in folder.iterdir()]
+    begun = all(name in (CASES, INPUTS) or name.startswith((f".{INPUTS}.", f".{STUDY}.")) for name in names)
+    return begun and not any((folder / CASES).glob("*"))
 
 
 def read_plan(folder: Path) -> Plan:
