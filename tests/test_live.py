@@ -17,7 +17,7 @@ from footfall.contact import law as make_law
 from footfall.errors import FootfallError
 from footfall.live import LiveView
 from footfall.live.desk import Desk, Drag, options_of
-from footfall.live.frame import at_rest, frame
+from footfall.live.frame import at_rest, frame, panels
 from footfall.live.view import _Pushable
 from footfall.simulation.run import Run, Task
 
@@ -196,18 +196,43 @@ def test_a_page_says_that_code_is_compiled_until_the_first_picture_and_how_a_run
         return found
 
     with LiveView(sim, port=0, speed=None) as live:
-        live.server.send({"note": "kept"}, keep=True)
+        live.server.send({"note": "kept"}, kind="note")
         seen = []
         thread = threading.Thread(target=lambda: seen.extend(listen(live, 3)), daemon=True)
         thread.start()
-        while live.server.kept is not None and not live.server.listeners:
+        while not live.server.listeners:
             time.sleep(0.01)
         live.run(0.05, controller="posture")
         thread.join(10.0)
         ready = f"making {sim.law.name} ready; its first start compiles"
         assert [one.get("note") for one in seen] == ["kept", ready, None]
         assert "arrays" in seen[2]
-        assert listen(live, 1) == [{"ended": "the run ended at 0.05 s"}]
+        note, last, end = listen(live, 3)
+        assert note == {"note": ready} and end == {"ended": "the run ended at 0.05 s"}
+        assert last["time"] == pytest.approx(0.05, abs=2 * sim.dt)  # where it ended is drawn, too
+
+
+def test_a_page_that_is_opened_later_is_told_the_law_in_use(sim):
+    live = LiveView(sim, port=0, speed=None)
+    with live:
+        live.desk.command({"pause": True})
+        thread = threading.Thread(target=lambda: live.run(0.05, controller="posture"), daemon=True)
+        thread.start()
+        while "ready" not in live.server.kept:
+            time.sleep(0.01)
+        live.desk.command({"law": {"name": "spring-damper", "options": {}}})
+        live.desk.command({"pause": False})
+        thread.join(60.0)
+        told = json.loads(live.server.kept["law"][len("data: ") :])
+    assert told["law"]["name"] == "spring-damper"
+
+
+def test_the_curves_of_many_feet_differ_in_colour_or_dash():
+    feet = {f"leg{i}": ("brick", [[0.01 * i, 0.0, -0.025]]) for i in range(8)}
+    model = ff.load_robot("brick").model
+    curves = panels(at_rest(sim := ff.Simulation(ff.load_robot(model, feet=feet)), sim.robot.home))[0]["curves"]
+    looks = {(curve["color"], curve["dash"]) for curve in curves}
+    assert len(looks) == len(curves) == 9
 
 
 def test_other_bodies_on_the_ground_are_drawn_and_in_the_total():

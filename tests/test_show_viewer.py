@@ -5,11 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from show_recordings import standing
 
+import footfall.show
 from footfall.errors import FootfallError, RecordingError
 from footfall.show import Viewer, view
 from footfall.show.frames import RATE, make_scene
@@ -62,6 +64,44 @@ def test_nothing_to_view_is_told():
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------
+
+
+# How far the corners of a box that stands on the ground are from the middle of the picture, as shares of its halves.
+CORNERS = """((sides, com, aspect) => {
+  class Stage {}
+  %s
+  const camera = new Camera(), [x, y, height] = sides, corners = [], girth = Math.max(x, y);
+  camera.data = { size: Math.max(girth, height), girth, height, reach: 0.5 * Math.hypot(x, y) };
+  Object.assign(camera, { layers: {}, runs: [{ time: [0], comGround: [0, 0, 0] }], at: () => 0 });
+  camera.blend = () => [0, 0, com * height];
+  camera.face("quarter");
+  const { yaw, pitch, fov } = camera.camera, half = Math.tan(fov / 2), far = camera.distance(aspect);
+  const out = [Math.cos(yaw) * Math.cos(pitch), Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch)];
+  const right = [-Math.sin(yaw), Math.cos(yaw), 0], up = vec.cross(out, right), middle = camera.centre([0]);
+  for (const i of [-0.5, 0.5]) for (const j of [-0.5, 0.5]) for (const k of [0, 1]) {
+    const p = vec.sub([i * x, j * y, k * height], middle), deep = far - vec.dot(p, out);
+    corners.push(Math.abs(vec.dot(p, right)) / (deep * half * aspect), Math.abs(vec.dot(p, up)) / (deep * half));
+  }
+  return Math.max(...corners);
+})"""
+
+
+@pytest.mark.browser
+def test_no_part_of_a_robot_is_cut_off_by_the_edge_of_the_picture(browser):
+    """Tall, flat, long and square ones, heavy above or below, in pictures of a desk and of a phone."""
+    folder = Path(footfall.show.__file__).parent / "page"
+    code = CORNERS % "\n".join((folder / name).read_text(encoding="utf-8") for name in ("common.js", "camera.js"))
+    for sides in (
+        [0.4, 0.3, 1.2],
+        [0.64, 0.44, 0.44],
+        [0.6, 0.6, 0.1],
+        [1.0, 0.2, 0.4],
+        [0.2, 1.0, 0.9],
+        [1.0, 1.0, 1.0],
+    ):
+        for com in (0.2, 0.9):
+            shares = [browser.evaluate(f"{code}({sides}, {com}, {aspect})") for aspect in (0.75, 1.2, 1.8)]
+            assert 0.4 < max(shares) < 1.0, (sides, com, shares)
 
 
 @pytest.mark.browser

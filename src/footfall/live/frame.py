@@ -13,6 +13,7 @@ from footfall.measure.common import threshold
 from footfall.recording import Recording
 from footfall.robot.model import centre_of_mass
 from footfall.show.frames import body_poses
+from footfall.show.panels import FEET
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 
@@ -49,10 +50,9 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
 def panels(rest: Recording) -> list[dict[str, Any]]:
     """The plots of a run under way, without values; ``curve_values`` gives those of a moment in the same order."""
     feet = [foot.name for foot in rest.robot.feet]
-    total = [("total", -1, "")] if len(feet) > 1 else []
-    colors = (0, 1, 5, 6)
-    by_foot = [(name, colors[f % 4], "") for f, name in enumerate(feet)]
-    places = [("centre of mass", 0, "com"), ("CoP", 0, "cop"), ("ZMP", 0, "zmp")]
+    total = [("total", -1, 0, "")] if len(feet) > 1 else []
+    by_foot = [(name, FEET[f % len(FEET)], f // len(FEET), "") for f, name in enumerate(feet)]
+    places = [("centre of mass", 0, 0, "com"), ("CoP", 0, 0, "cop"), ("ZMP", 0, 0, "zmp")]
     weight = rest.robot.weight
     wanted = [
         ("Vertical ground reaction force, z", "N", [*by_foot, *total], {"zero": True, "narrow": 0.02 * weight}),
@@ -66,8 +66,8 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
             "title": title,
             "unit": unit,
             "curves": [
-                {"name": name, "color": color, "role": role, "dash": 0, "width": 2.0 if i == 0 else 1.2, "run": 0}
-                for i, (name, color, role) in enumerate(curves)
+                {"name": name, "color": color, "role": role, "dash": dash, "width": 2.0 if i == 0 else 1.2, "run": 0}
+                for i, (name, color, dash, role) in enumerate(curves)
             ],
             "bands": [],
             "lines": [{"y": weight, "label": "weight"}] if i == 0 and weight else [],

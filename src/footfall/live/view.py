@@ -83,7 +83,7 @@ class LiveView:
         self.desk.may_change_law = task.controller in MEMORYLESS or isinstance(task.controller, Posture | Balance)
         while True:
             ready = f"making {self.simulation.law.name} ready; its first start compiles"
-            self.server.send({"note": ready}, keep=True)
+            self.server.send({"note": ready}, kind="note")
             run = _Pushable(self.simulation, duration - self._offset, task)
             self._run = run.run
             ended = self._show(run, progress)
@@ -94,7 +94,8 @@ class LiveView:
         self.recordings.append(run.run.finish(progress))
         self._run = None
         failure = self.recordings[-1].failure
-        self.server.send({"ended": failure.message if failure else f"the run ended at {duration:g} s"}, keep=True)
+        end = failure.message if failure else f"the run ended at {duration:g} s"
+        self.server.send({"ended": end}, kind="end")
         return self.recordings[-1]
 
     def recording(self) -> Recording | None:
@@ -113,7 +114,7 @@ class LiveView:
         desk, dt = self.desk, self.simulation.dt
         last = clock.perf_counter()
         if desk.paused:
-            self.server.send({"ready": True})
+            self.server.send({"ready": True}, kind="ready")
         while desk.law is None:
             if desk.paused and not desk.steps:
                 desk.changed.wait(GLANCE)
@@ -141,7 +142,9 @@ class LiveView:
     def _send(self, run: _Pushable) -> None:
         tape, row = run.run.tape, run.row()
         event = frame(self.rest, self._bodies, run.run, row, run.acting)
-        self.server.send({"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event})
+        self.server.send(
+            {"time": self._offset + float(tape.time[row]), "speed": self.desk.speed, **event}, kind="frame"
+        )
 
     def _other_law(self, run: Run, task: Task) -> Task:
         """Go on under another law from where the run is: what is left to do."""
@@ -156,7 +159,7 @@ class LiveView:
         except FootfallError as error:
             self.server.send({"error": str(error)})
         self._offset += passed
-        self.server.send({"law": _named(self.simulation)})
+        self.server.send({"law": _named(self.simulation)}, kind="law")
         later = [p for p in push_list(task.pushes) if p.start >= passed]
         pushes = [Push(p.body, p.force, p.torque, p.start - passed, p.duration) for p in later]
         return task._replace(qpos=run.data.qpos.copy(), qvel=run.data.qvel.copy(), start=None, pushes=pushes)

@@ -51,6 +51,8 @@ class Scene:
         frames: the arrays of :class:`Frame`, each with a leading axis F.
         size: m, the longest side of the robot in its home pose.
         girth: m, its longest horizontal side.
+        height: m, its vertical side.
+        reach: m, half the diagonal of its base.
     """
 
     recording: Record
@@ -59,6 +61,8 @@ class Scene:
     frames: Frame
     size: float
     girth: float
+    height: float
+    reach: float
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -165,8 +169,8 @@ def force_scale(scenes: Sequence[Scene]) -> float:
     return float(min(scales))
 
 
-def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float]:
-    """m: the longest side of the box around the robot in its home pose, and the longest horizontal one."""
+def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float, float, float]:
+    """m: longest, longest horizontal and vertical side of the box around a robot at home, half its base's diagonal."""
     model = recording.robot.model
     data = at_home(recording.robot)
     corners = [np.zeros((0, 3))]
@@ -175,7 +179,7 @@ def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float]
             corners.append(mesh.vertices @ data.xmat[body].reshape(3, 3).T + data.xpos[body])
     spread = np.ptp(np.concatenate(corners), axis=0) if len(corners) > 1 else np.zeros(3)
     spread = np.maximum(spread, 0.05)  # a robot without geoms still has arrows and markers
-    return float(spread.max()), float(spread[:2].max())
+    return float(spread.max()), float(spread[:2].max()), float(spread[2]), 0.5 * float(np.hypot(*spread[:2]))
 
 
 def extent(scenes: Sequence[Scene]) -> float:

@@ -52,6 +52,8 @@ def replay_data(scenes: Sequence[Scene], labels: Sequence[str]) -> dict[str, Any
         "scale": force_scale(scenes),
         "size": max(s.size for s in scenes),
         "girth": max(s.girth for s in scenes),
+        "height": max(s.height for s in scenes),
+        "reach": max(s.reach for s in scenes),
         "start": max(settled(scene.recording) for scene in scenes),
     }
 

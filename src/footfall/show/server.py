@@ -31,7 +31,7 @@ class PageServer:
     def __init__(self, page: str, host: str, port: int, command: Command | None = None) -> None:
         self.page, self.command = page.encode("utf-8"), command
         self.listeners: list[queue.Queue[bytes | None]] = []
-        self.kept: bytes | None = None  # the last event, for a browser that comes later
+        self.kept: dict[str, bytes] = {}  # the last event of each kind, the latest at the end, for whoever comes later
         self.lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"owner": self})
         family = type("Server", (_Server,), {"address_family": _family(host)})
@@ -47,12 +47,14 @@ class PageServer:
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.1,), name="footfall-view", daemon=True)
         self.thread.start()
 
-    def send(self, event: Mapping[str, Any], *, keep: bool = False) -> None:
-        """Send an event to every browser that listens, and with ``keep`` to those that come before the next one."""
+    def send(self, event: Mapping[str, Any], *, kind: str = "") -> None:
+        """Send an event to every browser that listens, and the last one of a ``kind`` to those that come later, too."""
         text = json.dumps(event, separators=(",", ":"), allow_nan=False)
         part = f"data: {text}\n\n".encode()
         with self.lock:
-            self.kept = part if keep else None
+            if kind:
+                self.kept.pop(kind, None)
+                self.kept[kind] = part
             for listener in self.listeners:
                 if listener.full():
                     listener.get_nowait()
@@ -114,8 +116,8 @@ class _Handler(BaseHTTPRequestHandler):
         listener: queue.Queue[bytes | None] = queue.Queue(WAITING)
         with self.owner.lock:
             self.owner.listeners.append(listener)
-            if self.owner.kept is not None:
-                listener.put_nowait(self.owner.kept)
+            for kept in self.owner.kept.values():
+                listener.put_nowait(kept)
         try:
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")

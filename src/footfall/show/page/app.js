@@ -171,7 +171,7 @@
       Object.assign(slider, { min: span[0], max: span[1] });
       if (newest) page.time = span[1];
       if (whole) page.window = [Math.max(span[0], span[1] - RECENT), Math.max(span[1], span[0] + 0.5)];
-      if (whole && live.frames % 2 === 0) plots.forEach((plot) => plot.draw());
+      if (whole && (live.frames === 1 || live.frames % 2 === 0)) plots.forEach((plot) => plot.draw());
       redraw();
     });
   }

@@ -24,10 +24,12 @@ class Camera extends Stage {
     return shown.map((r, i) => ({ x: w * (i % best.columns), y: h * Math.floor(i / best.columns), width: w, height: h, runs: [r] }));
   }
 
-  // How far the camera stands, m, so that a robot fills a cell of that shape.
+  // How far the camera stands, m, so that a robot fills a cell of that shape, its nearest foot included.
   distance(aspect) {
     const half = Math.tan(this.camera.fov / 2), wide = Math.max(0.9 * this.data.size, 1.05 * this.data.girth);
-    return this.camera.zoom * (Math.max((0.6 * this.data.size) / half, (0.5 * wide) / (half * aspect)) + 0.25 * this.data.size);
+    const far = Math.max((0.6 * this.data.size) / half, (0.5 * wide) / (half * aspect)) + 0.25 * this.data.size;
+    const { reach } = this.data, low = 0.58 * this.data.height + 0.22 * reach; // seen from 0.22 rad above
+    return this.camera.zoom * Math.max(far, reach + low / half, reach + reach / (half * aspect));
   }
 
   centre(runs) {
@@ -37,7 +39,7 @@ class Camera extends Stage {
       for (let i = 0; i < 3; i++) sum[i] += p[i] / runs.length;
     }
     const ground = this.runs[runs[0] ?? 0].comGround[2];
-    sum[2] = mix(sum[2], Number.isNaN(ground) ? 0 : ground + 0.45 * this.data.size, 0.8);
+    sum[2] = mix(sum[2], Number.isNaN(ground) ? 0 : ground + 0.45 * this.data.height, 0.8);
     return sum;
   }
 
