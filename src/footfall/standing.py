@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -81,6 +82,13 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
         if max(map(abs, lifts)) < 1e-12:
             break
     return data.qpos.copy()
+
+
+@lru_cache(maxsize=8)
+def upwards(robot: Robot) -> np.ndarray:
+    """(nq,) how coordinates change per m of height: what differs between standing on two grounds, z or a rail's."""
+    low, high = (place(robot, Ground.plane(height=height), (0.0, 0.0), align=False) for height in (0.0, 1.0))
+    return np.array(high - low)
 
 
 def at_home(robot: Robot, data: mujoco.MjData | None = None) -> mujoco.MjData:

@@ -98,16 +98,10 @@ class TaskOptions(SettingOptions):
 
     def start(self, robot: Robot, ground: Ground) -> np.ndarray | None:
         """The pose to start in, None for home on the ground."""
-        from footfall.ground import Ground
-        from footfall.standing import place
+        from footfall.standing import place, upwards
 
         if not self.drop >= 0.0:
             raise UsageError(f"--drop {self.drop:g}: a robot starts above the ground, at a height >= 0 m")
         if not (self.align or self.drop):
             return None
-        qpos = place(robot, ground, (0.0, 0.0), align=self.align)
-        if self.drop:
-            # What lifts a robot differs, a free base or a slide: the difference of two places does not.
-            level, above = (place(robot, Ground.plane(height=h), (0.0, 0.0), align=False) for h in (0.0, self.drop))
-            qpos += above - level
-        return qpos
+        return place(robot, ground, (0.0, 0.0), align=self.align) + self.drop * upwards(robot)

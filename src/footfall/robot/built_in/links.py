@@ -70,15 +70,20 @@ class Link:
 
 @dataclass(frozen=True)
 class Size:
-    """What a robot of links is scaled to; a robot's ``Parameters`` add its defaults."""
+    """Total mass in kg; ``height`` (m) with straight legs, to which all lengths are scaled.
+
+    ``vertices`` is how many corners each sole has, 3 to 64; ``armature`` the reflected rotor inertia of the strongest
+    joints in kg m2 (others have less in proportion to their torque, a twentieth at least), ``damping`` that of each
+    joint in N m s/rad, ``knee`` the flexion of both knees in the home pose in rad.
+    """
 
     robot: ClassVar[str]
     mass: float
     height: float
-    vertices: int
     armature: float
     damping: float
     knee: float
+    vertices: int = 4
 
     def __post_init__(self) -> None:
         check_numbers(self.robot, self, "mass", "height", "vertices")

@@ -45,17 +45,11 @@ LINKS = (
 
 @dataclass(frozen=True)
 class Parameters(Size):
-    """Total mass in kg; ``height`` (m) with straight legs, to which all lengths are scaled.
-
-    ``vertices`` is how many corners each sole has, 3 to 64; ``armature`` the reflected rotor inertia of the strongest
-    joints in kg m2 (others have less in proportion to their torque), ``damping`` that of each joint in N m s/rad,
-    ``knee`` the flexion of both knees in the home pose in rad.
-    """
+    __doc__ = Size.__doc__
 
     robot = "torque-biped"
     mass: float = total_mass(LINKS)
     height: float = HEIGHT
-    vertices: int = 4
     armature: float = 0.1
     damping: float = 0.0
     knee: float = 0.7

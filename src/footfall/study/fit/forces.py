@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from footfall.errors import StudyError
 from footfall.files.measured import Measured
-from footfall.ground import Ground
 from footfall.measure.against import measured_feet
 from footfall.measure.trajectory import force_error
 from footfall.record import Push
-from footfall.robot import Robot
 from footfall.simulation import Simulation
-from footfall.standing import place
+from footfall.standing import upwards
 
 #: What ``follow_forces`` measures, with its weight in the loss.
 FORCE_WEIGHTS = {"force_weights": 1.0}
@@ -53,13 +50,6 @@ class ForceTrial:
             )
 
 
-@lru_cache(maxsize=8)
-def _upwards(robot: Robot) -> np.ndarray:
-    """(nq,) how coordinates change per m of height: what differs between standing on two grounds, z or a rail's."""
-    low, high = (place(robot, Ground.plane(height=height), (0.0, 0.0), align=False) for height in (0.0, 1.0))
-    return np.array(high - low)
-
-
 def follow_forces(sim: Simulation, trial: ForceTrial) -> dict[str, float]:
     """Root mean square of the difference of the forces in body weights, over all feet that are measured.
 
@@ -68,7 +58,7 @@ def follow_forces(sim: Simulation, trial: ForceTrial) -> dict[str, float]:
     """
     qpos = np.array(sim.place() if trial.qpos is None else trial.qpos, dtype=float)
     if trial.drop:
-        qpos += trial.drop * _upwards(sim.robot)
+        qpos += trial.drop * upwards(sim.robot)
     measured = trial.measured
     rec = sim.run(
         float(measured.time[-1]), qpos=qpos, qvel=trial.qvel, controller=trial.controller, pushes=trial.pushes
