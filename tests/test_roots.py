@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy.optimize import brentq
 
-from footfall.robot.built_in.root import root_between
+from footfall.roots import root_between
 
 FUNCTIONS = [
     lambda x: math.cos(x) - x,
