@@ -120,12 +120,16 @@ class Browser:
         self._go(address)
 
     def show_on(self, *, width: int, height: int, dark: bool, phone: bool) -> None:
-        """Another window, with the page that is open: as if a phone were turned, or night fell."""
+        """Another window, with the page that is open: as if a phone were turned, or night fell.
+
+        Its pixels are half as fine as those of a screen, for the processor draws them all.
+        """
+        self.opened = None
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
-            deviceScaleFactor=2 if phone else 1,
+            deviceScaleFactor=1 if phone else 0.5,
             mobile=phone,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -318,7 +318,7 @@ def test_the_page_fits_a_light_screen(shown):
 
 
 @pytest.mark.browser
-def test_the_page_fits_a_dark_phone(browser, page):
-    browser.open(page.as_uri(), width=390, height=844, dark=True, phone=True)
-    browser.wait("window.footfall !== undefined")
-    fits_its_window(browser, dark=True)
+def test_the_page_fits_a_dark_phone(shown):
+    shown.show_on(width=390, height=844, dark=True, phone=True)
+    shown.wait("window.innerWidth === 390")
+    fits_its_window(shown, dark=True)
