@@ -5,6 +5,7 @@ The feet of most robots have few corners, and to import SciPy's hulls takes long
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -34,12 +35,21 @@ def hull_corners(points: np.ndarray) -> np.ndarray | None:
     if len(points) > FEW:
         hull = qhull(points)
         return None if hull is None else np.sort(hull.vertices)
+    return _corners_of_few(np.ascontiguousarray(points, dtype=float).tobytes())
+
+
+@lru_cache(maxsize=256)
+def _corners_of_few(numbers: bytes) -> np.ndarray | None:
+    """The corners of a hull, found once: a robot that is loaded again has the points that it had."""
+    points = np.frombuffer(numbers).reshape(-1, 3)
     planes = _planes_of_few(points) if len(points) > 3 else None
     if planes is None:
         return None
     normals, _, on = planes
     rings = [np.flatnonzero(row)[_ring_in_plane(points[row], normal)] for row, normal in zip(on, normals, strict=True)]
-    return np.unique(np.concatenate(rings))
+    corners = np.unique(np.concatenate(rings))
+    corners.setflags(write=False)
+    return corners
 
 
 def hull_ring(flat: np.ndarray) -> list[int]:
