@@ -34,11 +34,12 @@ def test_help_names_every_command(capsys):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name, capsys):
+def test_every_command_has_help_without_markup(name, capsys):
     assert main([name, "--help"]) == 0
     told = capsys.readouterr().out
     assert f"usage: footfall {name}" in told
     assert not re.search(r"\bNone\b|default: \)|default: False", told)  # which tell nobody anything
+    assert not re.search(r"`|:\w+:|\*\w", told)
 
 
 def test_no_command_is_a_usage_error(capsys):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from commands import one_line
 
-from footfall.cli import COMMANDS, main
+from footfall.cli import main
 from footfall.contact import laws
 from footfall.recording import load_recording
 from footfall.robot import robots
@@ -30,12 +30,6 @@ def test_laws_and_robots_are_one_line_each_and_long_where_asked(capsys):
             assert len(line.split()) > 4
         assert main([command, "--long"]) == 0
         assert len(capsys.readouterr().out) > len(short)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_no_markup(name, capsys):
-    assert main([name, "--help"]) == 0
-    assert not re.search(r"`|:\w+:|\*\w", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("name", [*laws(), *robots()])

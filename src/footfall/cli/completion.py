@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from typing import Annotated, Literal
 
@@ -84,7 +85,8 @@ def _names(command: str) -> tuple[str, ...]:
     return tuple(robots()) if command in TAKE_ROBOT else tuple(some.get(command, ()))
 
 
-def _options(command: str) -> list[str]:
+@cache
+def _options(command: str) -> tuple[str, ...]:
     """The options of a command, as its help has them, with those of every law where it takes one."""
     from footfall.cli import main
     from footfall.contact import laws
@@ -98,7 +100,7 @@ def _options(command: str) -> list[str]:
         with redirect_stdout(text):
             main(call)
         found |= dict.fromkeys(options_in(text.getvalue()))
-    return list(found)
+    return tuple(found)
 
 
 def _bash() -> str:
