@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from footfall.robot import Robot, load_robot
+from footfall.standing import at_home, point_positions
 
 HOPPER = """
 <mujoco model="hopper">
@@ -102,14 +103,17 @@ def area(polygon: np.ndarray) -> float:
     return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
 
 
+def posed(robot: Robot, pose: np.ndarray) -> mujoco.MjData:
+    """MuJoCo's data of a robot in a pose (nq,), at rest."""
+    data = mujoco.MjData(robot.model)
+    data.qpos[:] = pose
+    mujoco.mj_forward(robot.model, data)
+    return data
+
+
 def lowest_contact(robot: Robot) -> float:
     """Height of the lowest contact point in the home pose, m."""
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_kinematics(robot.model, data)
-    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
-    position = data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
-    return float(np.min(position[:, 2] - robot.point_radius))
+    return float(np.min(point_positions(robot, at_home(robot))[:, 2] - robot.point_radius))
 
 
 def three_legged_stool() -> Robot:

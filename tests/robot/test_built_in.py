@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from fresh_python import fresh_python
+from robot_models import posed
 
 import footfall
 from footfall.errors import RobotError
@@ -16,16 +17,9 @@ from footfall.robot import Robot, documentation, load_robot, robots, summary
 SOURCE = Path(footfall.__file__).parents[1]
 
 
-def standing(robot: Robot) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
-    return data
-
-
 def contact_points(robot: Robot) -> np.ndarray:
     """(P, 3) lowest points of the contact spheres in the home pose, world frame, m."""
-    data = standing(robot)
+    data = posed(robot, robot.home)
     rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
     position = data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
     return position - robot.point_radius[:, None] * [0, 0, 1]
@@ -90,9 +84,9 @@ def test_all_contact_points_touch_the_ground_at_home(name):
 def test_a_biped_stands_with_its_centre_of_mass_over_the_middle_of_its_soles(name, options):
     robot = load_robot(name, **options)
     middle = contact_points(robot).mean(axis=0)
-    centre = standing(robot).subtree_com[robot.model.body("trunk").id]
+    centre = posed(robot, robot.home).subtree_com[robot.model.body("trunk").id]
     np.testing.assert_allclose(centre[:2], middle[:2], atol=1e-9)
-    np.testing.assert_allclose(standing(robot).body("left_foot").xmat.reshape(3, 3), np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(posed(robot, robot.home).body("left_foot").xmat.reshape(3, 3), np.eye(3), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["planar-biped", "spatial-biped"])
@@ -120,7 +114,7 @@ def test_the_two_legs_are_alike(name):
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_links_meet_the_ground_but_not_each_other(name):
     robot = load_robot(name)
-    assert standing(robot).ncon == 0
+    assert posed(robot, robot.home).ncon == 0
     assert np.all(robot.model.geom_contype == 1)
     assert np.all(robot.model.geom_conaffinity == 2)
 
@@ -142,7 +136,7 @@ def test_feet_of_the_planar_biped_are_lines_from_heel_to_toe():
 
 def test_the_planar_biped_moves_in_its_plane_only():
     robot = load_robot("planar-biped")
-    data = standing(robot)
+    data = posed(robot, robot.home)
     jacobian = np.zeros((3, robot.model.nv))
     for body in range(1, robot.model.nbody):
         mujoco.mj_jacBody(robot.model, data, jacobian, None, body)
@@ -162,7 +156,7 @@ def test_actuated_joints_of_the_spatial_biped_are_its_fourteen_hinges():
 def test_position_servos_hold_the_home_pose_in_equilibrium():
     robot = load_robot("spatial-biped", actuators="position", kp=1000, kd=50)
     np.testing.assert_array_equal(robot.home_ctrl, robot.home[7:])
-    data = standing(robot)
+    data = posed(robot, robot.home)
     data.ctrl[:] = robot.home_ctrl
     mujoco.mj_forward(robot.model, data)
     np.testing.assert_allclose(data.actuator_force, 0.0, atol=1e-12)
@@ -174,7 +168,7 @@ def test_position_servos_hold_the_home_pose_in_equilibrium():
 
 def test_the_motors_can_hold_the_home_pose_against_gravity():
     robot = load_robot("spatial-biped")
-    data = standing(robot)
+    data = posed(robot, robot.home)
     # Half the weight under the middle of each sole and no torque there: the statics of double support.
     force = np.zeros(robot.model.nv)
     for foot in robot.feet:

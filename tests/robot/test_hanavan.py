@@ -5,12 +5,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from robot_models import posed
 
 import footfall as ff
 from footfall.control import Posture
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
-from footfall.robot import Robot, load_robot
+from footfall.robot import load_robot
 from footfall.robot.built_in.hanavan_segments import (
     BARTER,
     DENSITY,
@@ -22,22 +23,10 @@ from footfall.robot.built_in.hanavan_segments import (
     physique,
     segment_masses,
 )
+from footfall.standing import point_positions
 
 INCH = 0.0254
 POUND_INCH_SECOND2 = 0.112985  # kg m2
-
-
-def posed(robot: Robot, pose: np.ndarray) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = pose
-    mujoco.mj_forward(robot.model, data)
-    return data
-
-
-def soles(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """(P, 3) contact points, world frame, m."""
-    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
-    return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
 
 
 def inertia_of_slices(mass, z, half_depth, half_width):
@@ -127,7 +116,7 @@ def test_the_whole_body_balances_and_turns_like_measured_men(height, weight, bel
         inertia += model.body_mass[body] * (arm @ arm * np.eye(3) - np.outer(arm, arm))
     # Men of one height and weight are not alike: 2 % of the height, 10 % of the inertias about x and y, and 20 % about
     # the vertical, where it counts most how broad they are and how they hold their arms (measured to 2 to 8 %).
-    height_of_centre = centre[2] - soles(robot, data)[:, 2].min()
+    height_of_centre = centre[2] - point_positions(robot, data)[:, 2].min()
     assert height_of_centre == pytest.approx((height - below) * INCH, abs=0.02 * stature)
     ratio = np.diag(inertia) / (POUND_INCH_SECOND2 * np.array(moments))
     np.testing.assert_allclose(ratio[:2], 1.0, atol=0.10)
@@ -173,7 +162,7 @@ def test_the_planar_man_moves_in_his_plane_only():
 def test_he_stands_upright_on_flat_feet_under_his_centre_of_mass(options):
     robot = load_robot("hanavan", **options)
     data = posed(robot, robot.home)
-    points = soles(robot, data)
+    points = point_positions(robot, data)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-12)
     np.testing.assert_allclose(data.subtree_com[1, :2], points.mean(axis=0)[:2], atol=1e-9)
     for body in ("pelvis", "trunk", "left_upper_arm", "right_forearm", "left_foot", "right_foot"):
@@ -203,7 +192,7 @@ def test_he_is_as_tall_as_asked_when_his_legs_are_straight():
     robot = load_robot("hanavan", stature=1.6, mass=60.0)
     data = posed(robot, robot.model.qpos0)
     top = data.geom("head").xpos[2] + robot.model.geom("head").size[2]
-    assert top - soles(robot, data)[:, 2].min() == pytest.approx(1.6, rel=1e-9)
+    assert top - point_positions(robot, data)[:, 2].min() == pytest.approx(1.6, rel=1e-9)
 
 
 def test_segments_meet_the_ground_but_not_each_other():

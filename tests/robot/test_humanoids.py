@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pytest
-from robot_models import area
+from robot_models import area, posed
 
 import footfall as ff
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
-from footfall.robot import Robot, load_robot
+from footfall.robot import load_robot
+from footfall.standing import point_positions
 
 # joints, kg, m: as published for Hoap-2 and CB
 PUBLISHED = {"small-humanoid": (25, 7.0, 0.50), "full-humanoid": (50, 92.0, 1.57)}
 both = pytest.mark.parametrize("name", PUBLISHED)
-
-
-def posed(robot: Robot, pose: np.ndarray) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = pose
-    mujoco.mj_forward(robot.model, data)
-    return data
-
-
-def contact_points(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
-    return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
 
 
 @both
@@ -46,7 +34,7 @@ def test_it_is_as_tall_as_asked_with_straight_legs(name, scale):
     robot = load_robot(name, height=height)
     data = posed(robot, robot.model.qpos0)
     top = data.geom("head").xpos[2] + robot.model.geom("head").size[2]
-    assert top - contact_points(robot, data)[:, 2].min() == pytest.approx(height, rel=1e-9)
+    assert top - point_positions(robot, data)[:, 2].min() == pytest.approx(height, rel=1e-9)
 
 
 @both
@@ -54,7 +42,7 @@ def test_it_is_as_tall_as_asked_with_straight_legs(name, scale):
 def test_at_home_it_stands_upright_with_its_weight_over_the_middle_of_its_soles(name, options):
     robot = load_robot(name, **options)
     data = posed(robot, robot.home)
-    points = contact_points(robot, data)
+    points = point_positions(robot, data)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-12)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     np.testing.assert_allclose(data.subtree_com[1, :2], middle[:2], atol=1e-9)

@@ -5,19 +5,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from robot_models import posed
 
 import footfall as ff
 from footfall.control import Posture
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
 from footfall.robot import Robot, load_robot
-
-
-def standing(robot: Robot) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = robot.home
-    mujoco.mj_forward(robot.model, data)
-    return data
 
 
 def feet(robot: Robot, data: mujoco.MjData) -> np.ndarray:
@@ -46,7 +40,7 @@ OPTIONS = [{}, {"thigh": 0.3, "shank": 0.25}, {"knee": 0.8, "foot_radius": 0.03}
 @pytest.mark.parametrize("options", OPTIONS)
 def test_it_stands_level_with_its_feet_under_its_hips(options):
     robot = load_robot("quadruped", **options)
-    data = standing(robot)
+    data = posed(robot, robot.home)
     points = feet(robot, data)
     np.testing.assert_allclose(points[:, 2], robot.point_radius, atol=1e-12)
     np.testing.assert_allclose(data.body("trunk").xmat.reshape(3, 3), np.eye(3), atol=1e-12)
@@ -59,7 +53,7 @@ def test_it_stands_level_with_its_feet_under_its_hips(options):
 @pytest.mark.parametrize("options", OPTIONS)
 def test_its_centre_of_mass_lies_well_inside_its_feet(options):
     robot = load_robot("quadruped", **options)
-    data = standing(robot)
+    data = posed(robot, robot.home)
     offset = data.subtree_com[1] - feet(robot, data).mean(axis=0)
     assert abs(offset[0]) < 0.05
     assert abs(offset[1]) < 1e-12
@@ -67,7 +61,7 @@ def test_its_centre_of_mass_lies_well_inside_its_feet(options):
 
 def test_links_meet_the_ground_but_not_each_other():
     robot = load_robot("quadruped")
-    assert standing(robot).ncon == 0
+    assert posed(robot, robot.home).ncon == 0
     assert np.all(robot.model.geom_contype == 1)
     assert np.all(robot.model.geom_conaffinity == 2)
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pytest
+from robot_models import posed
 
 import footfall as ff
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
-from footfall.robot import Robot, load_robot
-
-
-def posed(robot: Robot, pose: np.ndarray) -> mujoco.MjData:
-    data = mujoco.MjData(robot.model)
-    data.qpos[:] = pose
-    mujoco.mj_forward(robot.model, data)
-    return data
+from footfall.robot import load_robot
 
 
 def test_each_leg_has_six_motors_and_four_contact_points():
