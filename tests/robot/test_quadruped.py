@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pytest
 from robot_models import posed
@@ -11,13 +10,8 @@ import footfall as ff
 from footfall.control import Posture
 from footfall.control.posture import standing_torques
 from footfall.errors import RobotError
-from footfall.robot import Robot, load_robot
-
-
-def feet(robot: Robot, data: mujoco.MjData) -> np.ndarray:
-    """(4, 3) centres of the feet, world frame, m."""
-    rotation = data.xmat[robot.point_body].reshape(-1, 3, 3)
-    return data.xpos[robot.point_body] + np.einsum("pij,pj->pi", rotation, robot.point_position)
+from footfall.robot import load_robot
+from footfall.standing import point_positions
 
 
 def test_structure_is_three_motors_and_one_ball_a_leg():
@@ -41,7 +35,7 @@ OPTIONS = [{}, {"thigh": 0.3, "shank": 0.25}, {"knee": 0.8, "foot_radius": 0.03}
 def test_it_stands_level_with_its_feet_under_its_hips(options):
     robot = load_robot("quadruped", **options)
     data = posed(robot, robot.home)
-    points = feet(robot, data)
+    points = point_positions(robot, data)
     np.testing.assert_allclose(points[:, 2], robot.point_radius, atol=1e-12)
     np.testing.assert_allclose(data.body("trunk").xmat.reshape(3, 3), np.eye(3), atol=1e-12)
     for name, point in zip(("FL", "FR", "RL", "RR"), points, strict=True):
@@ -54,7 +48,7 @@ def test_it_stands_level_with_its_feet_under_its_hips(options):
 def test_its_centre_of_mass_lies_well_inside_its_feet(options):
     robot = load_robot("quadruped", **options)
     data = posed(robot, robot.home)
-    offset = data.subtree_com[1] - feet(robot, data).mean(axis=0)
+    offset = data.subtree_com[1] - point_positions(robot, data).mean(axis=0)
     assert abs(offset[0]) < 0.05
     assert abs(offset[1]) < 1e-12
 

@@ -14,8 +14,8 @@ they end up in ``rec.info["warnings"]``. Where it is an :class:`footfall.control
 compiled code inside the loop, as that of :class:`footfall.control.Walk` does.
 
 A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
-``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``; any other result
-stops the run.
+``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``, as
+:func:`control_pointer` makes one; any other result stops the run.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ class StatefulController(Protocol):
 
 
 @cache
-def control_signature() -> Any:
-    """Numba's signature of a compiled controller."""
+def control_pointer(function: Callable[..., int]) -> Any:
+    """A plain function ``(time, qpos, qvel, ctrl, gains) -> 0``, compiled as the loop calls it."""
     from numba import float64, int64, types
 
+    from footfall.compiled import function_pointer
+
     vector = types.Array(float64, 1, "C")
-    return int64(float64, vector, vector, vector, vector)
+    return function_pointer(int64(float64, vector, vector, vector, vector), function)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from llvmlite import ir
 from numba.core.extending import _Intrinsic
 
-from footfall.compiled import ByReference, Reference, function_pointer
-from footfall.control.base import State, control_signature
+from footfall.compiled import ByReference, Reference
+from footfall.control.base import State, control_pointer
 from footfall.control.senses import Senses, senses_of
 from footfall.engine.worlds.view import View, look
 from footfall.record import RunWarning, Signal
@@ -54,7 +54,7 @@ def _pointer(tick: Any, reference: Reference) -> Any:
     def control(time, qpos, qvel, ctrl, gains):
         return tick(memory(gains), time, ctrl)
 
-    return function_pointer(control_signature(), control)
+    return control_pointer(control)
 
 
 @cache
@@ -68,7 +68,7 @@ def _pointer_apart(tick: Any, reference: Reference) -> Any:
         look(apart.seen, qpos, qvel)
         return tick(apart.own, time, ctrl)
 
-    return function_pointer(control_signature(), control)
+    return control_pointer(control)
 
 
 class Apart(NamedTuple):

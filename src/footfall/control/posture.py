@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.control.base import control_pointer
 from footfall.control.body.stance import stance
 from footfall.control.body.statics import actuated_dofs, rests, settled, stiffness
 from footfall.errors import ControllerError
@@ -69,7 +70,7 @@ class Posture:
 
     @staticmethod
     def pointer() -> Any:
-        return _pointer()
+        return control_pointer(_posture)
 
     def initial_state(self, robot: Robot, ground: Ground) -> tuple[np.ndarray | None, None]:
         """The posture set down on the ground, at rest."""
@@ -193,11 +194,3 @@ def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
     """
     torques = [one.torque for one in rests(robot, qpos.reshape(-1, robot.model.nq))]
     return np.array(torques).reshape(*qpos.shape[:-1], robot.model.nv)
-
-
-@cache
-def _pointer() -> Any:
-    from footfall.compiled import function_pointer
-    from footfall.control.base import control_signature
-
-    return function_pointer(control_signature(), _posture)

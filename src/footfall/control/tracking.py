@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.control.base import control_pointer
 from footfall.control.posture import joint_inertias
 from footfall.errors import ControllerError
 from footfall.gait.periodic import PeriodicMotion
@@ -88,7 +88,7 @@ class Tracking:
 
     @staticmethod
     def pointer() -> Any:
-        return _pointer()
+        return control_pointer(_tracking)
 
     def motion(self, robot: Robot) -> PeriodicMotion:
         """The motion that this robot is to follow."""
@@ -135,11 +135,3 @@ class Tracking:
         again = table[:1] + np.concatenate([motion.advance, np.zeros(model.nv + model.nu)])
         head = [motion.period, len(motion), model.nq, model.nv, 0.0]
         return np.concatenate([head, rows.ravel(), motion.advance, table.ravel(), again.ravel()])
-
-
-@cache
-def _pointer() -> Any:
-    from footfall.compiled import function_pointer
-    from footfall.control.base import control_signature
-
-    return function_pointer(control_signature(), _tracking)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from footfall.control.base import control_signature
+from footfall.control.base import control_pointer
 from footfall.errors import ControllerError
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -42,7 +41,7 @@ class LinearPolicy:
 
     @staticmethod
     def pointer() -> Any:
-        return _pointer()
+        return control_pointer(_linear)
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The numbers the compiled policy needs."""
@@ -57,10 +56,3 @@ class LinearPolicy:
         """(W, nu + 8 nu) the numbers of many policies, from their ``weights`` (W, nu, 8)."""
         home = np.broadcast_to(robot.home_ctrl, (len(weights), robot.model.nu))
         return np.concatenate([home, np.reshape(weights, (len(weights), -1))], axis=1)
-
-
-@cache
-def _pointer() -> Any:
-    from footfall.compiled import function_pointer
-
-    return function_pointer(control_signature(), _linear)

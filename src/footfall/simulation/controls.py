@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 from numba import types
 
-from footfall.compiled import function_pointer
 from footfall.control import named_controller
-from footfall.control.base import CompiledController, State, StatefulController, control_signature
+from footfall.control.base import CompiledController, State, StatefulController, control_pointer
 from footfall.control.inside import Inside
 from footfall.control.senses import senses_of
 from footfall.engine import step
@@ -101,7 +100,7 @@ def no_control() -> Controls:
         return 0
 
     silent = Callback(lambda time: None, Interrupts())
-    control = step.Control(silent, function_pointer(control_signature(), idle), np.zeros(1))
+    control = step.Control(silent, control_pointer(idle), np.zeros(1))
     return Controls("none", NOTHING, control, silent)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from footfall.control.base import control_pointer
 from footfall.control.posture import Posture, standing_torques
 from footfall.ground import Ground
 from footfall.robot import Robot
@@ -48,7 +49,7 @@ class JointMotion:
 
     @staticmethod
     def pointer() -> Any:
-        return _pointer()
+        return control_pointer(_follow)
 
     def poses(self, robot: Robot) -> np.ndarray:
         """(T, nq) the home pose with the joints as they are wanted, every 10 ms."""
@@ -75,14 +76,6 @@ def _wanted(motion: JointMotion, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Poses (T, nq) and the generalised forces (T, nv) given beside the joint PD: found once for runs that repeat."""
     poses = motion.poses(robot)
     return poses, standing_torques(robot, poses) if motion.carry else np.zeros((len(poses), robot.model.nv))
-
-
-@cache
-def _pointer() -> Any:
-    from footfall.compiled import function_pointer
-    from footfall.control.base import control_signature
-
-    return function_pointer(control_signature(), _follow)
 
 
 def smooth(time: float, start: float, duration: float) -> float:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from footfall.compiled import function_pointer
-from footfall.control.base import control_signature
+from footfall.control.base import control_pointer
 from footfall.ground import Ground
 from footfall.robot import Robot, load_robot
 from footfall.simulation import Simulation
@@ -50,11 +48,6 @@ def _draw(time, qpos, qvel, ctrl, gains):
     return 0
 
 
-@cache
-def _drawn() -> Any:
-    return function_pointer(control_signature(), _draw)
-
-
 @dataclass(frozen=True)
 class Rope:
     """Draws a sled with a force that grows by so many N/s; compiled, as a fit draws thousands of times."""
@@ -63,7 +56,7 @@ class Rope:
 
     @staticmethod
     def pointer() -> Any:
-        return _drawn()
+        return control_pointer(_draw)
 
     def gains(self, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
         """The one number that the compiled controller needs."""
