@@ -58,9 +58,9 @@ def guess(problem):
         elif target[p] == ANY:
             kind[p] = OPEN
         if last == SLIDE:
-            friction[p, FORCE], friction[p, TURNED] = memory[p, SIZE], 0.0
-            for k in range(3):
-                friction[p, k] = memory[p, DIRECTION + k]
+            size, x, y, z = memory[p, SIZE], memory[p, DIRECTION], memory[p, DIRECTION + 1], memory[p, DIRECTION + 2]
+            friction[p, FORCE], friction[p, TURNED] = size, 0.0
+            friction[p, 0], friction[p, 1], friction[p, 2] = x, y, z
 
 
 @inlined

@@ -129,10 +129,12 @@ def fold_joint_rows(rows):
         rows.added[j] = 0.0
         rows.push[j] = 0.0
     for i in range(rows.kind.size):
-        j = rows.dof[i]
+        inertia, j = rows.inertia[i], rows.dof[i]
+        if inertia == 0.0:  # a limit that is not near, as most are
+            continue
         if rows.state[i] == HOLDS:
-            rows.added[j] += rows.inertia[i]
-            rows.push[j] += rows.sign[i] * rows.inertia[i] * rows.reference[i]
+            rows.added[j] += inertia
+            rows.push[j] += rows.sign[i] * inertia * rows.reference[i]
         elif rows.state[i] == SLIPS_UP:
             rows.push[j] += rows.bound[i]
         elif rows.state[i] == SLIPS_DOWN:
