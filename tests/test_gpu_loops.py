@@ -7,7 +7,10 @@ from types import FunctionType
 
 import pytest
 
+from footfall.compiled.gpu import Device
 from footfall.compiled.gpu_loops import BELOW, HIDDEN, counted, rolled
+from footfall.compiled.meeting import meet, meeting
+from footfall.solve.dense import minimum_norm_solve
 
 STRIDE = 3
 
@@ -62,3 +65,10 @@ def test_only_the_heads_of_loops_are_marked():
     ptx = "$A:\n\tadd;\n$B:\n\t@%p1 bra $C;\n\tbra.uni \t$B;\n$C:\n\tret;"
     assert rolled(ptx).count("nounroll") == 1
     assert '$B:\n\t.pragma "nounroll";' in rolled(ptx)
+
+
+def test_lanes_meet_on_a_gpu_alone():
+    pytest.importorskip("numba_cuda")
+    on_device = Device().function(minimum_norm_solve)
+    assert on_device.py_func.__globals__["meet"] is meeting()
+    assert meet(True) is True and meet(False) is False

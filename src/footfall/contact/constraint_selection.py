@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 from numba import types
 
 from footfall.compiled import cold, inlined
+from footfall.compiled.meeting import meet
 from footfall.contact.base import CoupledLaw, check, check_positive
 from footfall.contact.setting import Setting
 from footfall.contact.time_stepping import free_velocities
@@ -203,9 +204,9 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
     """The states of all feet, searched or predicted, and their forces: a coupled kernel."""
     feet, desk = int(parameters.feet), scratch.desk
     problem = begin_problem(contacts, dt, STILL, memory, force, mode, scratch)
-    beside = beside_soles(contacts, int(parameters.points))
+    beside = meet(beside_soles(contacts, int(parameters.points)))
     stabilisation = Stabilisation(parameters.keep, parameters.rate, FASTEST, parameters.level, parameters.d)
-    if beside or not look(contacts, dt, stabilisation, memory, desk):
+    if beside or not meet(look(contacts, dt, stabilisation, memory, desk)):
         signals[0] = 0.0
         return point_by_point(problem, feet, signals)
     if parameters.one_step == 1.0:

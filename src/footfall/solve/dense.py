@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from footfall.compiled import inlined, kernel
+from footfall.compiled.meeting import meet
 
 #: Rounding of a pivot beside which those before it are small, with some to spare.
 ROUNDING = 1e-14
@@ -150,7 +151,7 @@ def minimum_norm_solve(a, n, tolerance, x, factor, gram, half):
     ``factor``, ``gram`` (n, n) and ``half`` (n,) are scratch. A regular matrix costs one Cholesky; a singular
     one, a = C C^T with C of full column rank, has pinv(a) = C (C^T C)^-2 C^T.
     """
-    if cholesky(a, n, tolerance, factor) and pivots_are_certain(a, n, factor):
+    if meet(cholesky(a, n, tolerance, factor)) and meet(pivots_are_certain(a, n, factor)):
         cholesky_solve(factor, n, x)
         return n
     rank = pivoted_cholesky(a, n, tolerance, factor)

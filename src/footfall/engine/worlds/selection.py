@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
+from footfall.compiled.meeting import meet
 from footfall.contact.constraint_selection import leave_states, report, write, write_found, write_prediction
 from footfall.contact.time_stepping import free_velocities
 from footfall.engine.worlds.one_world import contacts_of, points_of
@@ -56,7 +57,7 @@ def put_off(problem, desk, signals, rules):
 def try_standing(problem, desk, signals, rules):
     """Stands for :func:`footfall.contact.constraint_selection.find_states`."""
     contacts, dt, memory = problem.contacts, problem.step, problem.memory
-    if not slides(contacts, desk):
+    if not meet(slides(contacts, desk)):
         stand(contacts, desk, assemble(contacts, dt, desk))
         rank = judge(contacts, dt, memory, desk, rules)
         if rank >> CLAMPED_BITS == 0:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from footfall.compiled import inlined
+from footfall.compiled.meeting import meet
 from footfall.engine.step import DONE, TOO_SMALL, runaway
 from footfall.engine.tape import END, STATUS, STEP
 from footfall.engine.worlds.joints import factor_with_rows
@@ -96,6 +97,7 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
         elif end != DONE:
             finish_step(one, state, track, plan, end, span.before + taken, span.steps - taken)
         goes_on = end == DONE
+    goes_on = meet(goes_on)
     if goes_on:
         factor_with_rows(one, plan.dt)
     if goes_on and turn == 0:

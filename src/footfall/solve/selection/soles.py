@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from footfall.compiled import inlined, kernel, reference_to
+from footfall.compiled.meeting import meet
 from footfall.solve.contact_guess import MODE
 from footfall.solve.contacts import OPEN, STICK
 from footfall.solve.dense import cholesky, cholesky_solve
@@ -136,11 +137,11 @@ def look(contacts, dt, stabilisation, memory, desk):
         first, last = contacts.near[b], contacts.near[b + 1]
         if first == last:
             continue
-        if not on_a_plane(contacts, first, last) or not is_flat(contacts, first, last):
+        if not meet(on_a_plane(contacts, first, last)) or not meet(is_flat(contacts, first, last)):
             return False
         put_in_place(contacts, dt, stabilisation, memory, first, last, desk.place)
         free_motion(contacts, dt, first, last, desk.place, desk.system, desk.factor, desk.motion[b])
-        if in_order(contacts, first, last, desk.place):
+        if meet(in_order(contacts, first, last, desk.place)):
             for i in range(first, last):
                 desk.ring[count] = contacts.points[i]
                 count += 1
@@ -266,7 +267,7 @@ def free_motion(contacts, dt, first, last, place, moment, factor, motion):
         return
     moment[0, 0], moment[1, 1], moment[2, 2] = yy + zz, xx + zz, xx + yy
     moment[1, 0], moment[2, 0], moment[2, 1] = -xy, -xz, -yz
-    if near > 2 and cholesky(moment, 3, STRAIGHT, factor):
+    if meet(near > 2 and cholesky(moment, 3, STRAIGHT, factor)):
         cholesky_solve(factor, 3, motion[3:6])
     else:  # points on a line: a rotation about it moves none of them
         motion[3], motion[4], motion[5] = motion[3] / size, motion[4] / size, motion[5] / size
