@@ -15,6 +15,7 @@ from footfall.measure.support import stance_width
 
 if TYPE_CHECKING:
     from footfall.record import Record
+    from footfall.robot import Robot
 
 
 class Bounds(NamedTuple):
@@ -43,18 +44,32 @@ class Rule(NamedTuple):
     unknown: Callable[[Record], np.ndarray] | None = None  # (T,) samples of which it cannot say anything
 
 
+#: Part of a sole's length that it may sink in: as if it stood 3 degrees askew.
+SINKING = 0.05
+
+
+def _sole(robot: Robot, size: float) -> float:
+    """m, length of the longest sole, or of what the robot stands on; its ``size`` where its feet are points."""
+    sole = max((foot.length for foot in robot.feet), default=0.0)
+    return max(sole, stance_width(robot)) if sole else size
+
+
+def sinking(robot: Robot, size: float) -> float:
+    """How deep a robot of that ``size`` (m) may stand in the ground, m."""
+    return SINKING * _sole(robot, size)
+
+
 def _of_depth(rec: Record) -> Bounds:
     """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm of a human's. A soft one may take 5 %, as if it
     stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
     long. Several short soles, as under four legs, are as wide as what the robot stands on. Relative errors are those to
     the robot's size.
     """
-    sole = max((foot.length for foot in rec.robot.feet), default=0.0)
-    sole = max(sole, stance_width(rec.robot)) if sole else scales(rec).size  # of feet that are points
+    sole = _sole(rec.robot, scales(rec).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
     landing = (rec.gap[:-1] > 0.0) & (rec.gap[1:] <= 0.0)
     fastest = float(np.max(-speed[:-1], where=landing, initial=0.0))
-    return Bounds(1e-3 * sole, 0.05 * sole + 0.01 * fastest, scales(rec).size)
+    return Bounds(1e-3 * sole, SINKING * sole + 0.01 * fastest, scales(rec).size)
 
 
 def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]:

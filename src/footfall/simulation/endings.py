@@ -14,6 +14,8 @@ from footfall.engine import recovery, step
 from footfall.engine.other_bodies.points import LACKING, SIZES
 from footfall.engine.tape import CONCERNED, END, STEP
 from footfall.errors import ControllerError, GroundError, Interrupted, SimulationError, warn
+from footfall.measure.audit_errors import scales
+from footfall.measure.audit_rules import sinking
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 
@@ -43,7 +45,7 @@ def conclude(run: Run) -> Recording:
     for warning in warnings_of(run):
         warn(f"MuJoCo: {warning.message}")
     if end == step.DONE:
-        return run.recording()
+        return _with_its_start(run.recording())
     if end == step.DIVERGED:
         return _warned(run, _divergence(run, at))
     if end == step.NO_GROUND:
@@ -64,6 +66,21 @@ def conclude(run: Run) -> Recording:
     else:
         message = f"controller {run.controls.name} stopped the run at t = {at:.6g} s"
     raise ControllerError(message, run.recording(Failure(at, "controller", "", message))) from cause
+
+
+def _with_its_start(rec: Recording) -> Recording:
+    """A recording, with a warning if its robot is held deeper in the ground than its audit allows."""
+    if not (rec.robot.held and len(rec) and rec.gap[0].min(initial=0.0) < 0.0):
+        return rec
+    deepest = int(np.argmin(rec.gap[0]))
+    depth = -float(rec.gap[0, deepest])
+    if depth > sinking(rec.robot, scales(rec).size):
+        warn(
+            f"{rec.robot.name} is held in the world {1e3 * depth:.3g} mm inside the ground, with "
+            f"{rec.point_names[deepest]}, and the ground pushes it: lower that, as "
+            f"Ground.plane(height={rec.position[0, deepest, 2]:.3g}) does, or raise the base in the model"
+        )
+    return rec
 
 
 def overflowed(run: Run) -> bool:
