@@ -176,6 +176,35 @@ def roll_anchors(cvel, points, contacts, dt):
 
 
 @inlined
+def add_turning(contacts, p, spin, x, y, z):
+    """Add ``spin`` x (x, y, z) to the acceleration of a near point, and to its part that is Jdot qdot."""
+    frame = contacts.frame[p]
+    x, y, z = spin[1] * z - spin[2] * y, spin[2] * x - spin[0] * z, spin[0] * y - spin[1] * x
+    for c in range(3):
+        turning = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
+        contacts.bias[p, c] += turning
+        contacts.acceleration[p, c] += turning
+
+
+@inlined
+def roll_points(cvel, points, contacts):
+    """Let accelerations of round points be the rates of their velocities against the ground.
+
+    That is the acceleration of the material point, which as a ball rolls goes up and away again, and R w x (w x n): R
+    the radius, w the body's angular velocity, n the normal.
+    """
+    for k in range(points.body.size):
+        w = cvel[points.body[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            r, n = points.radius[p], contacts.frame[p, 2]
+            if r == 0.0:
+                continue
+            x, y, z = w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]
+            add_turning(contacts, p, w, r * x, r * y, r * z)
+
+
+@inlined
 def keep_memory(points, scratch, count):
     """Set aside what the first ``count`` points remember, while trial states are evaluated."""
     m = points.memory.shape[1]

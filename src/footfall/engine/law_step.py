@@ -32,7 +32,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_law.step import native_step
-from footfall.engine.other_bodies.near import release_all
+from footfall.engine.other_bodies.near import release_all, roll_all_points
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost, time_step_cost
@@ -51,6 +51,7 @@ def coupled_forces(world, points, contacts, scratch, rows, laws, dt):
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
+    roll_all_points(world.cvel, points, contacts)
     status = ask(laws.coupled, points, contacts, laws.scratch, scratch.signals, laws.values, dt)
     contacts.number[1] = 0
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)

@@ -71,11 +71,11 @@ def show_near(points, contacts, margin):
 
 @inlined
 def measure_turning(world, points, contacts, ground, flat):
-    """The rate of a point's velocity against the ground, less the acceleration of the material point.
+    """What the bending of the ground adds to the rate of a point's velocity against it.
 
     With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular
-    velocity and v the velocity of the material point: R (w x (w x n) - w x n') + n (n' . v); of an ellipsoid R is a
-    matrix, its ``roll``.
+    velocity and v the velocity of the material point: n (n' . v) - R w x n'; of an ellipsoid R is a matrix, its
+    ``roll``.
     """
     first = engine_columns(points.memory)
     for k in range(points.body.size):
@@ -84,7 +84,7 @@ def measure_turning(world, points, contacts, ground, flat):
             p = contacts.points[i]
             radius, frame = points.radius[p], contacts.frame[p]
             memory = points.memory[p]
-            if radius == 0.0 and points.smooth[p] == 0 and flat == 1:
+            if flat == 1:
                 for c in range(3):
                     memory[first + TURNING + c] = 0.0
                 continue
@@ -96,19 +96,18 @@ def measure_turning(world, points, contacts, ground, flat):
             vz = spin[5] + spin[0] * ry - spin[1] * rx
             bx, by, bz = 0.0, 0.0, 0.0
             speed = (vx * vx + vy * vy + vz * vz) ** 0.5
-            if flat == 0 and speed > SLOW:
+            if speed > SLOW:
                 s = BEND / speed
                 _, ax, ay, az = ground.surface(x + s * vx, y + s * vy, z + s * vz, ground.shape, ground.table)
                 _, cx, cy, cz = ground.surface(x - s * vx, y - s * vy, z - s * vz, ground.shape, ground.table)
                 bx, by, bz = (ax - cx) / (2.0 * s), (ay - cy) / (2.0 * s), (az - cz) / (2.0 * s)
-            # w x n, then w x n - n', turned once more by w
-            ex, ey, ez = (
+            ex, ey, ez = (  # w x n
                 spin[1] * n[2] - spin[2] * n[1],
                 spin[2] * n[0] - spin[0] * n[2],
                 spin[0] * n[1] - spin[1] * n[0],
             )
             along = bx * (vx - radius * ex) + by * (vy - radius * ey) + bz * (vz - radius * ez)
-            ex, ey, ez = ex - bx, ey - by, ez - bz
+            ex, ey, ez = -bx, -by, -bz
             if points.smooth[p] == 1:
                 t = points.roll[p]
                 ex, ey, ez = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from footfall.compiled import cold, inlined
-from footfall.engine.kinematics import locate, release, release_far, roll_anchors
+from footfall.engine.kinematics import add_turning, locate, release, release_far, roll_anchors, roll_points
 from footfall.engine.other_bodies.nearest_place import (
     AHEAD,
     SLACK,
@@ -258,6 +258,28 @@ def roll_all_anchors(cvel, points, contacts, dt):
             for c in range(3):
                 t = points.roll[p, c]
                 points.anchor[p, c] += dt * (t[0] * x + t[1] * y + t[2] * z)
+
+
+@inlined
+def roll_all_points(cvel, points, contacts):
+    """Let accelerations of round points and of ellipsoids be the rates of their velocities against the ground."""
+    roll_points(cvel, points, contacts)
+    if points.others.curved == 0:
+        return
+    for k in range(points.body.size):
+        w = cvel[points.body[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            if points.smooth[p] == 0:
+                continue
+            n, t = contacts.frame[p, 2], points.roll[p]
+            x, y, z = w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]
+            x, y, z = (
+                t[0, 0] * x + t[0, 1] * y + t[0, 2] * z,
+                t[1, 0] * x + t[1, 1] * y + t[1, 2] * z,
+                t[2, 0] * x + t[2, 1] * y + t[2, 2] * z,
+            )
+            add_turning(contacts, p, w, x, y, z)
 
 
 @inlined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.kinematics import locate, release_far, roll_anchors
+from footfall.engine.kinematics import locate, release_far, roll_anchors, roll_points
 from footfall.engine.other_bodies.near import (
     free_far_places,
     lacks_room,
@@ -11,6 +11,7 @@ from footfall.engine.other_bodies.near import (
     locate_all,
     release_all,
     roll_all_anchors,
+    roll_all_points,
     too_small,
 )
 from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
@@ -57,6 +58,7 @@ STAND_INS = {
     locate_all: locate,
     release_all: release_feet,
     roll_all_anchors: roll_anchors,
+    roll_all_points: roll_points,
     begin_sample_of_all: begin_sample,
     add_step_of_all: add_step_on_feet,
     live: all_of,

@@ -21,6 +21,7 @@ from footfall.engine.other_bodies.near import (
     locate_all,
     release_all,
     roll_all_anchors,
+    roll_all_points,
     too_small,
 )
 from footfall.engine.other_bodies.samples import add_step_of_all, begin_sample_of_all
@@ -126,6 +127,7 @@ def ask_operator(one, functions, values, plan, turn):
         restore_memory(points, scratch, live(points))
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
+    roll_all_points(world.cvel, points, contacts)
     return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, values, plan.dt)
 
 
