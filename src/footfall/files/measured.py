@@ -169,8 +169,8 @@ class Measured:
             channels[name] = found
         return replace(self, time=time, channels=channels, done=(*self.done, f"resampled at {rate:g} Hz"))
 
-    def low_passed(self, cutoff: float, order: int = 2) -> Measured:
-        """The same without what is faster than ``cutoff`` (Hz): a Butterworth filter run both ways, without delay."""
+    def low_passed(self, cutoff: float) -> Measured:
+        """The same without what is faster than ``cutoff`` (Hz): Butterworth's second order, both ways, so undelayed."""
         from scipy.signal import butter, sosfiltfilt
 
         rate = self.rate
@@ -179,7 +179,7 @@ class Measured:
         gaps = [name for name, values in self.channels.items() if not np.isfinite(values).all()]
         if gaps:
             raise FootfallError(f"{self.source}: '{gaps[0]}' has gaps, which a filter would spread: slice or fill them")
-        sections = butter(order, cutoff, fs=rate, output="sos")
+        sections = butter(2, cutoff, fs=rate, output="sos")
         channels = {name: sosfiltfilt(sections, values) for name, values in self.channels.items()}
         return replace(self, channels=channels, done=(*self.done, f"low-passed at {cutoff:g} Hz"))
 

@@ -116,8 +116,3 @@ def shrink(picture: Path) -> None:
     with Image.open(picture) as whole:
         small = whole.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
     small.save(picture, optimize=True)
-
-
-def named(text: str) -> str:
-    """A statement without its numbers, by which it is found on the page whatever the processor's last digits."""
-    return re.sub(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", "#", text)

@@ -186,9 +186,9 @@ def controller_overhead(robot: Robot, effort: Effort) -> Figure:
     return Figure("Python controller, per call", 1e6 * (best["with"] - best["without"]), "us")
 
 
-def controller_costs(effort: Effort, law: Law | str = "spring-damper") -> Iterator[Figure]:
+def controller_costs(effort: Effort) -> Iterator[Figure]:
     """Time per step of the biped with motors that stands, balances and walks, with control at every step."""
-    robot = load_robot("spatial-biped")
+    robot, law = load_robot("spatial-biped"), "spring-damper"
     seconds = DT * (effort.settle + effort.rounds * effort.steps)
     walk = Walk(steps=math.ceil(seconds / Walk().period))
     steppers = {str(one): settled(robot, law, effort, one) for one in (Posture(), Balance())}
@@ -197,9 +197,9 @@ def controller_costs(effort: Effort, law: Law | str = "spring-damper") -> Iterat
         yield Figure(f"controlled by {name.partition('(')[0].lower()}, {law}", 1e6 * seconds, "us per step")
 
 
-def run_cost(robot: Robot, effort: Effort, law: Law | str = "time-stepping") -> Figure:
+def run_cost(robot: Robot, effort: Effort) -> Figure:
     """What a run of ten steps takes beside its steps."""
-    sim = Simulation(robot, law=law, dt=DT)
+    sim = Simulation(robot, law="time-stepping", dt=DT)
     few, many = 10, 10 + effort.steps
     best = dict.fromkeys((few, many), float("inf"))
     for _ in range(effort.rounds):
@@ -210,9 +210,9 @@ def run_cost(robot: Robot, effort: Effort, law: Law | str = "time-stepping") -> 
     return Figure("a run of 10 steps, beside them", 1e3 * (best[few] - few * each), "ms")
 
 
-def thread_ratios(robot: Robot, effort: Effort, law: Law | str = "linearizing-penalty") -> Iterator[Figure]:
+def thread_ratios(robot: Robot, effort: Effort) -> Iterator[Figure]:
     """Time of two simulations in two threads over the time of one; MuJoCo's own shows what the machine allows."""
-    steps = 10 * effort.steps  # long against the start of a thread
+    law, steps = DEFAULT_LAW, 10 * effort.steps  # long against the start of a thread
     ours = [settled(robot, law, effort, length=2 * effort.rounds * steps) for _ in range(2)]
     theirs = [mujoco_stepper(*mujoco_scene(robot)) for _ in range(2)]
     pairs = {f"two threads over one, {law}": ours, f"two threads over one, {MUJOCO}": theirs}

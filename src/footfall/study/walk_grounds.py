@@ -84,8 +84,8 @@ def walk_grounds(robot: Robot, walk: Walk | QuadrupedWalk) -> dict[str, Callable
     }
 
 
-def bumps(start: float, end: float, height: float = BUMP) -> Ground:
-    """Round bumps up to ``height`` (m), strewn over level ground between x = ``start`` and ``end`` (m)."""
+def bumps(start: float, end: float) -> Ground:
+    """Round bumps up to 3 cm high, strewn over level ground between x = ``start`` and ``end`` (m)."""
     rng = np.random.default_rng(1)
     left, right = -1.0, end + 0.5
     x = np.linspace(left, right, round((right - left) / CELL) + 1)
@@ -94,7 +94,7 @@ def bumps(start: float, end: float, height: float = BUMP) -> Ground:
     count = round((end - start) * 2.0 / BUMP_SPACING**2)
     low = start + 1.5 * BUMP_RADIUS
     for cx, cy, share in rng.uniform((low, -1.0, 0.5), (max(end, low + 0.1), 1.0, 1.0), size=(count, 3)):
-        bump = share * height * np.exp(-((x[None, :] - cx) ** 2 + (y[:, None] - cy) ** 2) / BUMP_RADIUS**2)
+        bump = share * BUMP * np.exp(-((x[None, :] - cx) ** 2 + (y[:, None] - cy) ** 2) / BUMP_RADIUS**2)
         heights = np.maximum(heights, bump)
     return Ground.heightfield(heights, size=(right - left, 2.0), center=(0.5 * (left + right), 0.0))
 

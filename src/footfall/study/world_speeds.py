@@ -62,7 +62,6 @@ def world_speeds(
     device: str = "cpu",
     precisions: Sequence[str] = ("double",),
     rounds: int = 5,
-    threads: int | None = None,
     robot: Robot | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Iterator[WorldSpeed]:
@@ -73,12 +72,12 @@ def world_speeds(
         for precision in precisions:
             for count in counts:
                 try:
-                    yield _measured(sim, count, device, precision, rounds, threads)
+                    yield _measured(sim, count, device, precision, rounds)
                 except FootfallError as error:
                     say(f"{law}, {precision}, {count} worlds: {error}")
 
 
-def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: int, threads: int | None) -> WorldSpeed:
+def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: int) -> WorldSpeed:
     """Steps per second of standing worlds, and of worlds that are pushed, noisy and reset when they end."""
     rng = np.random.default_rng(0)
     force = PUSH * sim.robot.weight
@@ -89,7 +88,7 @@ def _measured(sim: Simulation, count: int, device: str, precision: str, rounds: 
         ]
         for _ in range(min(count, 256))
     ]
-    worlds = Worlds(sim, count, device=device, precision=precision, threads=threads)
+    worlds = Worlds(sim, count, device=device, precision=precision)
     home = sim.robot.home_ctrl
     worlds.step(home, n=STEPS)
     standing = best_rate(lambda: worlds.step(n=STEPS), count, rounds)
@@ -136,7 +135,7 @@ def best_rate(step: Callable[[], Any], count: int, rounds: int) -> float:
     return count * STEPS / best
 
 
-def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, threads: int | None = None) -> float:
+def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5) -> float:
     """Steps per second of ``mujoco.rollout``, MuJoCo's threaded batch, standing on the same robot."""
     from mujoco import rollout
 
@@ -149,7 +148,7 @@ def rollout_speed(count: int, *, robot: Robot | None = None, rounds: int = 5, th
     one = np.zeros(size)
     mujoco.mj_getState(model, data, one, mujoco.mjtState.mjSTATE_FULLPHYSICS)
     state[:] = one
-    team = [mujoco.MjData(model) for _ in range(threads or cores())]
+    team = [mujoco.MjData(model) for _ in range(cores())]
     control = np.tile(own.home_ctrl, (count, STEPS, 1))
     with rollout.Rollout(nthread=len(team)) as pool:
 
