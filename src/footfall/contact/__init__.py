@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from footfall.contact.linearizing_penalty import LinearizingPenalty
     from footfall.contact.mujoco_native import MujocoNative
     from footfall.contact.spring_damper import SpringDamper
+    from footfall.contact.springs.material import material_of
     from footfall.contact.time_stepping import TimeStepping
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "law",
     "law_class",
     "laws",
+    "material_of",
     "point_law",
     "register",
 ]
@@ -42,6 +44,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "point_law":
         return import_module("footfall.contact.from_function").point_law
+    if name == "material_of":
+        return import_module("footfall.contact.springs.material").material_of
     for target in BUILT_IN.values():
         module, _, attribute = target.partition(":")
         if attribute == name:

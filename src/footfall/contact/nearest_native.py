@@ -32,7 +32,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting
-from footfall.contact.springs.normal_terms import spring_law
+from footfall.contact.springs.material import spring_law
 
 #: Impedance at rest: a thousandth of the mass is added to a body in contact; MuJoCo's least is 1e-4.
 IMPEDANCE = 1e-3

@@ -34,7 +34,7 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.contact.springs.normal_terms import spring_law
+from footfall.contact.springs.material import spring_law
 from footfall.errors import FootfallError, RobotError
 from footfall.given_numbers import check_seed
 from footfall.ground import Ground

@@ -1,4 +1,4 @@
-"""Gains from materials.
+"""Gains from materials, and materials from gains.
 
 Two classical contacts, both small-strain and linear in the material:
 
@@ -23,24 +23,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from footfall.contact.base import check
+from footfall.contact.base import Law, check
+from footfall.contact.setting import Setting
+from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.errors import LawError
 from footfall.given_numbers import is_number
 
 if TYPE_CHECKING:
     from footfall.robot import Foot, Robot
 
+#: How nearly an exponent must be that of a theory for its gain to be taken as it is.
+SAME_EXPONENT = 1e-9
+
 
 @dataclass(frozen=True)
 class Material:
-    """A linear elastic material."""
+    """A linear elastic material, and the shape it has in a contact.
 
-    youngs_modulus: float  # Pa
+    ``youngs_modulus`` in Pa; a layer has a ``thickness`` (m) and an ``area`` (m2) that each point stands for, a sphere
+    a ``radius`` (m). ``loss`` is the loss factor at the frequency at which the robot bounces.
+    """
+
+    youngs_modulus: float
     poisson_ratio: float
+    thickness: float | None = None
+    radius: float | None = None
+    area: float | None = None
+    loss: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_elastic("material", self.youngs_modulus, self.poisson_ratio)
+        for name in ("thickness", "radius", "area"):
+            if getattr(self, name) is not None:
+                _length("material", name, getattr(self, name))
+        if self.loss is not None:
+            _check_loss("material", self.loss)
 
     @property
     def confined_modulus(self) -> float:
@@ -96,6 +117,62 @@ def hertz_gains(
     return 4.0 / 3.0 * math.sqrt(_radius(law, robot, radius)) / compliance, _damped(law, options)
 
 
+@runtime_checkable
+class SpringLaw(Protocol):
+    """A law of springs and dampers, with the formula of its normal force."""
+
+    def stiffness(self, load: float) -> float: ...
+
+    def normal_terms(self, setting: Setting) -> NormalTerms: ...
+
+
+def spring_law(law: Law) -> SpringLaw:
+    """The same law, if it is one of springs and dampers; else an error that says so."""
+    if not isinstance(law, SpringLaw):
+        raise LawError(
+            f"{law.name} has no springs to compare with a material; laws that have are spring-damper, hunt-crossley "
+            "and distributed"
+        )
+    return law
+
+
+def material_of(
+    law: Law,
+    setting: Setting,
+    *,
+    poisson_ratio: float,
+    thickness: float | None = None,
+    radius: float | None = None,
+    area: float | None = None,
+) -> Material:
+    """What a law's gains mean: the material of a layer of ``thickness``, or of spheres of ``radius`` (m).
+
+    The inverse of ``from_material``. ``area`` (m2 per point) is that of the soles of the setting's robot unless given.
+    Where the law's exponent is not that of the theory (1 for a layer, 3/2 for a sphere), the material is the one that
+    sinks in as deep under the weight the robot stands with.
+
+    >>> sim = ff.Simulation("hanavan", law="distributed")
+    >>> ff.contact.material_of(sim.law, sim.setting, poisson_ratio=0.3, thickness=0.02).youngs_modulus
+    """
+    if (thickness is None) == (radius is None):
+        raise LawError("give the thickness of a layer or the radius of a sphere, one of them")
+    terms = spring_law(law).normal_terms(setting)
+    depth = terms.depth(setting.load)
+    loss = terms.damping(depth) / math.sqrt(terms.slope(depth) * setting.share)
+    _check_elastic("material", 1.0, poisson_ratio)
+    wanted = 1.0 if thickness is not None else 1.5
+    k = terms.k if abs(terms.alpha - wanted) < SAME_EXPONENT else setting.load / depth**wanted
+    unit = Material(1.0, poisson_ratio)
+    if thickness is not None:
+        _check_confined("material", poisson_ratio)
+        _length("material", "thickness", thickness)
+        area = _area("material", setting.robot, area)
+        modulus = k * thickness / (area * unit.confined_modulus)
+        return Material(modulus, poisson_ratio, thickness=thickness, area=area, loss=loss)
+    modulus = 0.75 * k / (math.sqrt(_length("material", "radius", radius)) * unit.contact_modulus)
+    return Material(modulus, poisson_ratio, radius=radius, loss=loss)
+
+
 def sole_area(foot: Foot) -> float:
     """Area of a foot's sole, m2; 0 for a point or a line."""
     if len(foot.polygon) < 3:
@@ -137,6 +214,10 @@ def _length(owner: str, name: str, value: Any) -> float:
     return float(value)
 
 
+def _check_loss(owner: str, loss: Any) -> None:
+    check(is_number(loss) and loss >= 0, owner, "loss", loss, "a finite number >= 0")
+
+
 def _area(owner: str, robot: Robot | None, area: float | None) -> float:
     if area is not None:
         return _length(owner, "area", area)
@@ -167,7 +248,7 @@ def _damped(owner: str, options: dict[str, Any]) -> dict[str, Any]:
     loss = rest.pop("loss", None)
     if loss is None:
         return rest
-    check(is_number(loss) and loss >= 0, owner, "loss", loss, "a finite number >= 0")
+    _check_loss(owner, loss)
     for other in ("damping_ratio", "restitution", "c", "mun"):
         if rest.get(other) is not None:
             raise LawError(f"{owner}: loss and {other} both settle the damping; give one of them")

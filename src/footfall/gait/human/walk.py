@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.contact.base import Law
 from footfall.contact.setting import make_setting
-from footfall.contact.springs.normal_terms import spring_law
+from footfall.contact.springs.material import spring_law
 from footfall.gait.human.body import Body, Curve, body_of
 from footfall.gait.human.data import MeasuredWalk, measured_walk
 from footfall.gait.human.fit import WalkFit, WalkSeries, arm_angles, fit_walk, opposite
