@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -29,12 +30,15 @@ ANSWER_S = 10.0
 def by_threads(folder: Path, plan: Plan, workers: int, work: Any, progress: Progress) -> None:
     """In this process. Compiled steps run side by side; a Python controller or function does not."""
     known: dict[Path, tuple[int, int]] = {}
+    looked = -math.inf
     with ThreadPoolExecutor(workers) as pool:
         jobs = [pool.submit(do_batch, folder, plan, number, work) for number in range(plan.batches)]
         try:
-            for job in as_completed(jobs):
+            for number, job in enumerate(as_completed(jobs), 1):
                 job.result()
-                progress(count_finished(folder, known), plan.number)
+                if number == len(jobs) or time.monotonic() > looked + PAUSE:
+                    looked = time.monotonic()
+                    progress(count_finished(folder, known), plan.number)
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
