@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from footfall.solve import dense
 
-quick = settings(max_examples=200, deadline=None)
+quick = settings(max_examples=100, deadline=None)
 
 
 @st.composite

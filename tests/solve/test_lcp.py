@@ -12,7 +12,7 @@ from footfall.errors import SolveError
 from footfall.solve import Status, fischer_burmeister, lemke, polyhedral_lcp
 from footfall.solve.lemke_pivoting import lemke_floats, lemke_integers, pivot_to_solution, tableau
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=100, deadline=None)
 both = pytest.mark.parametrize("solver", [lemke, fischer_burmeister])
 TOLERANCE = 1e-9  # of numbers of the order of one: what rounding leaves, times a condition of up to 1e6
 

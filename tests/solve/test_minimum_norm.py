@@ -15,7 +15,7 @@ from footfall.solve.contacts import OPEN, SLIDE, STICK, Contacts
 from footfall.solve.minimum_norm import spread
 from footfall.solve.steady_feet import least_scratch
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=100, deadline=None)
 
 
 @st.composite

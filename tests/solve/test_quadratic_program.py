@@ -42,7 +42,7 @@ def random_program(seed, n, bounds, m, stiff):
     return program_of(0.5 * (H + H.T), draw.normal(size=n) * 3.0, C, lower, upper)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 14),
