@@ -98,6 +98,8 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
     for element in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures):
         element.compiler.meshdir = element.compiler.texturedir = ""
     spec.compiler.meshdir = spec.compiler.texturedir = ""
+    # From nowhere, as what is read from its XML later: MuJoCo finds the hulls of meshes once for both.
+    spec.modelfiledir = ""
     spec.assets = assets
     if missing:
         names = ", ".join(missing[:4]) + (", ..." if len(missing) > 4 else "")
