@@ -9,8 +9,8 @@ from footfall.measure.gait import Event, Phases, Stance, Stride, heel_and_toe, p
 from footfall.measure.impact import Impact, impacts, penetration
 from footfall.measure.motion import Motion, com_height, momentum
 from footfall.measure.pressure import cop, free_moment, overall_cop
+from footfall.measure.settling import settled
 from footfall.measure.slip import Interval, creep_distance, intervals, slip_distance, slip_speed
-from footfall.measure.start import settled
 from footfall.measure.summary import summarise
 from footfall.measure.support import capture_point, support_margin, support_polygon
 from footfall.measure.zmp import zmp

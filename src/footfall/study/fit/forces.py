@@ -10,7 +10,7 @@ import numpy as np
 
 from footfall.errors import StudyError
 from footfall.files.measured import Measured
-from footfall.measure.against import measured_feet
+from footfall.measure.force_errors import measured_feet
 from footfall.measure.trajectory import force_error
 from footfall.record import Push
 from footfall.simulation import Simulation
