@@ -7,14 +7,13 @@ where it is. Poses are (x, y, yaw) in m and rad.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from footfall.compiled import inlined
 from footfall.errors import GaitError
 
-Pose = tuple[float, float, float]
 LEFT, RIGHT = 1, -1
 #: Half a day's walk; a plan lists every step.
 MOST_STEPS = 50_000
@@ -37,12 +36,12 @@ class Footstep(NamedTuple):
     swing: float
     aside: float = 0.0
 
-    def landing(self, stance: Pose, stance_width: float) -> Pose:
-        """Where the foot lands when the other stands at ``stance``, half of ``stance_width`` beside the middle."""
-        return _landing(self, stance, stance_width)
 
-
-def _landing(step, stance, stance_width):
+@inlined
+def landing(step, stance, stance_width):
+    """Where the foot of a step lands, x, y (m) and yaw (rad), when the other stands at ``stance``, half of
+    ``stance_width`` (m) beside the middle.
+    """
     x, y, yaw = stance
     half = 0.5 * step.side * stance_width
     x, y = x - half * math.sin(yaw), y + half * math.cos(yaw)
@@ -51,10 +50,6 @@ def _landing(step, stance, stance_width):
     y += step.length * math.sin(along) + step.aside * math.cos(along)
     half, yaw = 0.5 * step.side * step.width, yaw + step.turn
     return x - half * math.sin(yaw), y + half * math.cos(yaw), yaw
-
-
-#: The same for compiled code.
-landing = inlined(_landing)
 
 
 @dataclass(frozen=True)
@@ -124,15 +119,6 @@ class FootstepPlan:
     def duration(self) -> float:
         """From the first shift of weight to the last landing, s."""
         return sum(step.double_support + step.swing for step in self.steps)
-
-    def footprints(self, left: Pose, right: Pose) -> Iterator[Pose]:
-        """Where each step lands, from where the feet stand."""
-        stand = {LEFT: left, RIGHT: right}
-        width = math.dist(left[:2], right[:2])
-        for step in self.steps:
-            stand[step.side] = step.landing(stand[-step.side], width)
-            width = step.width
-            yield stand[step.side]
 
 
 #: rad, that one step turns at most on the way to a waypoint.
