@@ -202,16 +202,30 @@ def test_a_height_field_has_rows_along_y_and_continues_its_edges():
     np.testing.assert_array_equal(field.gap([9, -9, 0])[1], [0, 0, 1])
 
 
-def test_a_function_has_its_analytic_gradient():
-    points = points_around()
-    x, y, z = points.T
+@pytest.mark.parametrize("off", [0.0, 0.02, 0.2, -0.05])
+def test_a_point_off_a_function_along_its_normal_is_that_far_from_it(off):
+    """As long as it is nearer than the surface is narrow: here hollows have a radius of 2 m."""
+    x, y = points_around()[:, :2].T
     slope_x, slope_y = rolling_gradient(x, y)
     nz = 1 / np.sqrt(1 + slope_x**2 + slope_y**2)
-    gap, normal = grounds()["function"].gap(points)
-    # Central differences with h = 1e-5: h^2 f'''/6 ~ 1e-11 and rounding eps f/h ~ 1e-12.
+    upright = np.stack([-slope_x * nz, -slope_y * nz, nz], -1)
     height = 0.1 * np.sin(2 * x) + 0.05 * np.cos(3 * y)
-    np.testing.assert_allclose(normal, np.stack([-slope_x * nz, -slope_y * nz, nz], -1), atol=1e-10)
-    np.testing.assert_allclose(gap, (z - height) * nz, atol=1e-10)
+    gap, normal = grounds()["function"].gap(np.stack([x, y, height], -1) + off * upright)
+    # Central differences with h = 1e-5: h^2 f'''/6 ~ 1e-11 and rounding eps f/h ~ 1e-12. Ten micrometres beside the
+    # foot the surface is turned by as much times 0.45 / m, and higher by the square.
+    np.testing.assert_allclose(normal, upright, atol=1e-10 if off == 0.0 else 1e-5)
+    np.testing.assert_allclose(gap, off, atol=1e-9)
+
+
+def test_a_ball_on_a_height_field_of_a_hill_is_as_far_from_it_as_from_the_hill():
+    x, _ = np.meshgrid(np.linspace(-2, 2, 201), np.linspace(-1, 1, 5))
+    field = Ground.heightfield(-0.5 * x**2, size=(4, 2))
+    at = np.linspace(-0.7, 0.7, 57)
+    upright = np.stack([at, np.zeros(57), np.ones(57)], -1) / np.hypot(at, 1.0)[:, None]
+    gap, normal = field.gap(np.stack([at, np.zeros(57), -0.5 * at**2], -1) + 0.1 * upright)
+    # Cells of 2 cm lie up to h^2 f'' / 8 = 0.05 mm under the hill, and are turned from it by up to h f'' / 2.
+    np.testing.assert_allclose(gap, 0.1, atol=6e-5)
+    np.testing.assert_allclose(normal, upright, atol=0.012)
 
 
 def test_functions_from_a_prompt_and_with_closures_are_told_apart():

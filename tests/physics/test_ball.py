@@ -194,3 +194,20 @@ def test_a_thrown_ball_that_stops_sliding_is_not_driven_on(law):
     log(str(law), slip=slip[-1] / slip[0], work=work.cumsum().max())
     assert slip[-1] < 0.5 * slip[0]
     below(work.cumsum().max(), 1e-3 * 0.5 * rec.robot.mass * slip[0] ** 2)
+
+
+def hill(x, y):
+    return -0.5 * x * x
+
+
+@every_law
+def test_a_ball_that_slides_down_a_hill_stays_on_it(law):
+    """It is driven off by v^2 times a curvature of 1 / m, at most 3 m/s2, and held on by 8 m/s2 of its weight."""
+    sim = ff.Simulation("ball", law=law, ground=ff.Ground.function(hill, friction=0.0))
+    rec = sim.run(0.5, qvel=[1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert rec.qpos[-1, 0] > 0.6
+    # Laws of springs are made to rest a millimetre deep, and swing to twice that as they are put down.
+    below(-float(rec.gap.min()), 2.5e-3)
+    below(float(rec.gap[1:].max()), 2e-4)
+    fall = rec.qpos[0, 2] - rec.qpos[-1, 2]
+    near(float(rec.qvel[-1, :3] @ rec.qvel[-1, :3]), 1.0 + 2.0 * GRAVITY * fall, rel=0.01)

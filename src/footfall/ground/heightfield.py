@@ -9,13 +9,14 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
+from footfall.compiled import kernel
 from footfall.errors import GroundError
 from footfall.ground.friction import Coefficients, Friction
 from footfall.ground.geometry import Grid
 from footfall.ground.height_files import read_heights
 from footfall.ground.kind import Array, Form, Kind, Option
 from footfall.ground.numbers import height_table, pair
-from footfall.ground.surface import over_height
+from footfall.ground.surface import PLANES, is_near_enough, is_settled, over_height
 
 Heights = ArrayLike | os.PathLike[str]
 
@@ -32,7 +33,8 @@ def heightfield(
     """Bilinear interpolation of ``heights[row, column]`` (m), rows along y and columns along x.
 
     The table covers ``size`` = (x, y) metres from its first to its last entry, around ``center`` (m).
-    Beyond it the heights of the edge continue. The gap is measured to the tangent plane under the point.
+    Beyond it the heights of the edge continue. The gap is the distance to the nearest place, up to 0.25 m off;
+    beyond, at kinks, and in hollows narrower than what touches them it is that to a tangent plane.
 
     ``heights`` may be a file: a table (.npy, .csv, .txt) in m, or a picture (.png, 8 or 16 bits) seen from above, whose
     white is ``height`` (m) and black 0.
@@ -49,6 +51,31 @@ def heightfield(
     return Form(Coefficients.of(friction, static_friction), options, table)
 
 
+@kernel
+def over_table(x, y, z, u, v, parameters, table):
+    """Gap and normal of the point (x, y, z) to the plane that touches the surface over (u, v)."""
+    dx, dy = parameters[2], parameters[3]
+    last_row, last_column = table.shape[0] - 1, table.shape[1] - 1
+    across = (u - parameters[0]) / dx
+    along = (v - parameters[1]) / dy
+    inside_x = 1.0 if 0.0 <= across <= last_column else 0.0
+    inside_y = 1.0 if 0.0 <= along <= last_row else 0.0
+    across = min(max(across, 0.0), float(last_column))
+    along = min(max(along, 0.0), float(last_row))
+    column = min(int(across), last_column - 1)
+    row = min(int(along), last_row - 1)
+    across -= column
+    along -= row
+    h00, h01 = table[row, column], table[row, column + 1]
+    h10, h11 = table[row + 1, column], table[row + 1, column + 1]
+    lower = h00 + across * (h01 - h00)
+    upper = h10 + across * (h11 - h10)
+    slope_x = inside_x * ((1.0 - along) * (h01 - h00) + along * (h11 - h10)) / dx
+    slope_y = inside_y * (upper - lower) / dy
+    height = lower + along * (upper - lower) + slope_x * (x - u) + slope_y * (y - v)
+    return over_height(z - height, slope_x, slope_y)
+
+
 def surface(x, y, z, parameters, table):
     """Bilinear interpolation of ``table`` (rows along y, columns along x, m), constant beyond its edges.
 
@@ -56,25 +83,17 @@ def surface(x, y, z, parameters, table):
     """
     if x != x or y != y:  # or it would be taken for an index
         return x + y, 0.0, 0.0, 1.0
-    dx, dy = parameters[2], parameters[3]
-    last_row, last_column = table.shape[0] - 1, table.shape[1] - 1
-    u = (x - parameters[0]) / dx
-    v = (y - parameters[1]) / dy
-    inside_x = 1.0 if 0.0 <= u <= last_column else 0.0
-    inside_y = 1.0 if 0.0 <= v <= last_row else 0.0
-    u = min(max(u, 0.0), float(last_column))
-    v = min(max(v, 0.0), float(last_row))
-    column = min(int(u), last_column - 1)
-    row = min(int(v), last_row - 1)
-    u -= column
-    v -= row
-    h00, h01 = table[row, column], table[row, column + 1]
-    h10, h11 = table[row + 1, column], table[row + 1, column + 1]
-    lower = h00 + u * (h01 - h00)
-    upper = h10 + u * (h11 - h10)
-    slope_x = inside_x * ((1.0 - v) * (h01 - h00) + v * (h11 - h10)) / dx
-    slope_y = inside_y * (upper - lower) / dy
-    return over_height(z - (lower + v * (upper - lower)), slope_x, slope_y)
+    u, v = x, y
+    first = last = (0.0, 0.0, 0.0, 1.0)
+    for i in range(PLANES):  # a plane touches the surface over (u, v), and the next where its foot is
+        last = over_table(x, y, z, u, v, parameters, table)
+        if i == 0:
+            first = last
+        if is_settled(last[0], last[1], last[2], x - u, y - v):
+            return last
+        if i < PLANES - 1:
+            u, v = x - last[0] * last[1], y - last[0] * last[2]
+    return last if is_near_enough(last[0], last[1], last[2], x - u, y - v) else first
 
 
 def table_of(form: Form) -> Array:

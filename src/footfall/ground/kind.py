@@ -71,7 +71,7 @@ class Kind(Generic[Given]):
     grid: Callable[[Form, float], Grid]
     #: The surface as MuJoCo's geoms; None: a height field of the grid.
     geoms: Callable[[Form, float, Geoms], list[mujoco.MjsGeom]] | None = None
-    #: Heights (m) from the parameters at x and y; None: from the gap to a plane under the point.
+    #: Heights (m) from the parameters at x and y; None: from the gap.
     height: Callable[[Array, Array, Array], Array] | None = None
     #: One plane, level or sloped.
     flat: bool = False

@@ -18,7 +18,7 @@ from numba.core.errors import NumbaError
 from footfall.compiled import function_pointer, generated, kernel, kernel_stamp, raises
 from footfall.errors import GroundError
 from footfall.ground.shared_code import Numbers, numbers_of, with_numbers
-from footfall.ground.surface import SURFACE_SIGNATURE, over_height
+from footfall.ground.surface import PLANES, SURFACE_SIGNATURE, is_near_enough, is_settled, over_height
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
 #: (x, y, corner, table) -> (static, dynamic), see :mod:`footfall.ground.friction`.
@@ -44,13 +44,29 @@ HEIGHT = Role(
     {
         1: """
 def adapter(x, y, z, parameters, table):
-    slope_x = (given(x + STEP, y{more}) - given(x - STEP, y{more})) / (2.0 * STEP)
-    slope_y = (given(x, y + STEP{more}) - given(x, y - STEP{more})) / (2.0 * STEP)
-    return over_height(z - given(x, y{more}), slope_x, slope_y)
+    u, v = x, y
+    first = last = (0.0, 0.0, 0.0, 1.0)
+    for i in range(PLANES):  # a plane touches the surface over (u, v), and the next where its foot is
+        slope_x = (given(u + STEP, v{more}) - given(u - STEP, v{more})) / (2.0 * STEP)
+        slope_y = (given(u, v + STEP{more}) - given(u, v - STEP{more})) / (2.0 * STEP)
+        last = over_height(z - given(u, v{more}) - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
+        if i == 0:
+            first = last
+        if is_settled(last[0], last[1], last[2], x - u, y - v):
+            return last
+        if i < PLANES - 1:
+            u, v = x - last[0] * last[1], y - last[0] * last[2]
+    return last if is_near_enough(last[0], last[1], last[2], x - u, y - v) else first
 """
     },
     "parameters",
-    {"over_height": over_height, "STEP": GRADIENT_STEP},
+    {
+        "over_height": over_height,
+        "is_settled": is_settled,
+        "is_near_enough": is_near_enough,
+        "STEP": GRADIENT_STEP,
+        "PLANES": PLANES,
+    },
     "return math.nan where there is no ground, and the run stops there with a sentence",
     "sample it instead: Ground.heightfield(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )

@@ -27,7 +27,13 @@ SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
 )
 
+#: The place of a surface that is nearest to a point is found to this, m, for points no farther than ``REACH`` (m), by
+#: so many tangent planes at most; where the last ones do not agree, to this share of the gap.
+FOOT, REACH, PLANES, ASTRAY = 1e-5, 0.25, 12, 0.1
 NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to give a tangent
+
+#: A height is found by so many gaps at most; one of this size (m) leaves none.
+HEIGHT_ROUNDS, SAME_HEIGHT = 30, 1e-9
 
 Array = NDArray[np.float64]
 
@@ -40,6 +46,22 @@ def over_height(clearance, slope_x, slope_y):
     """
     nz = 1.0 / math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
     return clearance * nz, -slope_x * nz, -slope_y * nz, nz
+
+
+@kernel
+def is_settled(gap, nx, ny, ahead_x, ahead_y):
+    """Whether a point has its foot where a tangent plane touches the surface, ``ahead`` (m, in x and y) of that place,
+    as all have that are on the surface, or is so far off that none is looked for.
+    """
+    away_x, away_y = ahead_x - gap * nx, ahead_y - gap * ny
+    return away_x * away_x + away_y * away_y < FOOT * FOOT or not abs(gap) < REACH
+
+
+@kernel
+def is_near_enough(gap, nx, ny, ahead_x, ahead_y):
+    """Whether the search for a foot ended near it, as at a kink, and not by going astray in a narrow hollow."""
+    away_x, away_y = ahead_x - gap * nx, ahead_y - gap * ny
+    return away_x * away_x + away_y * away_y < ASTRAY * ASTRAY * gap * gap
 
 
 @cache
@@ -82,6 +104,11 @@ def gaps_at(compiled: tuple[Any, Array, Array], points: Array) -> tuple[Array, A
 
 
 def heights_at(compiled: tuple[Any, Array, Array], x: Array, y: Array) -> Array:
-    """Heights (m) at ``x``, ``y`` (m, of one shape) of a surface whose gap is that to a plane under the point."""
-    gap, normal = gaps_at(compiled, np.stack([x, y, np.zeros_like(x)], axis=-1))
-    return -gap / normal[..., 2] + 0.0  # no -0.0
+    """Heights (m) at ``x``, ``y`` (m, of one shape) of a surface without overhangs: from above or below by its gap."""
+    height = np.zeros(np.shape(x))
+    for _ in range(HEIGHT_ROUNDS):
+        gap, normal = gaps_at(compiled, np.stack([x, y, height], axis=-1))
+        height = height - gap / normal[..., 2] + 0.0  # no -0.0
+        if not np.nanmax(np.abs(gap), initial=0.0) > SAME_HEIGHT:
+            break
+    return height
