@@ -30,7 +30,7 @@ SIM = ff.Simulation("brick")
         (lambda: ff.Simulation(None), "not None"),
         (lambda: ff.Simulation("brick", ground=5), "a ground is a footfall.Ground"),
         (lambda: ff.Simulation("brick", ground="plain"), "no ground is called 'plain': did you mean 'plane'"),
-        (lambda: ff.Simulation("brick", ground="heightfield"), "needs options"),
+        (lambda: ff.Simulation("brick", ground="heightfield"), "ground heightfield needs heights and size"),
         (lambda: ff.Simulation("brick", integrator=5), "no integrator is called '5'"),
         (lambda: SIM.run(0.1, pushes=5), "pushes are a footfall.Push or a list of them, not 5"),
         (lambda: SIM.run(0.1, pushes=["hard"]), "'hard' is none"),

@@ -106,7 +106,7 @@ DAMAGE = {
         lambda f: edit(f, robot={}),
         "manifest of the recording .* damaged: this is no description of a robot",
     ),
-    "bad ground": (lambda f: edit(f, ground={"kind": "sea"}), "damaged: no ground of kind 'sea'"),
+    "bad ground": (lambda f: edit(f, ground={"kind": "sea"}), "damaged: no ground is called 'sea'"),
     "bad law": (lambda f: edit(f, law={}), "damaged: KeyError: 'name'"),
     "no law": (lambda f: edit(f, law=None), "damaged: its 'law' is None and no object"),
     "a law without a name": (lambda f: edit(f, law={"name": 3}), "its law is called 3, which is no name"),

@@ -194,7 +194,7 @@ def test_a_changed_study_over_an_old_one_is_refused_and_nothing_overwritten(tmp_
         ({"robot": "brick"}, {"controller.kp": [1.0]}, "not its name"),
         ({"robot": "brick", "law": "spring-damper"}, {"law.stifness": [1.0]}, "no option 'stifness'"),
         ({"robot": "brick", "push": {"body": "brick", "sise": 2.0}}, {"dt": [1e-3]}, "no 'sise'"),
-        ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground 'swamp'"),
+        ({"robot": "brick", "ground": "swamp"}, {"dt": [1e-3]}, "no ground is called 'swamp'"),
         ({"robot": "brick", "push": {"body": "brik", "size": 1.0}}, {"dt": [1e-3]}, "no body is called 'brik'"),
         (
             {"robot": "brick"},

@@ -7,6 +7,7 @@ with a memory of their own. A controller of several files has a folder; ``body/`
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -68,9 +69,14 @@ def controller_class(name: str) -> type[CompiledController] | type[StatefulContr
     return _load(BUILT_IN[name])
 
 
-def named_controller(name: str) -> CompiledController | StatefulController:
-    """A controller with its defaults, by name."""
-    return controller_class(name)()
+def named_controller(name: str, **options: Any) -> CompiledController | StatefulController:
+    """A controller by name, with these options; one that it has not is refused."""
+    kind = controller_class(name)
+    known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    for option in options:
+        if option not in known:
+            raise ControllerError(f"controller {name} has no option '{option}': {did_you_mean(option, known)}")
+    return kind(**options)
 
 
 @cache

@@ -81,8 +81,7 @@ class Ground:
     description: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise GroundError(f"no ground of kind '{self.kind}'; {did_you_mean(str(self.kind), KINDS)}")
+        check_kind(self.kind)
         static = number("the static friction coefficient", self.static_friction)
         dynamic = number("the dynamic friction coefficient", self.dynamic_friction)
         if min(static, dynamic) < 0.0:
@@ -215,8 +214,7 @@ class Ground:
         """The ground that ``to_dict`` described. What the constructors take and leave out, this does too."""
         data = dict(data)
         kind = data.pop("kind", "plane")
-        if kind not in KINDS:
-            raise GroundError(f"no ground of kind '{kind}'; {did_you_mean(str(kind), KINDS)}")
+        check_kind(kind)
         restore = KINDS[kind].restore
         if restore is not None:
             kind, data = restore(data)
@@ -227,15 +225,7 @@ class Ground:
             data["friction"] = FrictionTable.from_dict(data["friction"])
         if "dynamic_friction" in data:
             data["friction"] = data.pop("dynamic_friction")
-        constructor: Callable[..., Ground] = getattr(cls, kind)
-        known = inspect.signature(constructor).parameters
-        for name in data:
-            if name not in known:
-                raise GroundError(f"a ground of kind '{kind}' has no '{name}'; {did_you_mean(name, known)}")
-        missing = [name for name, one in known.items() if one.default is one.empty and name not in data]
-        if missing:
-            raise GroundError(f"a ground of kind '{kind}' needs {' and '.join(missing)}")
-        return replace(constructor(**data), description=description)
+        return replace(ground_of_kind(kind, data), description=description)
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
@@ -264,3 +254,32 @@ class Ground:
         if self.description:
             parts.append(repr(self.description.splitlines()[0]))
         return f"Ground.{self.kind}({', '.join(parts)})"
+
+
+def as_ground(given: Any) -> Ground:
+    """A ground itself, the kind of one whose options all have defaults, or a plane where None is given."""
+    if given is None or isinstance(given, str):
+        return ground_of_kind("plane" if given is None else given, {})
+    if not isinstance(given, Ground):
+        raise GroundError(f"a ground is a footfall.Ground such as Ground.plane(), not {given!r}")
+    return given
+
+
+def ground_of_kind(kind: str, options: Mapping[str, Any]) -> Ground:
+    """The ground of a kind by its name, with options by theirs; an error says which of them is wrong or missing."""
+    check_kind(kind)
+    constructor: Callable[..., Ground] = getattr(Ground, kind)
+    known = inspect.signature(constructor).parameters
+    for name in options:
+        if name not in known:
+            raise GroundError(f"ground {kind} has no option '{name}': {did_you_mean(name, known)}")
+    missing = [name for name, one in known.items() if one.default is one.empty and name not in options]
+    if missing:
+        raise GroundError(f"ground {kind} needs {' and '.join(missing)}, as in footfall.Ground.{kind}(...)")
+    return constructor(**options)
+
+
+def check_kind(kind: Any) -> None:
+    """Refuse what is no kind of ground."""
+    if not (isinstance(kind, str) and kind in KINDS):
+        raise GroundError(f"no ground is called '{kind}': {did_you_mean(str(kind), KINDS)}")

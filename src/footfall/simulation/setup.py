@@ -15,7 +15,7 @@ from footfall.contact.springs.stable_step import usual_step
 from footfall.errors import SimulationError, did_you_mean
 from footfall.given_numbers import is_number
 from footfall.ground import Ground
-from footfall.ground.ground import KINDS
+from footfall.ground.ground import as_ground
 from footfall.robot import Robot
 from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation.scene import RunModel, compose
@@ -41,7 +41,7 @@ class Setup:
         body_contacts: bool = True,
     ) -> None:
         self.robot = as_robot(robot)
-        self.ground = _ground(ground)
+        self.ground = as_ground(ground)
         self.law = make_law(law)
         if not self.robot.mass > mujoco.mjMINVAL:
             raise SimulationError(
@@ -115,20 +115,3 @@ def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tu
     """The same, in another process or as a copy: compiled anew from what it was made of."""
     dt, integrator, body_contacts = others
     return kind(robot, ground=ground, law=law, dt=dt, integrator=integrator, body_contacts=body_contacts)
-
-
-def _ground(ground: Any) -> Ground:
-    """A ground, the kind of one whose options all have defaults, or a plane."""
-    if ground is None:
-        return Ground.plane()
-    if isinstance(ground, Ground):
-        return ground
-    if not isinstance(ground, str):
-        raise SimulationError(f"a ground is a footfall.Ground such as Ground.plane(), not {ground!r}")
-    if ground not in KINDS:
-        raise SimulationError(f"no ground is called '{ground}': {did_you_mean(ground, KINDS)}")
-    try:
-        made: Ground = getattr(Ground, ground)()
-    except TypeError as error:
-        raise SimulationError(f"ground='{ground}' needs options: write footfall.Ground.{ground}(...)") from error
-    return made

@@ -26,6 +26,7 @@ from footfall.contact.trial import is_foreign
 from footfall.errors import FootfallError, LawError, SimulationError
 from footfall.files.json_values import json_value
 from footfall.ground import Ground
+from footfall.ground.ground import as_ground
 from footfall.machine import cores
 from footfall.measure import Audit, audit, energy
 from footfall.measure.audit import audit_table, text_table
@@ -164,7 +165,7 @@ def compare(
     robot: AnyRobot,
     *,
     laws: str | Sequence[str | Law] = "all",
-    ground: Ground | None = None,
+    ground: Ground | str | None = None,
     controller: Controller | str | None = None,
     pushes: Iterable[Push] = (),
     duration: float = 5.0,
@@ -203,7 +204,7 @@ def compare(
         progress: called after each run with the runs done, their number and the law's label.
     """
     robot = as_robot(robot)
-    ground = Ground.plane() if ground is None else ground
+    ground = as_ground(ground)
     chosen = _chosen(laws)
     options = {
         "controller": controller,

@@ -11,12 +11,11 @@ import numpy as np
 
 from footfall.contact import law as make_law
 from footfall.errors import FootfallError
-from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.simulation import Simulation
 from footfall.study.fit.kinds import Simulate
 from footfall.study.fit.ranges import Range
-from footfall.study.sweep.settings import put_in
+from footfall.study.sweep.settings import ground_of, put_in
 
 #: Error of a trial whose simulation fails, in units of the loss.
 FAILED = 10.0
@@ -42,9 +41,9 @@ class Simulations:
         of_robot = {name.removeprefix("robot."): value for name, value in values.items() if name.startswith("robot.")}
         others = {name: value for name, value in values.items() if not name.startswith("robot.")}
         full = put_in(self._settings, others)
-        robot, law, ground = self._last_robot(**of_robot), dict(full["law"]), dict(full["ground"])
+        robot, law = self._last_robot(**of_robot), dict(full["law"])
         made = make_law(law.pop("name"), **{name: tuple(v) if isinstance(v, list) else v for name, v in law.items()})
-        return Simulation(robot, ground=getattr(Ground, ground.pop("kind"))(**ground), law=made, dt=self._dt), of_robot
+        return Simulation(robot, ground=ground_of(full), law=made, dt=self._dt), of_robot
 
     def _make_robot(self, **parameters: float) -> Robot:
         return self._robot if isinstance(self._robot, Robot) else self._robot(**parameters)

@@ -10,7 +10,6 @@ An input names a setting by its path: ``law`` (the name), ``law.k``, ``ground.fr
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 import math
 from collections.abc import Mapping
@@ -19,10 +18,10 @@ from typing import Any
 
 from footfall.contact import law as make_law
 from footfall.contact.base import Law
-from footfall.control import controller_class
+from footfall.control import named_controller
 from footfall.errors import StudyError, did_you_mean
 from footfall.ground import Ground
-from footfall.ground.ground import KINDS
+from footfall.ground.ground import ground_of_kind
 from footfall.record import Push
 from footfall.recording import Recording
 from footfall.robot import load_robot
@@ -98,30 +97,13 @@ def law_of(full: Mapping[str, Any]) -> Law:
 
 
 def controller_of(full: Mapping[str, Any]) -> Any:
-    """The controller of full settings; an option that it has not is refused."""
-    name, options = full["controller"]["name"], _without(full["controller"], "name")
-    kind = controller_class(name)
-    known = inspect.signature(kind).parameters
-    for option in options:
-        if option not in known:
-            raise StudyError(f"controller {name} has no option '{option}': {did_you_mean(option, known)}")
-    return kind(**options)
+    """The controller of full settings."""
+    return named_controller(full["controller"]["name"], **_without(full["controller"], "name"))
 
 
 def ground_of(full: Mapping[str, Any]) -> Ground:
-    """The ground of full settings; an option that its kind has not is refused."""
-    ground = full["ground"]
-    if ground["kind"] not in KINDS:
-        raise StudyError(f"no ground '{ground['kind']}': {did_you_mean(ground['kind'], KINDS)}")
-    options, known = _without(ground, "kind"), inspect.signature(KINDS[ground["kind"]].make).parameters
-    for option in options:
-        if option not in known:
-            raise StudyError(f"ground {ground['kind']} has no option '{option}': {did_you_mean(option, known)}")
-    try:
-        made: Ground = getattr(Ground, ground["kind"])(**options)
-    except TypeError as error:
-        raise StudyError(f"ground {ground['kind']}: {str(error).partition(') ')[2] or error}") from error
-    return made
+    """The ground of full settings."""
+    return ground_of_kind(full["ground"]["kind"], _without(full["ground"], "kind"))
 
 
 def put_in(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
