@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from show_recordings import standing
 
+import footfall as ff
 import footfall.show
 from footfall.errors import FootfallError, RecordingError
 from footfall.show import Viewer, view
@@ -46,7 +47,7 @@ def test_the_page_is_served_and_nothing_else(viewer):
 
 def test_a_minute_is_shown_at_the_pace_of_the_screen_and_not_of_its_samples():
     """What is prepared for the browser grows with the pictures of a screen; samples are a thousand a second."""
-    assert len(make_scene(standing(duration=60.0)).samples) == round(60 * RATE) + 1
+    assert len(make_scene(ff.Simulation("ball").run(60.0)).samples) == round(60 * RATE) + 1
 
 
 def test_an_occupied_port_is_told_in_a_sentence(rec):
