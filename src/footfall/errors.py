@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 
@@ -92,6 +93,14 @@ def without_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)
         yield
+
+
+def needed(package: str, sentence: str) -> Any:
+    """An optional package, imported, or the error that says what it is for and how to get it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise FootfallError(sentence) from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

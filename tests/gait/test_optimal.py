@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
+import sys
 
 import mujoco
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 import footfall as ff
 from footfall.cache_folder import cache_folder
-from footfall.errors import GaitError
+from footfall.errors import FootfallError, GaitError
 from footfall.gait.constraints import GaitConstraints, judge
 from footfall.gait.initial_guess import first_guess
 from footfall.gait.legs import find_legs
@@ -175,13 +175,6 @@ def test_the_key_follows_the_mechanics_and_not_the_looks(monkeypatch, tmp_path):
 
 
 def test_without_casadi_one_sentence_says_what_to_install(monkeypatch, tmp_path):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name == "casadi":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(GaitError, match=r'needs CasADi: pip install "footfall\[gait\]"'):
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    with pytest.raises(FootfallError, match=r'needs CasADi: pip install "footfall\[gait\]"'):
         find_gait(ROBOT, GaitConstraints(speed=0.45), cache=tmp_path)

@@ -11,18 +11,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import GaitError
+from footfall.errors import GaitError, needed
 from footfall.robot import Robot
 from footfall.robot.model import HINGE, SLIDE
 
 
 def casadi() -> Any:
     """The package CasADi, or an error that says how to get it."""
-    try:
-        import casadi
-    except ImportError as error:
-        raise GaitError('optimising a gait needs CasADi: pip install "footfall[gait]"') from error
-    return casadi
+    return needed("casadi", 'optimising a gait needs CasADi: pip install "footfall[gait]"')
 
 
 class Body:

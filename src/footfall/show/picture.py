@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, needed
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import make_scene
@@ -25,15 +25,12 @@ def write_picture(
     target = Path(path).expanduser()
     if target.suffix.lower() != ".png":
         raise FootfallError(f"a picture is .png, not '{target.name}'")
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise FootfallError("a picture needs Pillow: pip install pillow") from error
+    pillow = needed("PIL.Image", "a picture needs Pillow: pip install pillow")
     moment = recording.slice(time, time + 2.0 * recording.dt)
     if not len(moment):
         raise FootfallError(f"there is no sample at {time:g} s, the recording lasts {recording.duration:g} s")
     image = next(pictures(make_scene(moment, rate=1e3), size))
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(target) as part:
-        Image.fromarray(image).quantize(COLOURS, dither=Image.Dither.NONE).save(part, format="PNG", optimize=True)
+        pillow.fromarray(image).quantize(COLOURS, dither=pillow.Dither.NONE).save(part, format="PNG", optimize=True)
     return target

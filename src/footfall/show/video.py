@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from footfall.errors import FootfallError
+from footfall.errors import FootfallError, needed
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
@@ -156,11 +156,8 @@ def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]
 
 
 def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise FootfallError("a GIF needs Pillow: pip install pillow") from error
-    frames = [Image.fromarray(image).quantize(128) for image in images]
+    pillow = needed("PIL.Image", "a GIF needs Pillow: pip install pillow")
+    frames = [pillow.fromarray(image).quantize(128) for image in images]
     # GIF counts in hundredths of a second.
     frames[0].save(target, save_all=True, append_images=frames[1:], duration=max(20, round(100 / fps) * 10), loop=0)
 
