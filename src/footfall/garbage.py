@@ -13,7 +13,7 @@ SELDOM = 50_000
 
 @contextmanager
 def no_garbage_search() -> Iterator[None]:
-    """While modules are loaded: no search, which is on again afterwards if it was."""
+    """While modules are loaded, or a kernel is compiled: no search, which is on again afterwards if it was."""
     if not gc.isenabled():
         yield
         return
