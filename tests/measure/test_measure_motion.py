@@ -148,6 +148,17 @@ def test_a_body_that_is_no_foot_on_the_ground_is_a_fall(kind, size):
     assert abs(at - int(np.flatnonzero(low)[0])) <= 2.0 / (45.0 / 59) + 5e-3 / (rec.time[1] - rec.time[0])
 
 
+def test_a_cart_whose_frame_lies_on_the_ground_has_fallen_only_when_it_sinks():
+    legs = "".join(f'<geom type="sphere" size="0.02" pos="{x} {y} 0.02"/>' for x in (-0.2, 0.2) for y in (-0.1, 0.1))
+    frame = f'<body name="cart"><freejoint/><geom type="box" size="0.2 0.1 0.05" pos="0 0 0.3"/>{legs}</body>'
+    robot = load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{frame}</worldbody></mujoco>"))
+    assert measure.fall(at_rest(robot)) is None
+    low = np.tile(robot.home, (len(at_rest(robot)), 1))
+    low[:, 2:7] = [0.1, np.cos(0.9), np.sin(0.9), 0.0, 0.0]  # it lies on its side
+    low[0] = robot.home
+    assert measure.fall(at_rest(robot, qpos=low)) is not None
+
+
 def test_a_robot_that_is_held_in_the_world_does_not_fall():
     held = REACHING.replace("<freejoint/>", "") % ("box", ".02 .02 .25")
     with pytest.warns(FootfallWarning, match="held in the world"):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: s between samples in which bodies are looked for on the ground: none comes and goes faster.
 EVERY = 5e-3
+#: Share of the height of its centre of mass below which the origin of a base says nothing of how it stands.
+LOW_ORIGIN = 0.5
 #: m over the ground at home, below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
 
@@ -48,7 +50,10 @@ class _Geom(NamedTuple):
 
 
 def base_height(rec: Record) -> np.ndarray:
-    """(T,) m, of the base over the ground below it; the base is the last body that all feet hang on."""
+    """(T,) m, of the base over the ground below it; the base is the last body that all feet hang on, at its origin.
+
+    Where that lies near the ground, as of carts and of models that begin with a footprint, it is its centre of mass.
+    """
     base = _track(rec).base
     return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
 
@@ -60,7 +65,15 @@ def standing_base_height(rec: Record) -> float:
 
 @once
 def _home_height(robot: Robot) -> float:
-    return float(at_home(robot, own_data(robot.model)).xpos[robot.base, 2])
+    data = at_home(robot, own_data(robot.model))
+    return float((data.xipos if _begins_low(robot) else data.xpos)[robot.base, 2])
+
+
+@once
+def _begins_low(robot: Robot) -> bool:
+    """Whether the origin of the base is less than half as high as its centre of mass, at home."""
+    data = at_home(robot, own_data(robot.model))
+    return bool(data.xpos[robot.base, 2] < LOW_ORIGIN * data.xipos[robot.base, 2])
 
 
 @once
@@ -92,7 +105,9 @@ def _track(rec: Record) -> _Track:
     samples = np.unique(np.append(np.arange(0, len(rec), stride), len(rec) - 1))  # the last one too
     root = int(model.body_jntadr[base])
     free = root >= 0 and model.jnt_type[root] == mujoco.mjtJoint.mjJNT_FREE
-    if free:  # its place is among the coordinates
+    if _begins_low(robot):
+        (bases,) = replay_places(data, rec.qpos, [data.xipos[base]])
+    elif free:  # its place is among the coordinates
         at = int(model.jnt_qposadr[root])
         bases = np.array(rec.qpos[:, at : at + 3])
     else:
