@@ -170,6 +170,30 @@ def test_a_run_is_paused_stepped_pushed_and_gets_another_law_on_its_page(running
     assert all(address.startswith(live.address) for address in browser.requests)
 
 
+def test_a_push_by_hand_ends_with_the_page_it_came_from(running):
+    live, found = running
+    connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)
+    connection.request("GET", "/events")
+    stream = connection.getresponse()
+    while not live.server.listeners:
+        time.sleep(0.01)
+    command(live.address, {"push": {"body": "trunk", "force": [0.0, 20.0, 0.0]}})
+    command(live.address, {"step": 2})
+    while live.desk.steps:
+        time.sleep(0.01)
+    stream.close()
+    connection.close()
+    while live.server.listeners:  # until a picture does not reach it
+        live.desk.command({"step": 1})
+        time.sleep(0.01)
+    held = live.recording().time[-1]
+    live.desk.command({"pause": False, "speed": 1000})
+    while not found:
+        time.sleep(0.01)
+    (push,) = found[0].pushes
+    assert 0.05 <= push.duration < held + 0.1 < 1.5
+
+
 def test_a_browser_that_goes_away_does_not_stop_a_run(sim):
     with LiveView(sim, port=0, speed=None) as live:
         connection = http.client.HTTPConnection(urlsplit(live.address).netloc, timeout=10)

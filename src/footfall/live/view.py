@@ -123,7 +123,7 @@ class LiveView:
                 continue
             speed = desk.speed
             steps = max(1, round((speed or 1.0) / PACE / dt))
-            going = run.advance(steps, desk.drag)
+            going = run.advance(steps, desk.drag if self.server.listeners else None)  # no page, no hand
             desk.steps = max(0, desk.steps - 1)
             self._send(run)
             if progress is not None:
