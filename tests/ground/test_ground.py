@@ -195,6 +195,12 @@ def test_a_linear_height_field_is_a_slope():
         np.testing.assert_allclose(ours, theirs, atol=EXACT)
 
 
+def test_a_height_field_of_needles_is_as_high_as_its_table():
+    heights = np.random.default_rng(0).uniform(0.0, 3.0, (50, 50))  # m, 2 cm apart
+    x, y = np.meshgrid(np.linspace(-0.49, 0.49, 50), np.linspace(-0.49, 0.49, 50))
+    np.testing.assert_allclose(Ground.heightfield(heights, size=(0.98, 0.98)).height(x, y), heights, atol=1e-9)
+
+
 def test_a_height_field_has_rows_along_y_and_continues_its_edges():
     field = Ground.heightfield([[0.0, 1.0], [2.0, 3.0]], size=(2.0, 4.0))
     assert field.height([-1, 1, -1, 1, 0], [-2, -2, 2, 2, 0]).tolist() == [0, 1, 2, 3, 1.5]

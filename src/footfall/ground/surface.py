@@ -32,8 +32,8 @@ SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
 FOOT, REACH, PLANES, ASTRAY = 1e-5, 0.25, 12, 0.1
 NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to give a tangent
 
-#: A height is found by so many gaps at most; one of this size (m) leaves none.
-HEIGHT_ROUNDS, SAME_HEIGHT = 30, 1e-9
+#: m, over any ground.
+FAR_ABOVE = 1e4
 
 Array = NDArray[np.float64]
 
@@ -104,11 +104,11 @@ def gaps_at(compiled: tuple[Any, Array, Array], points: Array) -> tuple[Array, A
 
 
 def heights_at(compiled: tuple[Any, Array, Array], x: Array, y: Array) -> Array:
-    """Heights (m) at ``x``, ``y`` (m, of one shape) of a surface without overhangs: from above or below by its gap."""
-    height = np.zeros(np.shape(x))
-    for _ in range(HEIGHT_ROUNDS):
+    """Heights (m) at ``x``, ``y`` (m, of one shape) of a surface: from far above, where the gap is that to the plane
+    under the point, and then from there, to the last digit.
+    """
+    height = np.full(np.shape(x), FAR_ABOVE)
+    for _ in range(2):
         gap, normal = gaps_at(compiled, np.stack([x, y, height], axis=-1))
         height = height - gap / normal[..., 2] + 0.0  # no -0.0
-        if not np.nanmax(np.abs(gap), initial=0.0) > SAME_HEIGHT:
-            break
     return height
