@@ -25,9 +25,9 @@ SAFE, SLACK = 0.9, 0.2
 #: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one
 #: comes after 1, 3, 7, ... of them, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
-#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, and
-#: whether MuJoCo was asked in the last evaluation which bodies touch.
-SERVED, WAIT, PAUSE, SOUGHT = 0, 1, 2, 3
+#: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, whether
+#: MuJoCo was asked in the last evaluation which bodies touch, and at how many places they did when it was asked last.
+SERVED, WAIT, PAUSE, SOUGHT, TOUCHED = 0, 1, 2, 3, 4
 
 #: Numbers from one contact of MuJoCo to the next, and where among them its distance is.
 _STRIDE = bridge.CONTACT.itemsize // 8
@@ -42,7 +42,7 @@ class Clearance(NamedTuple):
     lever: np.ndarray  # (nq,) m per unit of a joint's position: the longest way that a point of the robot goes
     place: np.ndarray  # (nq,) joint positions at the last look
     room: np.ndarray  # (1,) m, how far from each other bodies were then
-    looks: np.ndarray  # (4,) see SERVED
+    looks: np.ndarray  # (5,) see SERVED
     widest: float  # m, how far a look sees
     margin: float  # m, the widest that two geoms have between them
     contact: np.ndarray  # (1,) address of MuJoCo's contacts
@@ -50,8 +50,12 @@ class Clearance(NamedTuple):
 
 @kernel
 def look(world, clearance):
-    """Measure how far apart bodies are, unless looks have not been worth it of late. Gives whether they are."""
+    """Measure how far apart bodies are, unless they touched just now or looks have not been worth it of late. Gives
+    whether they are.
+    """
     looks, room = clearance.looks, clearance.room
+    if looks[TOUCHED] > 0:  # what just touched is not apart yet
+        return False
     if looks[WAIT] > 0:
         looks[WAIT] -= 1
         return False
@@ -208,7 +212,7 @@ def make_clearance(widened: Widened, data: mujoco.MjData) -> Clearance:
         lever=widened.lever,
         place=np.zeros_like(widened.lever),
         room=np.zeros(1),
-        looks=np.array([WORTH, 0, 0, 0]),
+        looks=np.array([WORTH, 0, 0, 0, 1]),  # as if they had touched: a run may begin with bodies tangled
         widest=REACH * float(widened.lever.max(initial=0.0)),
         margin=widened.margin,
         contact=bridge.counter(data, "contact"),

@@ -15,7 +15,7 @@ from footfall.engine.bridge import (
     mj_make_constraint,
     mj_transmission,
 )
-from footfall.engine.clearance import bodies_are_apart
+from footfall.engine.clearance import TOUCHED, bodies_are_apart
 from footfall.engine.clock import overdue
 from footfall.engine.constraints.joint_rows import evaluate_joint_rows, fold_joint_rows
 from footfall.engine.constraints.shared_rows import forget_shared_rows, read_shared_rows
@@ -153,6 +153,7 @@ def sense_and_act(world, points, contacts, conditions, step, act, outcome):
     if constrained:
         if not apart:
             mj_collision(world.model, world.data)
+            conditions.clearance.looks[TOUCHED] = world.ncon[0]
         else:
             world.ncon[0] = 0
         if plan.folded:  # else MuJoCo's solver makes them, with those of contacts
