@@ -18,6 +18,7 @@ from footfall.engine.bridge import mj_com_pos, mj_com_vel, mj_kinematics
 from footfall.engine.constraints.active_set import FRICTION, HOLDS, LIMIT, OPEN, SLIPS_UP
 from footfall.engine.constraints.joint_rows import away_from_limit, beyond_friction
 from footfall.engine.events.dormand_prince import rate_within, set_part, set_stage, weight_within
+from footfall.engine.events.flow import KEPT
 from footfall.engine.events.search import Bracket, about_to_change, seek_event
 from footfall.engine.events.tableau import STAGES
 from footfall.engine.kinematics import velocities
@@ -162,11 +163,11 @@ def end_within(world, points, contacts, conditions, flow, low, last, h):
     """Go to the first event within a step of ``h`` seconds, between ``low`` and ``last`` (s), or else to the last: how
     long it is until there, s.
 
-    Looking takes its cost off ``contacts.effort[0]``.
+    Looking takes its cost off ``contacts.effort[0]``, and ends where that is less than the period keeps: it is lost.
     """
     high, sides, turns, earlier = 0.0, 0, 0, -1.0
     cost, length, again = look_cost(world.qvel.size, places(points), flow.price), 0.0, last
-    while again > 0.0:
+    while again > 0.0 and contacts.effort[0] > flow.clock[KEPT]:
         length = again
         if length < h:
             set_part(flow, length / h)
