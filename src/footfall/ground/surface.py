@@ -29,7 +29,7 @@ SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
 
 #: The place of a surface that is nearest to a point is found to this, m, for points no farther than ``REACH`` (m), by
 #: so many tangent planes at most; where the last ones do not agree, to this share of the gap.
-FOOT, REACH, PLANES, ASTRAY = 1e-5, 0.25, 12, 0.1
+FOOT, REACH, PLANES, ASTRAY = 1e-7, 0.25, 12, 0.1
 NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to give a tangent
 
 #: m, over any ground.
