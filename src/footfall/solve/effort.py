@@ -24,7 +24,7 @@ OF_POINTS, OF_BODIES, MOST_KEPT = 6e3, 5e4, 1.25e6
 #: Evaluations without contacts that a period may cost in any case: some ten with them, what one without events takes.
 PLAIN = 30.0
 #: What it costs to find the distance of a place from a plane, from another ground, and from a function of a user's.
-FLAT, UNEVEN, OF_A_FUNCTION = 220.0, 600.0, 1100.0
+FLAT, UNEVEN, OF_A_FUNCTION = 220.0, 1200.0, 2500.0
 #: What is as good as no bound: a minute.
 UNBOUNDED = 6e10
 
