@@ -146,6 +146,11 @@ def test_steps_longer_than_the_legs_are_refused():
         first_guess(ROBOT, find_legs(ROBOT), 0.5, 3.0)
 
 
+def test_a_speed_beyond_the_reach_of_the_legs_is_refused_before_a_search(casadi, tmp_path):
+    with pytest.raises(GaitError, match=r"cannot walk at 50 m/s: .* which is 12 m/s"):
+        find_gait(ROBOT, GaitConstraints(speed=50.0), cache=tmp_path)
+
+
 # ---- optimising and keeping ------------------------------------------------------------------------------------
 
 

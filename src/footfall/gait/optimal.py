@@ -33,6 +33,7 @@ STARTS = (0.3, 0.45, 0.6)
 ITERATIONS = 500
 DURATION = (0.15, 1.5)  # s, of a step
 SHORTEST = 0.05  # m, of a step
+WIDEST = 2.0  # heights of the base that a step is never longer than
 #: Of the weight: the ground force is never asked to be less.
 LIGHTEST = 0.1
 #: m and rad, asked for beyond the constraints in the samples, so that they are met between them as well.
@@ -53,9 +54,14 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
     """Find the walk of least torque that meets the constraints; ``progress`` is called with sentences."""
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
-    legs = find_legs(robot)
+    legs, height = find_legs(robot), float(robot.home[1])
+    fastest = WIDEST * height / DURATION[0]
+    if constraints.speed > fastest:
+        raise GaitError(
+            f"{robot.name} cannot walk at {constraints.speed:g} m/s: steps last {DURATION[0]:g} s at least, and legs of "
+            f"{height:.2g} m reach {WIDEST * height:.2g} m, which is {fastest:.2g} m/s"
+        )
     problem = _Problem(robot, constraints)
-    height = float(robot.home[1])
     found: list[tuple[float, PolynomialGait, PolynomialGait]] = []
     starts = STARTS if constraints.step_length is None else (constraints.step_length / height,)
     failures = []
@@ -64,14 +70,14 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
         report(f"from steps of {guess.step_length:.3f} m, J = {examine(robot, guess).cost:.5g} N2 m2 s")
         try:
             cost, gait = problem.solve(guess, report)
-        except RuntimeError as error:
-            failures.append(str(error).strip().splitlines()[-1])
+        except RuntimeError:
+            failures.append(problem.opti.return_status().replace("_", " ").lower())
             report(f"nothing found from there: {failures[-1]}")
             continue
         found.append((cost, gait, guess))
     if not found:
         raise GaitError(
-            f"no walk of {robot.name} at {constraints.speed:g} m/s meets the constraints ({failures[0]}): "
+            f"no walk of {robot.name} at {constraints.speed:g} m/s meets the constraints (Ipopt: {failures[0]}): "
             "ask for another speed, less clearance, or a harder landing"
         )
     cost, gait, guess = min(found, key=lambda one: one[0])
