@@ -58,8 +58,8 @@ def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | No
     fastest = WIDEST * height / DURATION[0]
     if constraints.speed > fastest:
         raise GaitError(
-            f"{robot.name} cannot walk at {constraints.speed:g} m/s: steps last {DURATION[0]:g} s at least, and legs of "
-            f"{height:.2g} m reach {WIDEST * height:.2g} m, which is {fastest:.2g} m/s"
+            f"{robot.name} cannot walk at {constraints.speed:g} m/s: steps last {DURATION[0]:g} s at least, and legs "
+            f"of {height:.2g} m reach {WIDEST * height:.2g} m, which is {fastest:.2g} m/s"
         )
     problem = _Problem(robot, constraints)
     found: list[tuple[float, PolynomialGait, PolynomialGait]] = []
