@@ -85,20 +85,15 @@ def rolling_parts(
     """Of a foot that is an ellipsoid, or that stands on nothing but wheels: its outline on the ground, and centres
     (N, 3) and semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
     """
-    turn = data.geom_xmat[geoms].reshape(-1, 3, 3)
-    low = np.array([np.min(place[:, 2] - radius) for place, radius in (corners(model, data, g) for g in geoms)])
-    touching = [i for i in range(len(geoms)) if low[i] <= low.min() + SOLE_DEPTH_RANGE[1]]
+    turn, size = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_size[geoms]
+    parts = [corners(model, data, g) for g in geoms]
     if len(geoms) == 1 and model.geom_type[geoms[0]] == KIND.mjGEOM_ELLIPSOID:
-        bottom, centre, axes = (
-            corners(model, data, geoms[0])[0],
-            data.geom_xpos[geoms],
-            turn * model.geom_size[geoms[0]],
-        )
-        return bottom, centre, axes
+        return parts[0][0], data.geom_xpos[geoms], turn * size[0]
+    low = np.array([np.min(place[:, 2] - radius) for place, radius in parts])
+    touching = np.flatnonzero(low <= low.min() + SOLE_DEPTH_RANGE[1])
     if not all(_is_wheel(model, data, geoms[i]) for i in touching):
         return None
-    bottom = np.vstack([corners(model, data, geoms[i])[0] for i in touching])
-    size = model.geom_size[geoms]
+    bottom = np.vstack([parts[i][0] for i in touching])
     centre = np.vstack(
         [data.geom_xpos[geoms[i]] + side * size[i, 1] * turn[i][:, 2] for i in touching for side in (-1, 1)]
     )
