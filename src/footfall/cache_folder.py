@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def cache_folder(purpose: str) -> Path | None:
-    """A folder of this user that can be written, or ``None`` where there is none.
+    """A folder that this user can write to, or ``None`` where there is none.
 
-    The first that works of ``FOOTFALL_CACHE``, the system's place for caches, and a folder under the temporary files.
+    The first that works of ``FOOTFALL_CACHE``, the system's cache directory, and a folder in the temporary directory.
     """
     return _usable(tuple(path / purpose for path in _candidates()))
 
@@ -36,7 +36,7 @@ def _usable(candidates: tuple[Path, ...]) -> Path | None:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.mkdir(mode=0o700, exist_ok=True)
-            # Others who may write to the folder above could replace it: only that under the temporary files is shared.
+            # Whoever may write to the parent folder could replace this one: it must be ours as well.
             if only_ours(path.parent.stat()) and only_ours(path.stat()):
                 tempfile.TemporaryFile(dir=path).close()
                 return path

@@ -1,4 +1,4 @@
-"""Every error Footfall raises on purpose, under one root, and its warnings."""
+"""Every error that Footfall raises on purpose, under one base class, and its warnings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class FootfallError(Exception):
-    """The root of all errors that Footfall raises on purpose."""
+    """The base class of all errors that Footfall raises on purpose."""
 
 
 class RobotError(FootfallError):
@@ -20,7 +20,7 @@ class RobotError(FootfallError):
 
 
 class GroundError(FootfallError):
-    """A ground is ill-defined, or returned something that is no height.
+    """A ground is ill-defined, or returned something that is not a height.
 
     ``recording`` holds what was simulated up to that point, or ``None``.
     """
@@ -33,7 +33,7 @@ class LawError(FootfallError):
 
 
 class SolveError(FootfallError):
-    """A problem handed to a solver is none: shapes that do not fit, NaN, negative friction."""
+    """A solver was given an invalid problem: shapes that do not fit, NaN, negative friction."""
 
 
 class SimulationError(FootfallError):
@@ -48,7 +48,7 @@ class SimulationError(FootfallError):
 
 
 class ControllerError(SimulationError):
-    """A controller raised, or returned something that is no set of controls."""
+    """A controller raised, or returned something that is not a set of controls."""
 
 
 class StudyError(FootfallError):
@@ -72,7 +72,7 @@ class GaitError(FootfallError):
 
 
 class RecordingError(FootfallError):
-    """A recording cannot be written, or what was found is no recording."""
+    """A recording cannot be written, or what was found is not a recording."""
 
 
 class FootfallWarning(UserWarning):
@@ -80,7 +80,7 @@ class FootfallWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn a user, as of the line of his own code that led here."""
+    """Warn a user, pointing at the line of their own code that led here."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "footfall":
         frame, level = frame.f_back, level + 1
@@ -89,14 +89,14 @@ def warn(message: str) -> None:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Without Footfall's warnings: what is done here says the same in another way."""
+    """Suppress Footfall's warnings where the caller reports the same in another way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FootfallWarning)
         yield
 
 
 def needed(package: str, sentence: str) -> Any:
-    """An optional package, imported, or the error that says what it is for and how to get it."""
+    """Import an optional package, or raise an error that says what it is for and how to get it."""
     try:
         return import_module(package)
     except ImportError as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def made_again(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """What ``__reduce__`` gives for such a value: it is made anew of its fields, and is as read-only as this one."""
+    """What ``__reduce__`` returns for such a value: it is built again from its fields, as read-only as before."""
     fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
     plain = {name: dict(one) if isinstance(one, MappingProxyType) else one for name, one in fields.items()}
     return _make, (type(value), plain)

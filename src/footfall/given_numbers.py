@@ -1,4 +1,4 @@
-"""Numbers that a user gives: whether they are any."""
+"""Checks of numbers that a user gives."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def is_whole(value: Any, least: int) -> bool:
 
 
 def check_seed(seed: Any) -> None:
-    """Refuse a seed of random numbers that is none."""
+    """Refuse what cannot seed random numbers."""
     if not is_whole(seed, 0):
         raise FootfallError(f"seed = {seed!r}, but it must be a whole number >= 0")

@@ -1,4 +1,4 @@
-"""Where GLFW has its library. MuJoCo imports GLFW with itself, and that starts a Python process to look for it."""
+"""The path of GLFW's library: MuJoCo imports GLFW, which otherwise starts a Python process to search for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def name_glfw() -> None:
-    """Name the library that comes with GLFW, as it would choose it, unless the user has; saves a start 0.1 s."""
+    """Name the library that GLFW would choose, unless the user has named one; saves 0.1 s at every start."""
     if sys.platform != "linux" or os.environ.get("PYGLFW_LIBRARY") or "glfw" in sys.modules:
         return
     package = find_spec("glfw")

@@ -1,9 +1,9 @@
-"""Ctrl-C during a run: noticed at once, answered between two steps or inside the controller, and nothing is lost.
+"""Ctrl-C during a run: noted at once, raised between two steps or inside the controller, with nothing lost.
 
-Compiled code does not look at signals, and a ``KeyboardInterrupt`` that arises where Python is entered from compiled
-code is lost. So during a run Ctrl-C is only noted; the loop comes back to Python often enough to see it, and where a
-Python controller is at work it is raised there, in case it would go on for long. While Numba compiles it is noted as
-well: what it has half registered it never registers again, and no later run of the process would compile.
+Compiled code does not handle signals, and a ``KeyboardInterrupt`` raised where compiled code calls Python is lost. So
+during a run Ctrl-C is only noted. The loop returns to Python often enough to see it, and a Python controller, which may
+run for long, has it raised inside. While Numba compiles it is only noted as well: an interrupted compilation leaves
+Numba half registered, and no later run of the process would compile.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Self
 
 
 class Interrupts:
-    """Notes Ctrl-C while it is entered. Handlers that are not Python's own stay at work."""
+    """A context that notes Ctrl-C. Handlers other than Python's own stay in place."""
 
     def __init__(self) -> None:
         self.asked = False  # whether Ctrl-C was pressed
-        self.inside = False  # whether the user's own code is at work, in which to raise it
+        self.inside = False  # whether the user's own code is running, inside which it is raised
         self._before: Any = None
 
     def __enter__(self) -> Self:
@@ -44,7 +44,7 @@ class Interrupts:
 
 @contextmanager
 def to_the_end() -> Iterator[None]:
-    """Do what must not be left half done: Ctrl-C is raised after it."""
+    """Run something that must not be interrupted half way; Ctrl-C is raised afterwards."""
     with Interrupts() as interrupts:
         yield
     if interrupts.asked:

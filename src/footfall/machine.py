@@ -1,4 +1,4 @@
-"""What this machine has: memory, and processors."""
+"""Memory and processors of this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def machine_memory() -> int:
-    """Memory of this machine or of the group of processes this one is in, bytes."""
+    """Memory of this machine, or of the control group of this process, bytes."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:

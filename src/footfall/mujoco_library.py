@@ -1,7 +1,7 @@
-"""MuJoCo's C library: where it is, and what it may write.
+"""MuJoCo's C library: its path, and its log file.
 
-Its default handler appends every warning to ``MUJOCO_LOG.TXT`` in the folder the user happens to be in; that is
-switched off here. Warnings still reach the console, and those of a run its recording.
+MuJoCo's default handler appends every warning to ``MUJOCO_LOG.TXT`` in the current folder; that is switched off here.
+Warnings still reach the console, and those of a run its recording.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def library_path() -> Path:
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, which Python has loaded already."""
+    """The library, which the package has already loaded."""
     return ctypes.CDLL(str(library_path()))
 
 

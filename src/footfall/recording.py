@@ -1,4 +1,4 @@
-"""Recordings: what happened in a simulation, with doors to its measures, pictures and files.
+"""Recordings: what happened in a simulation, with methods for its measures, pictures and files.
 
 A recording is a value. It is saved as a directory of two files, ``manifest.json`` (what everything is, with
 the robot, the ground and the law) and ``samples.parquet`` (one row per sample), which other tools read as
@@ -31,7 +31,7 @@ __all__ = ["Recording", "load_recording"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Recording(Record):
-    """What happened in a run, with doors to its measures, pictures and files.
+    """What happened in a run, with methods for its measures, pictures and files.
 
         rec.time, rec.qpos               # (T,) s and (T, nq)
         rec.force[:, rec.foot("left")]   # (T, points, 3) N, of the ground on a foot
@@ -42,7 +42,7 @@ class Recording(Record):
     :class:`footfall.record.Record` says what each array holds; ``footfall.measure`` has functions of a recording.
     """
 
-    _simulation: ClassVar[Any] = None  # what made it, in the process that did
+    _simulation: ClassVar[Any] = None  # the simulation that made it, in the same process
 
     def state(self, time: float) -> Any:
         """Everything the world remembered at ``time`` (s), for ``sim.run(start=...)``; every step must be recorded.
@@ -74,7 +74,7 @@ class Recording(Record):
         return summarise(self)
 
     def audit(self) -> Audit:
-        """Whether the forces are such as a ground can give; see ``footfall.audit``."""
+        """Check whether the ground can have given these forces; see ``footfall.audit``."""
         from footfall.measure import audit
 
         return audit(self)
@@ -119,10 +119,10 @@ class Recording(Record):
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write this recording as the directory ``path``, which it gives back; ``load_recording`` reads it.
+        """Write this recording as the directory ``path``, and return that path; ``load_recording`` reads it.
 
-        A recording that is there already is replaced, all at once, and other files beside it in that
-        directory are kept. A directory that is no recording is refused, and so is a file.
+        A recording at ``path`` is replaced in one step; other files in that directory are kept. A directory that is not
+        a recording is refused, and so is a file.
         """
         from footfall.recording_file import write
 
@@ -138,9 +138,9 @@ class Recording(Record):
 def load_recording(path: str | os.PathLike[str]) -> Recording:
     """Read what ``Recording.save`` wrote: the same arrays to the last bit, an equal robot, ground and law.
 
-    A law that is not registered in this process comes back as an ``UnknownLaw``; a ground made from a
-    function as the table it was sampled to (see ``Ground.to_dict``). Anything damaged is a ``RecordingError``
-    that says what.
+    A law that is not registered in this process comes back as an ``UnknownLaw``, and a ground made from a function as a
+    table of samples (see ``Ground.to_dict``). A damaged recording raises a ``RecordingError`` that says what is
+    damaged.
     """
     from footfall.recording_file import read
 

@@ -1,19 +1,19 @@
-"""The root of a function of one number, without SciPy, whose import takes longer than to build a robot."""
+"""The root of a function of one variable, without SciPy, whose import takes longer than building a robot."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-#: Of the root: what rounding leaves.
+#: Relative accuracy of the root: rounding.
 RELATIVE = 4.0 * 2.0**-52
 TURNS = 100
 
 
 def root_between(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """Where a function is zero between two places at which its signs differ: Brent's method, as SciPy's ``brentq``.
+    """The root of a function between two places where its signs differ, by Brent's method, as SciPy's ``brentq``.
 
-    ``ValueError`` where the signs do not differ, or where it does not converge.
+    Raises ``ValueError`` where the signs do not differ, or where it does not converge.
     """
     before, now, other = low, high, 0.0
     f_before, f_now, f_other = float(function(before)), float(function(now)), 0.0

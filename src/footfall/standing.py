@@ -32,7 +32,7 @@ def lowest_places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 
 
 def point_gaps(robot: Robot, ground: Ground, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """Of all contact points the gap to the ground (P,) m, and its normal (P, 3), at the state in ``data``.
+    """Gap (P,) m between each contact point and the ground, and the ground's normal (P, 3), at the state in ``data``.
 
     Round ones and ellipsoids are measured against the plane under their centres.
     """
@@ -52,7 +52,7 @@ def point_positions(robot: Robot, data: mujoco.MjData) -> np.ndarray:
 def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool) -> np.ndarray:
     """The home pose set down on the ground at ``at``; see :meth:`footfall.Simulation.place`.
 
-    Of several robots in one model each is set down, and all are moved alike.
+    Several robots in one model are each set down, and all are moved alike.
     """
     model = robot.model
     data = own_data(model)
@@ -86,13 +86,15 @@ def place(robot: Robot, ground: Ground, at: tuple[float, float], *, align: bool)
 
 @lru_cache(maxsize=8)
 def upwards(robot: Robot) -> np.ndarray:
-    """(nq,) how coordinates change per m of height: what differs between standing on two grounds, z or a rail's."""
+    """(nq,) change of the coordinates per m of height: the z of free bases, or the coordinate of a vertical slide."""
     low, high = (place(robot, Ground.plane(height=height), (0.0, 0.0), align=False) for height in (0.0, 1.0))
     return np.array(high - low)
 
 
 def at_home(robot: Robot, data: mujoco.MjData | None = None) -> mujoco.MjData:
-    """The robot in its home pose, with the places of its bodies and centres of mass, in ``data`` or in its own."""
+    """The robot in its home pose, with positions of bodies and centres of mass computed, in ``data`` or in data of its
+    own.
+    """
     data = mujoco.MjData(robot.model) if data is None else data
     data.qpos[:] = robot.home
     mujoco.mj_kinematics(robot.model, data)
@@ -104,7 +106,7 @@ _kept = threading.local()
 
 
 def own_data(model: mujoco.MjModel) -> mujoco.MjData:
-    """MuJoCo's data in its first state, until this thread asks again; to make one takes longer than to use it here."""
+    """MuJoCo's data in its first state, valid until this thread asks again; making one takes longer than using it."""
     if getattr(_kept, "model", None) is model:
         mujoco.mj_resetData(model, _kept.data)
     else:

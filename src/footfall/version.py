@@ -1,4 +1,4 @@
-"""The version of this package, and of what a recording depends on."""
+"""The versions of this package and of what a run is computed with."""
 
 import platform
 
@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 
 
 def versions() -> dict[str, str]:
-    """What a run is computed with."""
+    """Versions of everything that a run is computed with."""
     import mujoco
     import numba
     import numpy

@@ -1,8 +1,8 @@
 """The command ``footfall``.
 
-To add a command: write ``cli/NAME.py`` with a frozen dataclass ``Command`` (its fields are the options, its
-docstring the help, ``run()`` does the work and gives the exit code), and add its line to ``COMMANDS``. A
-module that holds several commands has a function ``shape(args)`` that gives the one that was typed.
+To add a command: write ``cli/NAME.py`` with a frozen dataclass ``Command`` (its fields are the options, its docstring
+the help, ``run()`` does the work and gives the exit code), and add its line to ``COMMANDS``. A module with several
+commands has a function ``shape(args)`` that gives the one that was typed.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "demo": "let the biped walk five steps and report what happened",
     "run": "simulate a robot on a ground under a contact law",
-    "walk": "let a robot walk on two legs or four, and report speed, way and cost",
+    "walk": "let a robot walk on two legs or four, and report speed, distance and cost",
     "follow": "let a robot follow a motion from a file, and report errors and help",
-    "survey": "what each robot does under each law with defaults alone, as one table",
+    "survey": "stand, push and walk every robot under every law with defaults, in one table",
     "robots": "list the built-in robots, or describe one",
     "laws": "list the contact laws, or describe one",
-    "compare": "the same robot, ground, controller and push under several laws",
+    "compare": "run the same robot, ground, controller and push under several laws",
     "push-limit": "find the largest push that a robot survives under each law",
     "points": "find how many testing points a sole needs on rough ground",
-    "sweep": "thousands of simulations from one study file, to one table",
+    "sweep": "run thousands of simulations from one study file into one table",
     "design": "vary robot, foot and gait, and show the front of best compromises",
-    "identify": "friction, restitution and parameters of laws from measurements",
+    "identify": "find friction, restitution and parameters of laws from measurements",
     "gait": "find the walk of least torque of a planar biped",
     "human-walk": "make the table of a person's walk from a recording of joints and forces",
     "view": "show recordings in the browser",
     "video": "write a recording as MP4 or GIF",
     "report": "write one HTML page of a recording, or of several compared",
     "plot": "draw a plot of a recording, or of several overlaid",
-    "audit": "examine whether the forces of a recording are such as a ground can give",
+    "audit": "check whether a ground can give the forces of a recording",
     "export": "write a recording for other tools: CSV, NumPy, OpenSim, C3D, Foxglove, Rerun",
-    "paper": "run the experiments of a paper, claimed against measured",
-    "warm": "compile everything ahead, so that no later start waits",
+    "paper": "run the experiments of a paper, and set its claims beside what is measured",
+    "warm": "compile everything ahead of time, so that no later start waits",
     "bench": "measure the speed of every law against MuJoCo's own step",
     "new": "write a small working file to start from: a controller, a law, a study",
     "completion": "let the shell complete commands, options and names",
@@ -68,7 +68,7 @@ commands:
 
 {common}  --version       the version of Footfall
 
-exit codes: 0 done; 1 something failed, or what was examined does not hold; 2 typed wrongly; 130 interrupted
+exit codes: 0 done; 1 something failed, or a check did not pass; 2 wrong usage; 130 interrupted
 
 footfall COMMAND --help says more."""
 
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _sentence(error: BaseException) -> str:
-    """What went wrong; of files, and of memory that there is not, in the system's own words."""
+    """The error as a sentence; of file and memory errors, the system's own."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"'{error.filename}': {error.strerror}"
     if isinstance(error, MemoryError):
@@ -158,7 +158,7 @@ def _parse(name: str, args: list[str]) -> Any:
 
 
 def _take_imports(args: list[str]) -> list[str]:
-    """Remove every ``--import NAME`` and ``--import=NAME`` from the arguments; the names."""
+    """Remove every ``--import NAME`` and ``--import=NAME`` from the arguments; gives the names."""
     found = []
     while at := next((i for i, arg in enumerate(args, 1) if arg.partition("=")[0] == "--import"), 0):
         _, equals, name = args.pop(at - 1).partition("=")

@@ -1,4 +1,4 @@
-"""`footfall audit`: are the forces of a recording such as a ground can give?"""
+"""`footfall audit`: can a ground give the forces of a recording?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from footfall.cli.shared.recordings import loaded
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Examine the forces of recordings. Exits with 1 if a row fails."""
+    """Check whether a ground can give the forces of recordings. Exits with 1 if a row fails."""
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
     """directories that footfall run --out wrote"""

@@ -14,23 +14,23 @@ from footfall.errors import FootfallError
 
 @dataclass(frozen=True)
 class Command:
-    """Measure the speed of every law against MuJoCo's own step, and what else costs time and memory.
+    """Measure the speed of every law against MuJoCo's own step, and other costs in time and memory.
 
     footfall bench --robots quadruped robot.xml
 
-    The spatial biped stands on its eight points, held by servos. With --robots those that you name stand for 3 s
-    instead, and of each under every law you get whether it stands, unsolved samples, the audit, force over weight,
-    creep of the feet and the time of a step. Every law's bulk run and MuJoCo's own (mj_step(nstep=), default solver,
-    its own contacts of the same soles) take turns in one process; the best of many rounds counts. A ratio of 2 is twice
-    MuJoCo's steps per second. A minute or two; --quick takes seconds.
+    The spatial biped stands on its eight points, held by servos. With --robots the robots you name stand for 3 s
+    instead; each row gives whether the robot stands, unsolved samples, the audit, force over weight, creep of the feet
+    and the time of a step. Every law and MuJoCo (mj_step(nstep=), default solver, its own contacts of the same soles)
+    take turns in one process; the best of many rounds counts. A ratio of 2 is twice MuJoCo's steps per second. It takes
+    a minute or two, with --quick seconds.
     """
 
     robots: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROBOT...", help_behavior_hint="")] = ()
     """built-in names, or files: .xml (MJCF) or .urdf; with --worlds also humanoid, one of MuJoCo's size of 27 DoF"""
     friction: bool = False
-    """what joint friction costs those robots instead: standing, pushed and landing for 3 s, with and without it"""
+    """measure instead what joint friction costs them: standing, pushed and landing for 3 s, with and without it"""
     worlds: Annotated[tuple[int, ...], tyro.conf.arg(metavar="COUNT...", help_behavior_hint="")] = ()
-    """many worlds at once: steps per second of so many, standing and restless, beside mujoco.rollout"""
+    """measure instead so many worlds at once: steps per second, standing and restless, beside mujoco.rollout"""
     device: Literal["cpu", "cuda"] = "cpu"
     """where those worlds are computed"""
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="LAW...", help_behavior_hint="")] = ()
@@ -38,7 +38,7 @@ class Command:
     quick: bool = False
     """leave out the cold start and the large numbers of contact points"""
     cold: bool = False
-    """measure only the first start of each law with nothing compiled, from the process to its first step"""
+    """measure only the first start of each law with nothing compiled, from starting the process to the first step"""
     json: bool = False
     """print one JSON object per figure as it is measured"""
 

@@ -24,8 +24,8 @@ class Command(TaskOptions, MeasuredOptions):
 
     footfall compare spatial-biped --laws all --push '70 N x trunk 0.1 s at 1 s' --out runs/laws
 
-    Options of the ground, the controller and the robot follow their names, as in footfall run. With --out the
-    recordings and a report with the replays side by side are kept.
+    Options of the ground, the controller and the robot are written as in footfall run. With --out the recordings are
+    kept, and a report with the replays side by side.
     """
 
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)

@@ -12,7 +12,7 @@ import tyro
 
 from footfall.cli.shared.help import options_in
 
-#: Commands that a robot may follow.
+#: Commands that take a robot.
 TAKE_ROBOT = ("run", "walk", "follow", "view", "robots", "compare", "survey", "push-limit", "points", "gait", "bench")
 BASH = """\
 # Completion of footfall for bash and zsh: eval "$(footfall completion bash)"

@@ -1,4 +1,4 @@
-"""`footfall design`: parameters of robot, foot and gait varied, and the front of best compromises."""
+"""`footfall design`: vary parameters of robot, foot and gait, and show the front of best compromises."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ WIDEST = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Vary parameters of robot, foot and gait against measures and show the front of best compromises.
+    """Vary parameters of robot, foot and gait, and show the best compromises between several measures (the Pareto
+    front).
 
     footfall design feet.toml --out feet --plot feet.png
 
     The file has a table [simulation] as a sweep has it, [vary] with lower and upper bound of each input, as in
     "robot.foot_length" = [0.16, 0.3], [goals] with a weight for each measure (negative: larger is better), cases per
-    round and rounds. A design whose robot falls is left out. Each finished case is on disk at once: killed and
-    started again, the design goes on.
+    round and rounds. A design whose robot falls is left out. Each finished case is written to disk at once: if the
+    command is killed, the same command continues.
     """
 
     study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DESIGN.toml")]

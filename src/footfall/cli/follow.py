@@ -1,4 +1,4 @@
-"""`footfall follow`: let a robot follow a motion from a file, and say how far off it was and who helped."""
+"""`footfall follow`: let a robot follow a motion from a file, and report the errors and the help it needed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Command(UnderControl):
     quaternion: Literal["xyzw", "wxyz"] | None = None
     """order of the root's quaternion, where it is not that of the format"""
     assist: bool = False
-    """motors between the world and the root help where the ground cannot; how much is reported"""
+    """virtual motors between world and root help where the ground cannot; how much they help is reported"""
 
     def run(self) -> int:
         from footfall.control import Follow

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Command(RobotChoice):
-    """Find the walk of a planar biped that takes least torque, and print what was asked of it beside what it does.
+    """Find the walk of a planar biped that takes least torque, and print its constraints beside what it reaches.
 
     footfall gait planar-biped --speed 0.5 --out walk.json
 
     footfall run planar-biped --controller gait --controller.gait walk.json
 
-    Taken from the gaits that come with Footfall or were found before, or else optimised (which needs CasADi). Exits
-    with 1 where a constraint is not met.
+    The gait comes from those that ship with Footfall or were found before; any other is optimised, which needs CasADi.
+    Exits with 1 where a constraint is not met.
     """
 
     speed: float = 0.5

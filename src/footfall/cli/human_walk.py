@@ -18,7 +18,7 @@ class Command:
 
     footfall human-walk walk.trc --forces walk_grf.mot --out walk.json
 
-    HumanWalk(data="walk.json"), on the command line --controller.data walk.json, walks as the table says.
+    The controller HumanWalk(data="walk.json") follows the table; on the command line, --controller.data walk.json.
 
     The recording is a .c3d file with markers and force plates; a .trc file with a file of forces (.mot, .forces or
     .csv, each plate with its pressure centre); or a folder that holds one of these, or tables. Markers are known by the

@@ -25,9 +25,9 @@ class Command:
 
     footfall identify friction pulls.csv --plot pulls.png
 
-    Each file is a table (.csv, .tsv, .txt, .parquet) with columns time, normal and tangential force (two columns fx, fy
-    make one), if there are speed and trial (the number of the pull, where a file holds several); or the folder of a
-    recording. Units stand in the names, as in "Fz [kN]"; without one, columns are in s, N and m/s.
+    Each file is a table (.csv, .tsv, .txt, .parquet) with columns for time, normal and tangential force (or two, fx and
+    fy), and optionally speed and trial (the number of the pull, where a file holds several); or the folder of a
+    recording. Units are read from the names, as in "Fz [kN]"; without one, columns are in s, N and m/s.
 
     Static friction comes from the force at which each pull breaks away, one point per pull; kinetic friction from all
     samples while sliding.

@@ -56,8 +56,8 @@ class Forces(_Options):
 
     footfall identify forces a.csv b.csv c.csv --robot brick --foot total=f --drop 0.005 0.01 0.02 --law spring-damper
 
-    Each file is one trial (CSV, Parquet, MOT, STO or C3D, see ff.load_forces), its time from the start of the run. The
-    robot starts at home, higher by --drop, or with --velocity.
+    Each file is one trial (CSV, Parquet, MOT, STO or C3D, see ff.load_forces), with times from the start of the run.
+    The robot starts in its home pose, raised by --drop, or with --velocity.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["forces"]], tyro.conf.arg(metavar="forces")]
@@ -107,7 +107,7 @@ class Pulls(_Options):
 
     footfall identify pulls pulls.csv --law time-stepping
 
-    Files as of footfall identify friction, which finds the same coefficients by regression, without a law.
+    Files are those of footfall identify friction, which finds the same coefficients by regression, without a law.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["pulls"]], tyro.conf.arg(metavar="pulls")]

@@ -23,13 +23,12 @@ class Command:
 
     A file .npz holds state (N, 13) and toss (N,): quaternion, place, angular velocity in the body's frame, velocity. A
     table (.csv) has columns x, y, z, qw, qx, qy, qz, time, and toss where it holds several; or give a table for each.
-    Of another body than ContactNets' cube, give --side or --size, --mass and --inertia.
+    For a body other than ContactNets' cube, give --side or --size, --mass and --inertia.
 
-    What is fitted are the law's own parameters, friction and height of the ground, side (of a box: rounding) and
-    inertia of the body. A toss starts with the velocities of its free flight, and gravity is that of the flights;
-    --start frame takes the file's.
-    With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss as NAME.png
-    and the errors of single tosses as NAME-residuals.png.
+    The fit finds the law's own parameters, friction and height of the ground, and side (of a box: rounding) and inertia
+    of the body. Initial velocities and gravity are taken from the free flight of the tosses; --start frame takes the
+    velocities of the file. With --out each fit is kept as NAME.json, which ff.law reads, with the profile of its loss
+    as NAME.png and the errors of single tosses as NAME-residuals.png.
     """
 
     what: Annotated[tyro.conf.Positional[Literal["tosses"]], tyro.conf.arg(metavar="tosses")]
@@ -108,7 +107,7 @@ class Command:
         )
 
     def _show(self, found: list[Fit]) -> None:
-        """Print the laws, the best first, and what is to be said of their parameters."""
+        """Print the laws, the best first, and the notes on their parameters."""
         rows = [
             [
                 one.law.name,

@@ -1,4 +1,4 @@
-"""`footfall laws`: how the ground can push back."""
+"""`footfall laws`: the contact laws and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`footfall paper`: the experiments of a paper, claimed against measured."""
+"""`footfall paper`: run the experiments of a paper, claims beside measurements."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Command:
-    """Run the experiments of a paper: draw each figure beside the paper's statement, print claimed against measured.
+    """Run the experiments of a paper: draw its figures, and print each claim beside what is measured.
 
     footfall paper rengifo2009 --only fig7,stability
 
     Without a name, the papers are listed; "all" runs all five and prints one table. Only claims that a paper prints
-    count as reproduced. Exits with 1 where a claim of which we say that it holds does not, or where a verdict changes
-    with a perturbed start and is not marked as fragile.
+    count as reproduced. Exits with 1 where a claim that is listed as holding does not, or where a verdict changes with
+    a perturbed start and is not marked as fragile.
     """
 
     name: tyro.conf.Positional[Annotated[str | None, tyro.conf.arg(metavar="[PAPER]", help_behavior_hint="")]] = None

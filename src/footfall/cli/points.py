@@ -14,8 +14,8 @@ from footfall.cli.shared.robot_choice import RobotChoice
 class Command(RobotChoice):
     """Find how many testing points are enough for a robot's soles on rough ground.
 
-    The sole is pressed on random waves by the robot's weight; grids of points are compared with a very fine one by
-    the force, the centre of pressure and the tilt stiffness they give in the same pose.
+    The robot's weight presses the sole onto random waves; grids of points are compared with a very fine one, in the
+    same pose, by force, centre of pressure and tilt stiffness.
     """
 
     roughness: tuple[float, float]

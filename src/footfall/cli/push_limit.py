@@ -24,8 +24,8 @@ class Command(SettingOptions):
 
     footfall push-limit torque-biped --controller balance --push "70 N y hip 0.05 s at 0.2 s"
 
-    Without --push the root is pushed forward, back, left and right for 0.1 s. The push is the first try; others are as
-    large as it takes. To survive is not to have fallen a while after, with the capture point in the support.
+    Without --push the root is pushed forward, back, left and right for 0.1 s. The size of the push is only the first
+    try. A robot survives if it has not fallen some time after the push and its capture point is within the support.
     """
 
     push: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PUSH")] = ()
@@ -33,11 +33,11 @@ class Command(SettingOptions):
     laws: Annotated[tuple[str, ...], tyro.conf.arg(metavar="all|NAME...")] = ("all",)
     """which laws, see footfall laws"""
     wait: float = 1.5
-    """s after the push until the robot must be safe"""
+    """s after the push at which the robot must be safe"""
     within: float = 0.05
-    """how exact the answer shall be, relative"""
+    """relative accuracy of the answer"""
     directions: int = 0
-    """push in so many directions around the robot, all at once, and print the least and largest limit"""
+    """push in so many directions around the robot, all computed at once, and print the smallest and largest limit"""
     plot: str = ""
     """with --directions: a file for a polar plot, one for each law ('basin.png' becomes 'basin-time-stepping.png')"""
     json: bool = False

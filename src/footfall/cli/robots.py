@@ -1,4 +1,4 @@
-"""`footfall robots`: what can be simulated."""
+"""`footfall robots`: the built-in robots, or one described."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Command(TaskOptions):
 
     footfall run spatial-biped --law spring-damper --law.k 1e5 --ground slope --ground.angle 5deg
 
-    Options of the law, the ground, the controller and the robot follow their names: write --law NAME, --ground KIND,
+    The law, the ground, the controller and the robot have options of their own: write --law NAME, --ground KIND,
     --controller NAME or the robot before --help to see them. Lengths are in m, times in s, forces in N.
     """
 

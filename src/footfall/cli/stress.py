@@ -1,4 +1,4 @@
-"""`footfall stress`: every law from random states, and what went wrong."""
+"""`footfall stress`: run every law from random states, and count what goes wrong."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Let robots go from random states on every kind of ground, under every law, and count what goes wrong.
+    """Release robots from random states on every kind of ground, under every law, and count what goes wrong.
 
     footfall stress 20 --laws time-stepping --robots hanavan
 
-    Robots are put above the ground, at it, or up to 10 cm inside, bent, tilted and moving, and let go for 30 steps of
-    1 ms. unsolved counts steps whose forces the law calls unsolved; diverged, cone and pull count runs that ended
-    early, with friction beyond the cone, with forces that pull; energy is the largest gain of a run that started clear
-    of the ground, of what it had to lose; slowest is the CPU time of the slowest step, and times standing that over a
-    step of the same robot, put down at home on a plane.
+    Robots start above the ground, on it, or up to 10 cm inside, bent, tilted and moving, and run for 30 steps of 1 ms.
+    Columns: unsolved counts steps whose forces the law calls unsolved; diverged counts runs that ended early; cone
+    those with friction beyond the cone; pull those with forces that pull; energy is the largest energy gain, relative
+    to the energy at the start, of a run that started clear of the ground; slowest is the CPU time of the slowest step,
+    and times standing is that time over a step of the same robot standing at home on a plane.
     """
 
     count: tyro.conf.Positional[int] = 10

@@ -1,4 +1,4 @@
-"""`footfall survey`: what each robot does under each law, with defaults alone, as one table."""
+"""`footfall survey`: what each robot does under each law, with defaults, as one table."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Under how many laws each robot walks there, of those of the table above:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Let robots stand, be pushed and walk under contact laws, with defaults alone, and write one table.
+    """Let robots stand, be pushed and walk under contact laws, with defaults, and write one table.
 
     footfall survey quadruped --laws time-stepping mujoco --steps 6 --out robots.md
 
@@ -126,7 +126,7 @@ class Command:
         return 0
 
     def _pictures(self, robots: list[Robot]) -> str:
-        """Draw the robots that walk; the pictures as Markdown."""
+        """Draw the robots that walk; gives the pictures as Markdown."""
         from footfall.errors import FootfallError
         from footfall.show.picture import write_picture
         from footfall.study.walk_outcome import in_mid_step

@@ -1,4 +1,4 @@
-"""`footfall sweep`: thousands of simulations from one study file, to one table."""
+"""`footfall sweep`: run thousands of simulations from one study file into one table."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Command:
     The file has a table [simulation] (robot, law, ground, controller, push, duration, ...), inputs in [grid] (lists,
     every combination) or [samples] (number, method = "sobol" or "random", and [samples.bounds] with lower and upper
     bounds) or table = "cases.csv", and measures = [...]. An input is the path of a setting, as in "law.k",
-    "ground.friction" or "push.size". Each finished case is on disk at once: killed and started again, the study goes
-    on. Exits with 1 where every case failed.
+    "ground.friction" or "push.size". Each finished case is written to disk at once: if the command is killed, the same
+    command continues. Exits with 1 if every case failed.
     """
 
     study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
@@ -43,9 +43,9 @@ class Command:
     scheduler: Annotated[str | None, tyro.conf.arg(metavar="ADDRESS", help_behavior_hint="")] = None
     """run on the cluster of this Dask scheduler, as in tcp://node1:8786"""
     worlds: Literal["auto", "on", "off"] = "auto"
-    """cases that differ in numbers alone as worlds side by side, where that gives the same; auto: from 100 cases on"""
+    """run cases that differ only in numbers as parallel worlds, where results are the same; auto: from 100 cases on"""
     retry: bool = False
-    """do cases again that failed when the study ran before"""
+    """repeat the cases that failed when the study ran before"""
     plot: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None
     """draw the first measure over the first input: .png, .svg or .pdf"""
     json: bool = False
@@ -90,7 +90,7 @@ class Command:
 
 
 def read_toml(path: Path, sections: tuple[str, ...]) -> dict[str, Any]:
-    """A study file, with no keys but these."""
+    """A study file; keys other than these are refused."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -118,7 +118,7 @@ def _check(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None
 
 
 def _beside(study: Path, table: str | None) -> Path | None:
-    """A table of cases, named from where the study file is."""
+    """The path of a table of cases, relative to the study file."""
     return None if table is None else study.parent / table
 
 

@@ -33,7 +33,7 @@ class Command(Place):
 
     footfall view spatial-biped --live
 
-    The second simulates the robot meanwhile, with the options of footfall run: drag a body to push it.
+    With --live the robot is simulated while you watch, with the options of footfall run: drag a body to push it.
     """
 
     recordings: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RECORDING...")]
@@ -71,7 +71,7 @@ class LiveCommand(Place, RunCommand):
         from footfall.simulation import Simulation
 
         if self.out is not None:
-            place_for(self.out)  # refused now, not when there is something to lose
+            place_for(self.out)  # refused before the run, not after it
         robot = self.chosen_robot()
         sim = Simulation(
             robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt, integrator=self.integrator

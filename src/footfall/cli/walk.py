@@ -1,4 +1,4 @@
-"""`footfall walk`: let a robot walk, and say how fast, how far and at what cost."""
+"""`footfall walk`: let a robot walk, and report speed, distance and cost."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from footfall.cli.shared.under_control import Told, UnderControl
 
 @dataclass(frozen=True, kw_only=True)
 class Command(UnderControl):
-    """Let a robot walk on two legs or on four, and report speed, way, cost of transport and audit.
+    """Let a robot walk on two legs or on four, and report speed, distance, cost of transport and audit.
 
     footfall walk spatial-biped --speed 0.3 --ground slope --ground.angle 5deg
 
     footfall walk quadruped --speed 0.6 --gait trot --law mujoco
 
-    What is left out follows from the length of the legs. Exits with 1 where the robot falls.
+    Options that are left out are derived from the length of the legs. Exits with 1 if the robot falls.
     """
 
     speed: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None

@@ -14,18 +14,19 @@ from pathlib import Path
 
 from footfall.cli.shared.output import print_json, say
 
-#: What compiles, and what compiled code calls or is laid out for.
+#: Packages that compile, or that compiled code calls or is laid out for.
 PACKAGES = ("llvmlite", "mujoco", "numba", "numpy")
 
 
 @dataclass(frozen=True)
 class Command:
-    """Compile the engine, many worlds, all laws, their solvers and the controllers ahead, so that no later start waits.
+    """Compile the engine, many worlds, all laws, their solvers and the controllers ahead of time, so that no later
+    start waits.
 
     footfall warm
 
-    Compiled code is kept in the folder that FOOTFALL_CACHE names, or the system's place for caches, until Footfall
-    changes. Where nothing has changed and everything is there, that is all it finds out.
+    Compiled code is kept in the folder that FOOTFALL_CACHE names, or in the system's cache directory, until Footfall
+    changes. If everything is compiled already, the command ends at once.
     """
 
     processes: int | None = None
@@ -51,7 +52,7 @@ class Command:
             from footfall.simulation.warm import warm
 
             warm(lambda far: say(f"warm: {far}"), self.processes)
-            with suppress(OSError):  # then everything is looked at again the next time
+            with suppress(OSError):  # then the next call checks everything again
                 note.write_text(json.dumps({"given": given, "kernels": _kernels(folder)}), encoding="utf-8")
         seconds = time.perf_counter() - begin
         if self.json:
@@ -66,12 +67,12 @@ def _package() -> Path:
 
 
 def _here() -> str:
-    """A name for this checkout or installation, which others that share the folder do not have."""
+    """A name for this checkout or installation, unique among those that share the folder."""
     return hashlib.sha256(str(_package()).encode()).hexdigest()[:16]
 
 
 def _given() -> str:
-    """A hash of whatever may decide what is compiled: sources, versions, processor and settings of the compiler."""
+    """A hash of everything that may affect compiled code: sources, versions, processor and compiler settings."""
     from llvmlite import binding
 
     digest = hashlib.sha256()
@@ -89,7 +90,7 @@ def _kernels(folder: Path) -> list[str]:
 
 
 def _is_there(note: Path, given: str) -> bool:
-    """Whether all was compiled from what is given now, and nothing has been removed since."""
+    """Whether everything was compiled from the present sources, and nothing has been removed since."""
     try:
         found = json.loads(note.read_text(encoding="utf-8"))
         return found["given"] == given and set(found["kernels"]) <= set(_kernels(note.parent))

@@ -1,4 +1,4 @@
-"""What a run is asked for, checked before anything is computed."""
+"""Checks of what a run is asked for, before anything is computed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def step_count(duration: float, dt: float) -> int:
 
 
 def multiple(name: str, value: float | None, dt: float) -> int:
-    """How many steps of ``dt`` (s) a period of ``value`` (s) has; one if it is left out."""
+    """The number of steps of ``dt`` (s) in a period of ``value`` (s); one if it is left out."""
     if value is None:
         return 1
     if not (is_number(value) and value > 0):

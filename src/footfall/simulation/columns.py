@@ -1,4 +1,4 @@
-"""Columns of a recording: signals under their names, and points beside the feet that came near the ground."""
+"""Columns of a recording: signals by name, and points of bodies other than feet that came near the ground."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from footfall.engine.other_bodies.tape import OtherTape
 from footfall.ground import Ground
 from footfall.robot import Robot
 
-#: Samples whose places are computed together: some megabytes for a robot of a hundred points.
+#: Samples whose contact places are computed together: some megabytes for a robot of a hundred points.
 AT_ONCE = 500
 
 
 def named_signals(
     flat: np.ndarray, law: Law, robot: Robot, more: Mapping[str, tuple[int, ...]] | None = None
 ) -> dict[str, np.ndarray]:
-    """Signals (T, ...) by name out of a flat array (T, N): those of the law, of each foot, and ``more`` by shape."""
+    """Signals (T, ...) by name, from a flat array (T, N): the law's, those of each foot, and ``more`` by shape."""
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(law.signals, ())
     shapes |= dict.fromkeys(law.foot_signals, (len(robot.feet),)) | dict(more or {})
     found, first = {}, 0
@@ -33,9 +33,9 @@ def named_signals(
 
 
 def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, ground: Ground) -> np.ndarray:
-    """Append columns for points of ``robot.others`` that had a place to the arrays of a recording; their numbers (C,).
+    """Append columns for those points of ``robot.others`` that came near the ground; gives their indices (C,).
 
-    What was not recorded, because a point was far from the ground, is computed from the poses.
+    Samples in which such a point was far from the ground were not recorded: they are computed from the poses.
     """
     rows = len(arrays["time"])
     who = tape.who[:, :rows]
@@ -61,7 +61,7 @@ def add_other_columns(arrays: dict[str, Any], tape: OtherTape, robot: Robot, gro
 def _fill_in(
     columns: dict[str, np.ndarray], arrays: dict[str, Any], found: np.ndarray, robot: Robot, ground: Ground
 ) -> None:
-    """Positions, velocities, normals and gaps of samples in which a point had no place."""
+    """Compute positions, velocities, normals and gaps of the samples in which a point was not recorded."""
     rows = np.flatnonzero(np.isnan(columns["gap"]).any(axis=1))
     for first in range(0, len(rows), AT_ONCE):
         some = rows[first : first + AT_ONCE]

@@ -54,7 +54,7 @@ class Controls(NamedTuple):
 
 
 class Callback(types.WrapperAddressProtocol):
-    """A Python function of time that compiled code can call; errors are kept and stop the loop, and so does Ctrl-C."""
+    """A Python function of time that compiled code can call; an error in it, or Ctrl-C, is kept and stops the loop."""
 
     def __init__(self, function: Callable[[float], None], interrupts: Interrupts) -> None:
         self.error: BaseException | None = None
@@ -121,25 +121,25 @@ def find_controller(controller: Controller | str | None) -> tuple[str, Controlle
 
 
 def _is_compiled(controller: Any) -> TypeGuard[CompiledController]:
-    """As ``isinstance`` says, which is slow for a protocol and asked in every run."""
+    """What ``isinstance`` says; every run asks, and for a protocol that is slow."""
     return hasattr(controller, "gains") and hasattr(controller, "pointer")
 
 
 def initial_state(
     controller: Controller | None, robot: Robot, ground: Ground
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Where a controller wants to start, qpos and qvel; None for both if it does not mind."""
+    """The qpos and qvel from which a controller wants to start; None for both if it has no wish."""
     start = getattr(controller, "initial_state", None)
     return (None, None) if start is None else start(robot, ground)
 
 
 def own_rate(controller: Controller | None, dt: float) -> int:
-    """Steps of ``dt`` (s) between two calls that a controller asks for by its ``control_dt``; 1 if it does not mind."""
+    """Steps of ``dt`` (s) between two calls, as a controller's ``control_dt`` asks; 1 if it has none."""
     return max(1, round(getattr(controller, "control_dt", dt) / dt))
 
 
 def _started(controller: StatefulController, name: str, robot: Robot, ground: Ground, dt: float) -> Any:
-    """What a controller makes for a run; whatever its own code raises is told as an error of the controller."""
+    """What a controller's ``start`` returns; whatever it raises becomes a ``ControllerError``."""
     try:
         return controller.start(robot, ground, dt)
     except FootfallError:
@@ -150,7 +150,7 @@ def _started(controller: StatefulController, name: str, robot: Robot, ground: Gr
 
 
 def _centre(data: mujoco.MjData) -> Callable[[], np.ndarray]:
-    """What gives the centre of mass of all that moves: MuJoCo's, where nothing that is fixed has a mass."""
+    """A function for the centre of mass of all moving bodies: MuJoCo's own, where no fixed body has a mass."""
     model, whole = data.model, _read_only(data.subtree_com[0])
     if model.body_mass[~moving_bodies(model)].any():
         return lambda: centre_of_mass(model, data)
@@ -158,7 +158,7 @@ def _centre(data: mujoco.MjData) -> Callable[[], np.ndarray]:
 
 
 class Seen(NamedTuple):
-    """What of the engine a controller may see."""
+    """The parts of the engine that a controller may see."""
 
     data: mujoco.MjData
     points: Points
@@ -225,7 +225,7 @@ def make_controls(
 def _checked(
     controller: Callable[[float, State], Any], name: str, state: State, ctrl: np.ndarray
 ) -> Callable[[float], None]:
-    """A function of time that asks the controller, looks at its answer, and sets the controls."""
+    """A function of time that calls the controller, checks its answer, and sets the controls."""
     shape, robot = ctrl.shape, state.robot
 
     def control(time: float) -> None:

@@ -19,7 +19,7 @@ from footfall.measure.audit_rules import sinking
 from footfall.record import Failure, RunWarning
 from footfall.recording import Recording
 
-#: A :class:`footfall.simulation.run.Run`, which stands above.
+#: A :class:`footfall.simulation.run.Run`, which cannot be imported from here.
 Run = Any
 OVERFLOWS = (mujoco.mjtWarning.mjWARN_CONTACTFULL, mujoco.mjtWarning.mjWARN_CNSTRFULL)
 WARNINGS = (mujoco.mjtWarning.mjWARN_INERTIA, mujoco.mjtWarning.mjWARN_BADCTRL)
@@ -84,7 +84,7 @@ def _with_its_start(rec: Recording) -> Recording:
 
 
 def overflowed(run: Run) -> bool:
-    """Whether MuJoCo had to leave out contacts or other constraints, so that forces are missing."""
+    """Whether MuJoCo had to drop contacts or other constraints, so that forces are missing."""
     warned = run.workspace.warned
     return bool(np.count_nonzero(warned)) and any(warned[int(kind)] for kind in OVERFLOWS)
 
@@ -130,7 +130,7 @@ def _divergence(run: Run, at: float) -> Failure:
 
 
 def _fault_of_law(run: Run) -> str:
-    """What a user's law says as plain Python at the points near the ground, "" if it is not to blame."""
+    """The error of a user's law, called as plain Python at the points near the ground; "" if it has none."""
     law = run.simulation.law
     if not (isinstance(law, PointLaw) and is_foreign(law.kernel)):
         return ""

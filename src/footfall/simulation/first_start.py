@@ -1,8 +1,8 @@
 """The first start: the engine is compiled by a process of its own while this one compiles the law.
 
-Both put what they have compiled into the cache folder, where the other finds it. What either can compile belongs to the
-one that claims it first, by a file in a folder of their own. Where a second process is of no use (one core, nowhere to
-keep compiled code) or fails, this one compiles everything itself.
+Both write compiled code to the cache folder, where the other finds it. A kernel that either could compile belongs to
+the process that claims it first, by creating a file in a folder that the two share. Where a second process is of no use
+(one core, no cache folder) or fails, this one compiles everything itself.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from footfall.cache_folder import cache_folder
 from footfall.compiled import compile_cold, separate_kernels
 from footfall.machine import cores
 
-#: Set in processes that compile for another one, to the folder of claims: they start no further ones.
+#: Set, to the folder of claims, in processes that compile for another one: these start no further processes.
 HELPER = "FOOTFALL_COMPILING_HELPER"
 _started: set[Any] = set()
 _lock = threading.Lock()
 
 
 class Helper(NamedTuple):
-    """A process that compiles, and the folder of what it and this one have claimed."""
+    """A process that compiles, and the folder of claims that it shares with this one."""
 
     process: subprocess.Popen[bytes]
     claims: Path
@@ -52,7 +52,7 @@ def claim(folder: Path, name: str) -> bool:
 def start_helper(loop: Any, job: str, functions: list[Any]) -> Helper | None:
     """A process that compiles the engine's ``loop``, unless that is on disk or no second process would help.
 
-    Afterwards it compiles what a law's ``functions`` call, as far as that has not been claimed.
+    It then compiles the kernels that a law's ``functions`` call and nobody has claimed.
     """
     with _lock:
         if loop in _started or HELPER in os.environ:
@@ -91,7 +91,7 @@ def spawn(jobs: list[str], claims: Path) -> subprocess.Popen[bytes] | None:
 
 
 def called_by(functions: list[Any]) -> list[Any]:
-    """The kernels put apart that functions call, directly or not, but for rare ones."""
+    """The separately compiled kernels that functions call, directly or not, except rare ones."""
     return [one for function in functions for one in separate_kernels(function) if not one.rare]
 
 
@@ -107,7 +107,7 @@ def share_work(helper: Helper, functions: list[Any], parts: dict[Any, tuple[Any,
 
 
 def _wait_for(helper: Helper) -> None:
-    """Wait until a helper has done its work, and say so; it ends with this process."""
+    """Wait for a helper to finish, and say so; it ends with this process."""
     process = helper.process
     try:
         while process.poll() is None:

@@ -1,4 +1,4 @@
-"""A copy of MuJoCo's data for whoever computes with it while the engine is at work on the original."""
+"""A copy of MuJoCo's data, to compute with while the engine uses the original."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CONSTRAINTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ", "nA", "nisland", "nidof")
 
 
 class Mirror:
-    """A copy of an ``MjData``: made when first asked for, renewed from then on.
+    """A copy of an ``MjData``: made when it is first asked for, and kept up to date from then on.
 
-    What is copied is MuJoCo's buffer, all arrays whose size the model fixes, and the time. ``mj_copyData`` would copy
-    contacts, constraints and statistics of the solver too, at ten times the price. It has a model of its own: that of
-    the engine is shared by all simulations of a robot.
+    It copies MuJoCo's buffer, which holds all arrays whose size the model fixes, and the time. ``mj_copyData`` would
+    also copy contacts, constraints and solver statistics, at ten times the cost. It has a model of its own, since all
+    simulations of a robot share the engine's.
     """
 
     def __init__(self, source: mujoco.MjData) -> None:
@@ -27,13 +27,13 @@ class Mirror:
         self._fresh = False
 
     def renew(self) -> None:
-        """The original has changed."""
+        """Note that the original has changed."""
         self._fresh = False
         if self._copy is not None:
             self.data()
 
     def data(self) -> mujoco.MjData:
-        """The copy, as new as the original."""
+        """The copy, up to date."""
         if self._copy is None:
             self._copy = mujoco.MjData(copy.copy(self._source.model))
             self._to, self._from = (int(bridge.counter(one, "buffer")[0]) for one in (self._copy, self._source))

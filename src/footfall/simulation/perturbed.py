@@ -1,4 +1,4 @@
-"""Runs that start a little beside where they should: does an answer hang on the last digits of its start?"""
+"""Runs from slightly perturbed starts: does a result depend on the last digits of the initial state?"""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _noise: ContextVar[_Noise | None] = ContextVar("noise", default=None)
 
 @contextmanager
 def perturbed_starts(seed: int, size: float = 1e-9) -> Iterator[None]:
-    """Every run begun in this context starts off by up to ``size`` in each coordinate and speed (m, rad, m/s, rad/s).
+    """Perturb the start of every run in this context, each coordinate and speed by up to ``size`` (m, rad, m/s, rad/s).
 
-    Runs of one robot are all off by the same, drawn with ``seed``, so that what is compared starts alike. A run that
-    goes on from a state of another is left as it is. The context is that of the thread.
+    All runs of one robot get the same perturbation, drawn with ``seed``, so that compared runs start alike. A run that
+    continues from another's state is not perturbed. The context holds for the current thread.
     """
     if not (is_number(size) and size > 0.0):
         raise SimulationError(f"size = {size!r} but starts must be off by a positive number")
@@ -39,7 +39,7 @@ def perturbed_starts(seed: int, size: float = 1e-9) -> Iterator[None]:
 
 
 def perturb(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Move the start in ``data`` as the context has it, if it does."""
+    """Perturb the start in ``data`` if the context asks for it."""
     noise = _noise.get()
     if noise is None:
         return

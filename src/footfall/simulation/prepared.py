@@ -1,7 +1,7 @@
 """What is made once for all runs of a simulation, and for all simulations of a robot that differ in little.
 
-To lay out what a run computes in takes as long as some hundred steps. Studies make thousands of simulations of one
-robot that differ in friction, the ground's shape or a law's options: they share all that does not depend on these, and
+Laying out the arrays of a run takes as long as some hundred steps. A study makes thousands of simulations of one robot
+that differ in friction, the ground's shape or a law's options: they share everything that does not depend on these, and
 the workspaces that no run is using.
 """
 
@@ -33,14 +33,14 @@ from footfall.simulation.compiled_laws import compiled_laws
 from footfall.simulation.scene import RunModel
 from footfall.simulation.setup import Setup
 
-#: How fast the gap to a ground that is not flat may change with the way: as on a slope of 60 degrees.
+#: How fast the gap to uneven ground may change per metre travelled: as on a slope of 60 degrees.
 STEEP = 2.0
-#: Of how many models points are kept, of how many kinds of simulations workspaces, and how many of each kind.
+#: Most entries kept: models with their points, kinds of simulation with workspaces, workspaces of each kind.
 MODELS, KINDS, IDLE = 8, 8, 16
 
 
 class Prepared(NamedTuple):
-    """What all runs of a simulation share, none of which changes, and the workspaces that no run is using."""
+    """What all runs of a simulation share and never change, and the workspaces that no run is using."""
 
     points: Points  # as at the beginning, to be copied
     guard: Guard
@@ -78,7 +78,7 @@ def _prepare(sim: Setup) -> Prepared:
 
 
 def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: float | None) -> Prepared:
-    """What runs share if the loop takes these laws."""
+    """What the runs of a simulation share if the loop uses these laws."""
     robot, law, ground, model = sim.robot, sim.law, sim.ground, sim.scene.model
     euler = sim.integrator == "euler" and not law.event_driven
     of_model = _of_model(sim.scene)
@@ -140,19 +140,19 @@ def _points(scene: RunModel, robot: Robot, memory_size: int, surroundings: Aroun
 
 @lru_cache(maxsize=KINDS)
 def _spare(scene: RunModel, kind: Any) -> deque[Any]:
-    """Where runs of such simulations put their workspaces, as long as one of them lives or it is among the last."""
+    """Where runs of such simulations return their workspaces; kept while one of them lives or it was recently used."""
     return deque(maxlen=IDLE)
 
 
 def _room(law: Law, points: int, bodies: int) -> Any:
-    """What the arrays of a workspace depend on, of a law's options."""
+    """Those of a law's options on which the arrays of a workspace depend."""
     asked = in_steps_too(law)
     made = [_sizes(one.scratch(points, bodies)) if isinstance(one, CoupledLaw) else None for one in asked]
     return (*made, law.tolerance, asked[1].margin) if isinstance(law, EventLaw) else tuple(made)
 
 
 def in_steps_too(law: Law) -> list[Law]:
-    """A law, and that which one from event to event falls back on."""
+    """A law, and the time-stepping law that an event-driven one falls back on."""
     return [law, law.in_steps()] if isinstance(law, EventLaw) else [law]
 
 
@@ -164,7 +164,7 @@ def _sizes(value: Any) -> Any:
 
 
 def around(sim: Setup, grounds: Sequence[Ground]) -> Around:
-    """What points of other bodies than feet need to know of runs on these grounds."""
+    """What points of bodies other than feet need to know about runs on these grounds."""
     flat = all(ground.flat for ground in grounds)
     return Around(
         dt=sim.dt,

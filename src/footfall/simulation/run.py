@@ -1,4 +1,4 @@
-"""One run: lays out the arrays, drives the compiled loop, hands back the recording."""
+"""One run: lay out the arrays, drive the compiled loop, return the recording."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from footfall.simulation.state import State, set_state
 from footfall.simulation.workspace import loop_types, take_workspace
 from footfall.version import versions
 
-#: Time between two looks at the keyboard and the progress bar, s.
+#: Wall time between two checks for Ctrl-C and updates of the progress bar, s.
 GLANCE = 0.05
 
 
@@ -120,7 +120,7 @@ class Run:
             set_state(self, task.start)
 
     def _put(self, qpos: Sequence[float] | np.ndarray | None, qvel: Sequence[float] | np.ndarray | None) -> None:
-        """Write coordinates (nq,) and velocities (nv,) where the run starts: at home and at rest where left out."""
+        """Write the coordinates (nq,) and velocities (nv,) of the start: home and at rest where they are left out."""
         sim, model, name = self.simulation, self.model, self.simulation.robot.name
         self.data.qpos[:] = sim.home_on_ground if qpos is None else vector("qpos", qpos, model.nq, name)
         self.data.qvel[:] = 0.0 if qvel is None else vector("qvel", qvel, model.nv, name)
@@ -147,7 +147,7 @@ class Run:
         check_memory(samples, shared.sample_bytes + 8 * signals, sim.dt * self.record_every)
         self.outcome = space.outcome
         self.set_tape(space.make_tape(samples, sim.robot.point_count, signals))
-        # As many places as one before needed, or a step of this one would wait for them.
+        # As much room as an earlier run needed, so that no step of this one waits for more.
         if self.flow is not None and space.roomiest > 0:
             self.resize(space.roomiest)
 
@@ -160,14 +160,14 @@ class Run:
             self._laid_out = self.workspace.laid_out(tape)
 
     def give_back(self) -> None:
-        """Let another run have the workspace; what refers to its arrays is no longer valid."""
+        """Return the workspace to other runs; references to its arrays are no longer valid."""
         self.workspace.let_go()
         self._shared.spare.append(self.workspace)
 
     def advance(self, steps: int, seconds: float = math.inf) -> bool:
         """Take up to ``steps`` steps in about ``seconds`` (s, wall time); True while there is more to do."""
         last = min(self.step + steps, self.total + 1)
-        # From event to event points take places before each period and give them back within it.
+        # Under an event-driven law, points take places before each period and give them back within it.
         unused = self.flow is None and self.points.others.counters[LIVE] == self.points.others.first
         if self.workspace.size > 0 and unused:
             self.resize(0)
@@ -186,20 +186,20 @@ class Run:
             self.resize(self._enough())
 
     def _enough(self) -> int:
-        """The next size of the workspace that has places for the points that lack one, too."""
+        """The next size of the workspace that also has room for the points that found none."""
         others, sizes = self.points.others, self.workspace.sizes()
         needed = int(others.counters[LIVE] - others.first + others.counters[LOST])
         larger = range(self.workspace.size + 1, len(sizes))
         return next((size for size in larger if sizes[size] >= needed), larger[-1])
 
     def _direct(self, loop: Any) -> Any:
-        """The machine code of a loop for the types of this run: to find it anew costs as much as a step."""
+        """The machine code of a loop for the types of this run; looking it up costs as much as a step."""
         if not hasattr(loop, "ordinary"):  # plain Python, while it is debugged
             return loop
         return loop.ordinary.compile(tuple(numba.typeof(one) for one in (*self._laid_out, 0, 0)))
 
     def resize(self, size: int) -> None:
-        """Give the run room for points beside the feet, as ``SIZES[size]`` has it."""
+        """Give the run room for ``SIZES[size]`` points of bodies other than feet."""
         space = self.workspace
         try:
             space.resize(self.simulation, size, len(self.tape.time))
@@ -214,11 +214,11 @@ class Run:
         self._laid_out = space.laid_out(self.tape)
 
     def finish(self, progress: Callable[[float], None] | None = None) -> Recording:
-        """Run to the end and hand back the recording, with a warning or an error if it ended early."""
+        """Run to the end and return the recording, with a warning or an error if it ended early."""
         begin, waited = time.perf_counter(), waited_for_code()
         try:
-            # To take charge of Ctrl-C takes as long as two steps; where no Python runs within the loop, one glance can
-            # do without.
+            # Installing a handler for Ctrl-C takes as long as two steps; a short run without Python code in the loop
+            # needs none.
             if self.controls.kind == PYTHON or self._goes_on():
                 with self.interrupts:
                     while self._goes_on():
@@ -233,11 +233,11 @@ class Run:
         return recording
 
     def _goes_on(self) -> bool:
-        """Go on until the next glance; whether there is more to do."""
+        """Continue until the next check; whether there is more to do."""
         return self.advance(self.total + 1, GLANCE) and not (self.interrupts.asked or overflowed(self))
 
     def _warnings(self) -> list[dict[str, Any]]:
-        """What the controller reported, and when the law's forces did not exist."""
+        """What the controller reported, and the times at which the law found no forces."""
         said = [warning._asdict() for warning in self.controls.warnings]
         if self.flow is not None:
             said += [warning._asdict() for warning in painleve_warnings(self.flow)]
@@ -284,7 +284,7 @@ class Run:
         law = self.simulation.law
         of_law = self._shared.law_signals
         if of_law and not law.event_driven:
-            # Where the law is not called its signals are of an earlier step.
+            # Where the law was not called, its signals are those of an earlier step.
             in_air = (gap > law.near(self.simulation.dt)).all(axis=1)
             if in_air.any():
                 flat = flat.copy()

@@ -1,4 +1,4 @@
-"""The model a run is computed with: the robot on its ground, feet left to the law."""
+"""The MuJoCo model of a run: the robot, without contacts between its feet and the ground, which are the law's."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
-#: MuJoCo's own limits of its solver's iterations and of the trials in each. Models made for GPUs stop after one, which
-#: suffices for the contacts they were tuned to and leaves others unsolved.
+#: MuJoCo's default limits on solver iterations and on line-search iterations. Models made for GPUs stop after one,
+#: which is enough for the contacts they were tuned to and leaves others unsolved.
 ITERATIONS, SEARCHES = 100, 50
 
 
 @dataclass(frozen=True, eq=False)
 class RunModel:
-    """What runs of equal robots in equal steps are computed with, whatever the ground and the law; never changed."""
+    """The model of all runs of equal robots in equal steps, whatever the ground and the law; never changed."""
 
     model: mujoco.MjModel
     rows: mujoco.MjModel  # the same, but for ``joints``: rows that MuJoCo makes in a step are of this one
@@ -53,7 +53,7 @@ def compose(robot: Robot, law: Law, dt: float, *, body_contacts: bool) -> RunMod
 
 @lru_cache(maxsize=8)
 def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: bool) -> RunModel:
-    """The same, kept for the last of them; ``own`` is what MuJoCo's contacts are set to where they are the law."""
+    """The same, cached; ``own`` holds the settings of MuJoCo's contacts where those are the law."""
     native = own is not None
     feet = {foot.body for foot in robot.feet}
     if robot.mjcf is None:
@@ -89,11 +89,11 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
         for foot in robot.feet:
             _first_geom(model, model.body(foot.body).id, f"foot '{foot.name}'")
         soft = make_soft_contacts(model, own.solref, own.solimp, points)
-        # Whether equalities of single joints are active is kept with the state, for MuJoCo's own solver, too.
+        # Which equalities of single joints are active is part of the state, also for MuJoCo's own solver.
         kinds = (FRICTION, LIMIT) if soft.folded else ()
     joints, rows = make_joint_rows(model, kinds), model
     if soft.folded or not native:
-        # What the elimination of constraints reads: sparse rows, each with bounds of its own.
+        # The elimination of constraints reads sparse rows, each with its own bounds.
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
         rows = copy.copy(model) if native else model
         leave_to_joint_rows(rows, kinds)
@@ -104,7 +104,7 @@ def composed(robot: Robot, own: NativeContact | None, dt: float, body_contacts: 
 
 @lru_cache(maxsize=8)  # hulls of large meshes take up to a second
 def _with_geoms(mjcf: str, assets: tuple[tuple[str, bytes], ...], feet: tuple[str, ...]) -> mujoco.MjModel:
-    """That model with a geom on every foot, and one that stands for the ground: MuJoCo's contacts are between geoms."""
+    """The model with a geom on every foot and one for the ground: MuJoCo's contacts are between geoms."""
     spec = mujoco.MjSpec.from_string(mjcf, assets=dict(assets))
     for name in feet:
         if not spec.body(name).geoms:
@@ -114,7 +114,7 @@ def _with_geoms(mjcf: str, assets: tuple[tuple[str, bytes], ...], feet: tuple[st
 
 
 def _give_room(model: mujoco.MjModel, points: int) -> None:
-    """Let the arena hold all contact points, and four contacts of every geom, whatever size the model asks for.
+    """Make the arena hold all contact points and four contacts of every geom, whatever size the model asks for.
 
     A full arena drops contacts, and a full stack ends the process. A contact has up to four rows of constraints, each
     with its Jacobian (values, columns, transposed, by island) and some forty numbers of the solver; dual solvers keep

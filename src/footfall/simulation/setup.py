@@ -21,7 +21,7 @@ from footfall.robot.load import AnyRobot, as_robot
 from footfall.simulation.scene import RunModel, compose
 from footfall.standing import place
 
-#: Longest step, s: nothing that stands on the ground is simulated in longer ones.
+#: Longest step, s.
 LONGEST_STEP = 1.0
 #: Longest period of an event-driven law, s.
 LONGEST_PERIOD = 0.1
@@ -77,7 +77,7 @@ class Setup:
                 raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
 
     def _check_model(self) -> None:
-        """Refuse what would make forces vanish without a word."""
+        """Refuse settings under which forces would vanish silently."""
         options, name = self.scene.model.opt, self.robot.name
         if not self.law.native:
             return
@@ -112,6 +112,6 @@ class Setup:
 
 
 def _again(kind: type[Setup], robot: Robot, ground: Ground, law: Law, others: tuple[float, Any, bool]) -> Setup:
-    """The same, in another process or as a copy: compiled anew from what it was made of."""
+    """A copy, perhaps in another process: built again from what it was made of."""
     dt, integrator, body_contacts = others
     return kind(robot, ground=ground, law=law, dt=dt, integrator=integrator, body_contacts=body_contacts)

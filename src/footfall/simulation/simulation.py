@@ -34,11 +34,11 @@ class Simulation(Setup):
         ground: a :class:`footfall.Ground`, or the name of a kind whose options all have defaults; a level plane of
             friction 0.7 if left out.
         law: a contact law, ``ff.law("spring-damper", k=2e4)``, or its name (``footfall.laws()``).
-        dt: step, s; left out, 1 ms, or less where the springs of a law with default options need it on light feet.
+        dt: step, s; if left out 1 ms, or less where a spring law with default options needs it for light feet.
         integrator: ``"euler"``, semi-implicit with implicit joint damping, or ``"rk4"``, Runge-Kutta of fourth order
             for laws whose force is continuous.
-        body_contacts: every body meets the ground under the law, by points of its collision geometry, and other bodies
-            where the model says so, by MuJoCo's own contacts; False leaves the feet alone.
+        body_contacts: every body can touch the ground, under the law, at points of its collision geometry, and other
+            bodies where the model says so, by MuJoCo's own contacts; with False only the feet touch anything.
     """
 
     def run(
@@ -55,7 +55,7 @@ class Simulation(Setup):
         seed: int | None = None,
         start: State | None = None,
     ) -> Recording:
-        """Simulate ``duration`` seconds and give back what happened.
+        """Simulate ``duration`` seconds and return the recording.
 
         Args:
             duration: s.
@@ -65,16 +65,16 @@ class Simulation(Setup):
             qpos: (nq,) coordinates to start from, MuJoCo's order; home on the ground if left out.
             qvel: (nv,) velocities to start with; at rest if left out.
             control_dt: s between two calls of the controller, a multiple of ``dt``, equal to it if left out.
-            record_dt: s between two samples, likewise; of the steps between, forces are recorded as mean and peak.
+            record_dt: s between two samples, likewise; forces of the steps between are recorded as mean and peak.
             pushes: one :class:`footfall.Push` or several.
             progress: called now and then with the simulated time, s.
-            seed: only noted in the recording.
-            start: a state of this simulation to go on from, bit for bit, with its time.
+            seed: noted in the recording, and used for nothing else.
+            start: a state of this simulation; the run continues from it, and from its time, bit for bit.
 
-        A simulation that diverges ends with a warning and ``recording.failure`` set; what came before is there. A
-        controller that fails raises :class:`ControllerError`, an error inside MuJoCo a :class:`SimulationError`, and
-        Ctrl-C an :class:`Interrupted`, which is a ``KeyboardInterrupt``: each carries the recording, at a prompt as
-        ``sys.last_value.recording``.
+        A simulation that diverges ends with a warning; its recording holds everything up to then and says why in
+        ``recording.failure``. A controller that fails raises :class:`ControllerError`, an error inside MuJoCo
+        :class:`SimulationError`, and Ctrl-C :class:`Interrupted`, which is a ``KeyboardInterrupt``. Each carries the
+        recording; at a prompt it is ``sys.last_value.recording``.
         """
         task = Task(
             controller=controller,
@@ -106,15 +106,15 @@ class Simulation(Setup):
         controller: Controller | str | None = None,
         control_dt: float | None = None,
     ) -> World:
-        """One world to be stepped from Python, by a loop of your own.
+        """Start one world that a loop of your own steps from Python.
 
             world = sim.start()
             while world.time < 1.0:
                 world.step(my_controls(world.qpos, world.qvel), n=10)
             rec = world.record()
 
-        Arguments are those of :meth:`run`. Without a ``controller`` the controls are what ``step`` is given; with
-        ``recorded=False`` nothing is kept.
+        Arguments are those of :meth:`run`. Without a ``controller`` you pass the controls to ``step``; with
+        ``recorded=False`` nothing is recorded.
         """
         task = Task(
             controller=controller,
@@ -128,10 +128,10 @@ class Simulation(Setup):
         return World(Run(self, 0.0, task, endless=True, recorded=recorded), recorded=recorded)
 
     def state(self, recording: Record, time: float) -> State:
-        """The state at ``time`` (s) of a recording of this simulation, with what law and joints remember.
+        """The state at ``time`` (s) of a recording of this simulation, with the memory of law and joints.
 
-        It is found by simulating again from the recording's start with its controls, so every step must have been
-        recorded.
+        It is found by simulating again from the recording's start with the recorded controls, so every step must have
+        been recorded.
         """
         steps = step_count(time, self.dt)
         if len(recording.time) < steps + 1 or not np.isclose(recording.time[steps], time, atol=0.5 * self.dt):

@@ -1,4 +1,4 @@
-"""Everything a world remembers at one instant, to go on from there bit for bit."""
+"""Everything that a world remembers at one instant: a run continues from it bit for bit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 #: How the names of a controller's arrays begin.
 CONTROLLER = "controller"
 
-#: A :class:`footfall.simulation.run.Run`, which stands above.
+#: A :class:`footfall.simulation.run.Run`, which cannot be imported from here.
 Run = Any
 
 
@@ -40,7 +40,7 @@ class State:
 
     @property
     def time(self) -> float:
-        """S since the start."""
+        """Time since the start, s."""
         return self.step * self.dt
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ def state_of(run: Run) -> State:
 def set_state(run: Run, state: State) -> None:
     """Put a run into a state of the same robot, under the same law with the same step.
 
-    A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
+    A compiled controller of the same kind and size continues from its state; any other starts afresh.
     """
     setup: Setup = run.simulation
     if not isinstance(state, State):

@@ -1,4 +1,4 @@
-"""Worlds that are under way, which can neither be pickled nor copied."""
+"""Running worlds, which can be neither pickled nor copied."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 class UnderWay:
-    """What has a memory of its own that compiled code works in."""
+    """An object whose memory compiled code works in."""
 
     def __reduce_ex__(self, _protocol: Any) -> NoReturn:
         raise TypeError(

@@ -1,6 +1,6 @@
-"""Compile ahead: the engine, the laws, and the solvers that they call, each a job that any process can do.
+"""Compilation ahead of time: the engine, the laws and their solvers, each a job that any process can do.
 
-As a program it does those of the jobs named on its command line that no other process has claimed.
+Run as a program, it does those jobs of its command line that no other process has claimed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _IdleInSteps(CoupledLaw):
 
 @dataclass(frozen=True, kw_only=True)
 class _IdleEvents(EventLaw):
-    """An event-driven law without forces: the loop is compiled for it, and for all others, without a law."""
+    """An event-driven law without forces: the loop compiled for it serves all others."""
 
     name = "idle-events"
     citation = "none"
@@ -67,23 +67,23 @@ class _IdleEvents(EventLaw):
 
 
 def compile_loop() -> None:
-    """The loop of time steps; its types are the same for all laws, so that one without forces will do."""
+    """Compile the loop of time steps; its types are the same for all laws, so one without forces will do."""
     Simulation("ball", law=_IdleInSteps()).run(0.0)
 
 
 def compile_events() -> None:
-    """The loop from event to event."""
+    """Compile the event-driven loop."""
     Simulation("ball", law=_IdleEvents()).run(0.0)
 
 
 def compile_loops() -> None:
-    """Both loops, one after the other: they have most of their parts in common."""
+    """Compile both loops, one after the other: they share most of their parts."""
     compile_loop()
     compile_events()
 
 
 def compile_worlds() -> None:
-    """The loop of many worlds on a CPU, which is the same for all laws that they have."""
+    """Compile the loop of many worlds on a CPU, which is the same for all laws."""
     Worlds(Simulation("ball", law="spring-damper"), 1).step()
 
 
@@ -96,7 +96,7 @@ LONG = (
     "controller-quadruped-walk",
     "footfall.solve.minimum_norm.spread_over_rows",
 )
-#: Compiled controllers, and a robot that each is compiled with.
+#: Compiled controllers, each with a robot to compile it for.
 CONTROLLED_BY = {
     "walk": "spatial-biped",
     "balance": "spatial-biped",
@@ -106,7 +106,7 @@ CONTROLLED_BY = {
 
 
 def compile_controller(name: str) -> None:
-    """A controller that runs inside the loop."""
+    """Compile a controller that runs inside the loop."""
     if name in controllers():
         Simulation(CONTROLLED_BY[name], law="mujoco").run(0.0, controller=name)
 
@@ -121,19 +121,19 @@ def law_pointers(name: str) -> Iterator[Any]:
 
 
 def own_laws() -> list[str]:
-    """The laws of this package, without those that a user has registered."""
+    """The built-in laws, without those that a user has registered."""
     return [name for name in laws() if law_class(name).__module__.startswith("footfall.")]
 
 
 def own_solvers() -> list[Any]:
-    """The kernels put apart that these laws call."""
+    """The separately compiled kernels that these laws call."""
     return [one for name in own_laws() for source in law_class(name).kernels() for one in separate_kernels(source)]
 
 
 def jobs() -> list[str]:
-    """All that can be compiled ahead, the longest first: whoever comes last has little left to wait for.
+    """All jobs, the longest first, so that the last ones to finish are short.
 
-    The loops come before all, for controllers are compiled in a run.
+    The loops come first, because controllers are compiled in a run.
     """
     own = [f"law-{name}" for name in own_laws()]
     rest = [*(f"controller-{name}" for name in CONTROLLED_BY), *sorted({one.symbol for one in own_solvers()}), *own]
@@ -142,7 +142,7 @@ def jobs() -> list[str]:
 
 
 def do(job: str) -> None:
-    """Compile what a job names."""
+    """Do a job."""
     fixed = {
         "step": compile_loop,
         "events": compile_events,
@@ -162,7 +162,7 @@ def do(job: str) -> None:
 
 
 def warm(say: Callable[[str], None], processes: int | None = None) -> None:
-    """Compile everything, in as many processes as there are cores; ``say`` hears how far it has come."""
+    """Compile everything, in as many processes as there are cores; ``say`` is told the progress."""
     waiting = jobs()
     total = len(waiting)
 
@@ -179,14 +179,16 @@ def warm(say: Callable[[str], None], processes: int | None = None) -> None:
             running = [one for one in running if one.poll() is None]
             for job in [job for job in waiting if (claims / f"{job} done").exists()]:
                 finished(job)
-        for job in waiting.copy():  # where a process could not be started or failed: here errors are seen
+        for job in waiting.copy():  # jobs whose process could not start or failed: here their errors show
             do(job)
             finished(job)
         compile_cold(lambda name: claim(claims, name))
 
 
 def work_through(jobs: list[str], claims: Path) -> None:
-    """Do those jobs that no other process has claimed; of cold kernels, ``soon`` or all, each is claimed by itself."""
+    """Do the jobs that no other process has claimed; cold kernels, those marked ``soon`` or all, are claimed one by
+    one.
+    """
     for job in jobs:
         if job in ("soon", "cold"):
             compile_cold(lambda name: claim(claims, name), soon=job == "soon")
@@ -197,4 +199,4 @@ def work_through(jobs: list[str], claims: Path) -> None:
 
 if __name__ == "__main__":
     work_through(sys.argv[1:], Path(os.environ[HELPER]))
-    os._exit(0)  # all is on the disk; to give back what the compiler holds, piece by piece, would take seconds
+    os._exit(0)  # everything is on disk; freeing the compiler's memory piece by piece would take seconds

@@ -1,8 +1,8 @@
 """What a run computes in: MuJoCo's data and the engine's arrays, laid out for compiled code.
 
-To make all this takes longer than some hundred steps. So a workspace that a run has done with is put back to its first
-state and serves the next one, of the same simulation or another like it (see :mod:`footfall.simulation.prepared`).
-A workspace belongs to one run at a time, so that runs in several threads stay independent.
+Making all this takes longer than some hundred steps. So a workspace that a run has finished with is reset and serves
+the next run, of the same simulation or one like it (see :mod:`footfall.simulation.prepared`). A workspace belongs to
+one run at a time, so that runs in several threads stay independent.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from footfall.simulation.prepared import Prepared, in_steps_too, prepared_with
 from footfall.simulation.pushes import no_pushes
 from footfall.simulation.setup import Setup
 
-#: Samples of runs so short that to copy what they recorded takes less time than to make arrays for it.
+#: Samples up to which copying a record takes less time than allocating new arrays for it.
 FEW_SAMPLES = 64
-#: What a workspace lays out anew when it makes room for more points, the first time that it does.
+#: The parts that a workspace lays out again when it first makes room for more points.
 LAID_OUT = ("size", "_all_points", "points", "contacts", "scratch", "of_law", "conditions", "flow", "parts")
 
 
 class Workspace:
-    """MuJoCo's data and all arrays of one run, with room for points beside the feet as they come near the ground."""
+    """MuJoCo's data and all arrays of one run; it grows as points of bodies other than feet come near the ground."""
 
     def __init__(self, sim: Setup, shared: Prepared) -> None:
         model, ground, feet = sim.scene.model, sim.ground, len(sim.robot.feet)
@@ -84,7 +84,9 @@ class Workspace:
         self._laid_out: tuple[Any, ...] = ()
 
     def _lay_out(self, sim: Setup, size: int, before: Scratch | None, signals: int) -> None:
-        """Lay out all that depends on how many points and bodies there is room for; ``before`` is what there was."""
+        """Lay out everything that depends on the number of points and bodies there is room for; ``before`` is the old
+        layout.
+        """
         self.size = size
         self.points, self.contacts = with_size(self._all_points, self._all_contacts, size)
         law, count, slots = sim.law, len(self.points.local), len(self.points.body)
@@ -112,7 +114,7 @@ class Workspace:
         self.parts: tuple[Any, ...] = (world, *of_points, conditions, laws, flow)
 
     def _with_scratch(self, law: Law, points: int, bodies: int) -> step.Laws | integration.EventLaws:
-        """The law with arrays to compute in, which this workspace keeps."""
+        """The law with its scratch arrays, which this workspace keeps."""
         made = [one.scratch(points, bodies) if isinstance(one, CoupledLaw) else None for one in in_steps_too(law)]
         self.of_law = [None if one is None else ByReference(one) for one in made]
         return self._computing_in_scratch()
@@ -127,7 +129,7 @@ class Workspace:
         )
 
     def serve(self, sim: Setup, shared: Prepared) -> None:
-        """Be as new, after it was let go, for a simulation whose ``shared.spare`` it was among."""
+        """Serve a simulation from whose ``shared.spare`` it was taken, in its first state."""
         if self._laws is not shared.laws:  # another simulation
             self._laws = shared.laws
             self.conditions = self.conditions._replace(ground=shared.ground)
@@ -142,7 +144,7 @@ class Workspace:
         self.outcome[:] = 0
 
     def sizes(self) -> list[int]:
-        """How many places for points beside the feet there are in each size."""
+        """Each size's number of places for points of bodies other than feet."""
         return [min(places, len(self._all_points.others.who)) for places, _ in SIZES]
 
     @property
@@ -151,7 +153,7 @@ class Workspace:
         return max(self._layouts)
 
     def resize(self, sim: Setup, size: int, samples: int) -> None:
-        """Lay out the loop's parts with room for ``SIZES[size]`` points beside the feet, on record, too."""
+        """Make room, in the loop and in the record, for ``SIZES[size]`` points of bodies other than feet."""
         self._all_points = self._all_points._replace(others=with_tape(self._all_points.others, size, samples))
         self._all_points.others.who[self.sizes()[size] :] = -1  # a smaller size is for points of feet alone
         if size in self._layouts:
@@ -169,9 +171,9 @@ class Workspace:
             setattr(self, name, value)
 
     def _take_up(self, size: int) -> None:
-        """Go back to the layout of a size that there was before: a fraction of the work of a new one.
+        """Return to an earlier layout of this size: a fraction of the work of a new one.
 
-        What a step leaves to the next is carried over; the rest is as new, but for what laws compute in.
+        What a step leaves to the next is carried over; the rest is reset, except the laws' scratch arrays.
         """
         before, known, run, all_points = self.scratch, self.flow, self.conditions, self._all_points
         self._set(self._layouts[size])
@@ -194,15 +196,15 @@ class Workspace:
         self._set_part(1, self.parts[1].replace(others=others))
 
     def _set_conditions(self, of: step.Conditions) -> None:
-        """Plan, pushes and controller as in other conditions."""
+        """Take plan, pushes and controller from other conditions."""
         own: dict[str, Any] = {"plan": of.plan, "pushes": of.pushes, "control": of.control}
         self.conditions = self.conditions._replace(**own)
         self._set_part(4, self.parts[4].replace(**own))
 
     def _remembered(self) -> Iterator[np.ndarray]:
-        """All arrays that one step leaves to the next, and scratch space, which is small.
+        """All arrays that one step leaves to the next, and the small scratch arrays.
 
-        Of constraints over several dofs it is their number: of a row nothing is read that the same step did not write.
+        Of constraints over several dofs only their number: each step writes the rows before it reads them.
         """
         constraints, clearance = self.conditions.constraints, self.conditions.clearance
         looked = (clearance.place, clearance.room, clearance.looks)
@@ -216,7 +218,7 @@ class Workspace:
         return _arrays((points, places, contacts, operators, rest))
 
     def let_go(self) -> None:
-        """Keep nothing that a run has brought, such as its controller, nor use more room than at first."""
+        """Forget what a run brought, such as its controller, and return to the first size."""
         bare = self._first_layout["_all_points"].others.tape
         for size, layout in self._layouts.items():
             if layout["_all_points"].others.tape is not bare:  # this run was the first to need so much
@@ -234,7 +236,7 @@ class Workspace:
     def for_run(self, plan: step.Plan, pushes: Pushes, control: step.Control, signals: int) -> None:
         """Lay out the parts of the loop for a run with this plan and so many signals.
 
-        The next run finds plan and pushes as they are: it is often one of the same kind. A controller is not kept.
+        Plan and pushes stay for the next run, which is often of the same kind. A controller is not kept.
         """
         known = self.conditions
         if plan != known.plan or pushes is not known.pushes:
@@ -252,7 +254,7 @@ class Workspace:
         self.parts = (*self.parts[:number], part, *self.parts[number + 1 :])
 
     def make_tape(self, samples: int, points: int, signals: int) -> Tape:
-        """Arrays to record so many samples into; see :meth:`keeps` for whose they are."""
+        """Arrays for so many samples; :meth:`keeps` says who owns them."""
         if samples > FEW_SAMPLES:
             return make_tape(self.model, samples, points, signals)
         if self._few.signals.shape != (FEW_SAMPLES, signals):
@@ -264,7 +266,7 @@ class Workspace:
         return tape is self._few
 
     def laid_out(self, tape: Tape) -> tuple[Any, ...]:
-        """What the loop takes beside the steps, to record into these arrays."""
+        """The arguments of the loop other than the steps, recording into these arrays."""
         if self._tape.named is not tape:
             self._tape, self._laid_out = ByReference(tape), ()
         parts, flow = self.parts[:-1], self.parts[-1]
@@ -285,7 +287,7 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 def take_workspace(sim: Setup, shared: Prepared) -> Workspace:
-    """A workspace in its first state, for one run; ``shared.spare`` takes it back when nothing refers to its arrays."""
+    """A workspace in its first state, for one run; return it to ``shared.spare`` when nothing refers to its arrays."""
     try:
         found = shared.spare.pop()
     except IndexError:

@@ -1,4 +1,4 @@
-"""One world, stepped from Python: for loops that are not ours."""
+"""One world, stepped from Python, for loops of the user's own."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SAMPLES_AT_FIRST = 64
 
 
 class World(UnderWay):
-    """A simulation under way, stepped by ``step``; made by :meth:`footfall.Simulation.start`.
+    """A running simulation, advanced by ``step``; made by :meth:`footfall.Simulation.start`.
 
-    Threads that step one world wait for each other: to compute side by side, start a world in each.
+    Threads that step the same world wait for each other: to compute in parallel, start a world in each.
     """
 
     def __init__(self, run: Run, *, recorded: bool) -> None:
@@ -84,7 +84,7 @@ class World(UnderWay):
         return self._failure
 
     def step(self, ctrl: Any = None, n: int = 1) -> None:
-        """Take ``n`` steps with the controls ``ctrl`` (nu,), as they are if left out.
+        """Take ``n`` steps with the controls ``ctrl`` (nu,); if left out they stay as they are.
 
         A world that diverges warns once, has its ``failure`` set and stays where it is.
         """
@@ -115,7 +115,7 @@ class World(UnderWay):
             raise SimulationError(f"the controls of this world are set by its controller, {run.controls.name}")
         own = run.data.ctrl
         good = type(ctrl) is np.ndarray and ctrl.dtype == own.dtype and ctrl.shape == own.shape
-        if not good or not math.isfinite(ctrl.dot(ctrl)):  # a look that takes a microsecond, in place of five
+        if not good or not math.isfinite(ctrl.dot(ctrl)):  # this takes 1 us, the full check 5 us
             ctrl = vector("ctrl", ctrl, len(own), self.simulation.robot.name)
         own[:] = ctrl
 
@@ -125,14 +125,14 @@ class World(UnderWay):
             return state_of(self._run)
 
     def restore(self, state: State) -> None:
-        """Go on from a state of the same simulation, bit for bit; what was recorded stays."""
+        """Continue from a state of the same simulation, bit for bit; the record is kept."""
         with self._turn:
             set_state(self._run, state)
             self._run.outcome[END] = step.DONE
             self._failure = None
 
     def record(self) -> Recording:
-        """What was recorded so far; the last sample is the beginning of the last step."""
+        """The recording so far; its last sample is the beginning of the last step."""
         if not self._recorded:
             raise SimulationError("this world was started with recorded=False")
         with self._turn:

@@ -1,1 +1,1 @@
-"""What several commands share: the options of robot, ground, law and task, and what is printed."""
+"""What commands share: the options of robot, ground, law and task, and their output."""

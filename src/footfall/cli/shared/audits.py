@@ -1,4 +1,4 @@
-"""Audits as commands print them: one in full, of several what does not simply pass."""
+"""Audits as commands print them: one audit in full, or of several the rows that do not simply pass."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def _numbers(row: AuditRow) -> tuple[str, str]:
 
 
 def _at(row: AuditRow) -> str:
-    """When the worst was; of nothing, or of rounding, never."""
+    """The time of the worst sample; empty where the error is zero or rounding."""
     nothing = row.when != row.when or quantity(row.worst, row.unit) == quantity(0.0, row.unit)
     return "" if nothing else f"{row.when:.4g} s"

@@ -1,4 +1,4 @@
-"""Grounds as options of the command line: one dataclass per kind that can be typed, ``make()`` gives the ground."""
+"""Grounds as options of the command line: a dataclass for each kind that can be typed, whose ``make()`` gives it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Angle = Annotated[
         str_from_instance=lambda value: [f"{value:g}"],
     ),
 ]
-#: What friction is on the command line: numbers; see :mod:`footfall.ground.friction` for all that it may be.
+#: Friction on the command line: numbers; :mod:`footfall.ground.friction` lists everything it may be.
 FRICTION = {
     "friction": (float, "dynamic friction coefficient, and the static one too unless that is given"),
     "static_friction": (float | None, "static friction coefficient"),
@@ -54,7 +54,7 @@ def ground_options() -> Mapping[str, type]:
 
 
 def _options(kind: Kind[Any]) -> type | None:
-    """The options of a kind, or None if one of them is nothing that can be typed."""
+    """The options of a kind, or None if one of them cannot be typed."""
     from footfall.ground.heightfield import Heights
 
     typed: dict[str, tuple[Any, str]] = dict(FRICTION)

@@ -1,4 +1,4 @@
-"""The help of a command: paragraphs as wide as the screen, and options without what says nothing."""
+"""The help of a command: paragraphs as wide as the screen, and options without uninformative defaults."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import tyro
 
-#: Columns of a paragraph, at most.
+#: Most columns of a paragraph.
 WIDTH = 100
 #: Where the text of a command goes.
 PLACE = "the-text-of-the-command"
-#: In the help of a command, each option begins a line, with its other name after it.
+#: In the help of a command each option begins a line, followed by its other name.
 OPTION = re.compile(r"^[│| ]*(?:-\w, )?(--[a-z][\w.-]*)(?:, (--[a-z][\w.-]*))?", re.M)
 NAMES = {float: "FLOAT", int: "INT", str: "TEXT", Path: "FILE"}
 
 
 class _Screen(StringIO):
-    """What is printed is kept; colours are as they would be on the screen."""
+    """A screen that keeps what is printed, with the colours of the real one."""
 
     encoding = "ascii" if sys.__stdout__ is None else sys.__stdout__.encoding
 
@@ -42,12 +42,12 @@ def help_of(command: type, program: str, about: str) -> str:
 
 
 def options_in(text: str) -> list[str]:
-    """The options that a help names."""
+    """The options named in a help text."""
     return list(dict.fromkeys(option for pair in OPTION.findall(text) for option in pair if option))
 
 
 def filled(text: str, width: int) -> str:
-    """Paragraphs filled to a width, examples set in."""
+    """Paragraphs filled to a width, examples indented."""
     blocks = []
     for block in text.split("\n\n"):
         is_example = block.startswith(("footfall ", "eval "))
@@ -57,7 +57,7 @@ def filled(text: str, width: int) -> str:
 
 
 def plainly(command: type) -> type:
-    """The same command, with options whose help says nothing of what they are when they are left out."""
+    """The same command, with the help of its options as :func:`described` makes it."""
     hints = get_type_hints(command, include_extras=True)
     added = []
     for one in fields(command):
@@ -68,7 +68,9 @@ def plainly(command: type) -> type:
 
 
 def described(hint: Any, default: Any, *, about: str | None = None, aliases: tuple[str, ...] = ()) -> Any:
-    """A type as tyro reads it: with a help, and without the defaults no, none and nothing, nor None among choices."""
+    """A type as tyro reads it: with a help text, without the defaults False, None and empty, and without None as a
+    choice.
+    """
     plain, *given = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     nothing = default is None or default is False or default == "" or default == ()
     nothing |= default is MISSING and Ellipsis in get_args(plain)  # as many as there are, or none
@@ -78,7 +80,7 @@ def described(hint: Any, default: Any, *, about: str | None = None, aliases: tup
 
 
 def _without_none(hint: Any) -> str | None:
-    """What stands for a value that may be left out; None where tyro's own word does."""
+    """The placeholder of a value that may be left out; None where tyro's own will do."""
     parts = get_args(hint) if get_origin(hint) in (UnionType, Union) else ()
     (*others,) = (part for part in parts if part is not NoneType)
     if len(parts) != 2 or len(others) != 1:

@@ -1,4 +1,4 @@
-"""What is wrong with a command that was typed wrongly, in one sentence."""
+"""Errors of usage, in one sentence."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NoReturn
 
 from footfall.cli.shared.usage import UsageError
 
-#: What is wanted where a number is, by the name that tyro gives it.
+#: What an argument must be, by tyro's name for its type.
 WANTED = {"FLOAT": "a number", "INT": "a whole number", "FLOAT FLOAT": "two numbers", "INT INT": "two whole numbers"}
 QUOTED = re.compile(r"\['([^']*)'|'([^']*)'$")
 
 
 @contextmanager
 def in_one_sentence(command: str, options: Callable[[], list[str]]) -> Iterator[None]:
-    """Raise a ``UsageError`` in the place of the page that tyro prints; ``options`` are those that the command has.
+    """Raise a ``UsageError`` in place of the page that tyro prints; ``options`` are those of the command.
 
-    By what tyro has for it, which is none of its stable parts: where a version lacks it, it prints its page, and where
-    its errors are others, the sentence says no more than that something is wrong.
+    This uses private parts of tyro: where a version lacks them tyro prints its page, and where its errors differ the
+    sentence says only that something is wrong.
     """
     try:
         from tyro import _errors
@@ -64,7 +64,7 @@ def _sentence(event: Any, command: str, options: Callable[[], list[str]]) -> str
 
 
 def _unknown(token: str, command: str, options: Callable[[], list[str]]) -> str:
-    """Of something that no option is, the nearest that there is."""
+    """An option that does not exist, with the nearest one that does."""
     if not token.startswith("-"):
         return f"{command} does not know what to do with '{token}'"
     name = token.partition("=")[0]

@@ -1,8 +1,8 @@
 """Options that depend on a choice: those of the law, the ground, the robot and the controller that were typed.
 
-``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its
-type, default and unit; the same for ``--ground KIND`` and ``--controller NAME``, and ``--robot.PARAMETER`` for a
-built-in robot. What a controller calls as nothing else is called may be typed without its prefix: ``--speed``.
+``--law NAME`` brings ``--law.OPTION`` for every field of that law's dataclass, a user's law included, with its type,
+default and unit; the same for ``--ground KIND`` and ``--controller NAME``, and ``--robot.PARAMETER`` for a built-in
+robot. An option of a controller whose name is unique may be typed without its prefix: ``--speed``.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command")
 
-#: In the section ``Attributes`` of a docstring: a name, and what it is in one line or several that are set in further.
+#: An entry in the section ``Attributes`` of a docstring: a name, and its text, whose further lines are indented.
 _ATTRIBUTE = re.compile(r"^    (\w+): (.+(?:\n     .+)*)", re.MULTILINE)
 
 
 def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
-    """A command with what ``args`` choose in the fields ``law_options``, ``ground_options`` and so on that it has."""
+    """A command whose fields ``law_options``, ``ground_options`` and so on are those of what ``args`` choose."""
     from footfall.contact import law_class
     from footfall.control import controller_class
     from footfall.robot.built_in import BUILT_IN
@@ -60,7 +60,7 @@ def with_options(command: type[Command], args: Sequence[str]) -> type[Command]:
 
 
 def described_fields(of: type) -> dict[str, str]:
-    """What the docstrings of a dataclass and of what it inherits say of each field: it is the help of an option."""
+    """The text on each field in the docstrings of a dataclass and its bases: the help of an option."""
     found: dict[str, str] = {}
     for one in reversed(of.__mro__):
         attributes = cleandoc(one.__doc__ or "").partition("\nAttributes:\n")[2]
@@ -70,13 +70,13 @@ def described_fields(of: type) -> dict[str, str]:
 
 
 def changed(options: Any) -> dict[str, Any]:
-    """Those of a dataclass's values that are not its defaults."""
+    """The values of a dataclass that differ from its defaults."""
     values = {one.name: (getattr(options, one.name), one.default) for one in fields(options)} if options else {}
     return {name: value for name, (value, default) in values.items() if value is not default}
 
 
 def _typed(args: Sequence[str], option: str, otherwise: str) -> str:
-    """The value given to an option, before anything else is known of the arguments."""
+    """The value typed for an option, found before the arguments are parsed."""
     for i, arg in enumerate(args):
         if arg.startswith(f"{option}="):
             return arg.partition("=")[2]
@@ -101,7 +101,7 @@ def _of_law(law: type[Law]) -> type:
 
 
 def _typeable(controller: type, taken: set[str]) -> type:
-    """Those options of a controller that can be typed, numbers and names; their docstrings are their help.
+    """The options of a controller that can be typed, numbers and names; their docstrings are their help.
 
     Names that are not ``taken`` by the command can be typed alone.
     """

@@ -52,7 +52,7 @@ def print_table(
 
 
 def _room(columns: Sequence[str]) -> int:
-    """Characters of a line that the cells of a table may take: beside them are bars and blanks."""
+    """Characters of a line that are left for the cells of a table, without bars and blanks."""
     return _console().width - 3 * len(columns) - 1
 
 
@@ -68,7 +68,7 @@ def _shortened(columns: Sequence[str], rows: list[Sequence[str]]) -> list[Sequen
 
 
 def print_facts(facts: Mapping[str, str], *, title: str = "") -> None:
-    """Names and values, one a line."""
+    """Print names and values, one per line."""
     from rich.table import Table
     from rich.text import Text
 
@@ -81,7 +81,7 @@ def print_facts(facts: Mapping[str, str], *, title: str = "") -> None:
 
 
 def print_text(docstring: str) -> None:
-    """A docstring as text for people: without markup, paragraphs filled."""
+    """Print a docstring as plain text, paragraphs filled."""
     import inspect
 
     from rich.text import Text
@@ -93,7 +93,7 @@ def print_text(docstring: str) -> None:
 
 
 def without_markup(text: str) -> str:
-    """Text without what is written for a documentation program: roles, backquotes, stars of emphasis."""
+    """Text without Sphinx markup: roles, backquotes, stars of emphasis."""
     text = re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("`", "")
     text = re.sub(r"(?<![\w*])\*{1,2}(\w[^*\n]*?\w|\w)\*{1,2}(?![\w*])", r"\1", text)
     return re.sub(r"::$", ":", text, flags=re.M)
@@ -114,7 +114,7 @@ def keep_plot(draw: Callable[[], Figure], path: Path | None) -> None:
 
 @contextmanager
 def goes_on(folder: os.PathLike[str]) -> Iterator[None]:
-    """Tell whoever interrupts a study that what is finished is kept."""
+    """Say, when a study is interrupted, that the finished cases are kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -124,7 +124,7 @@ def goes_on(folder: os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float], None] | None]:
-    """A bar on stderr, moved by calling with the amount done; None where stderr is no terminal."""
+    """A progress bar on stderr, called with the amount done; None where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -141,14 +141,16 @@ def progress_bar(what: str, total: float, unit: str) -> Iterator[Callable[[float
 
 @contextmanager
 def share_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None] | None]:
-    """The same for work that tells how much is done and how much there is."""
+    """The same for work that reports both how much is done and how much there is."""
     with progress_bar(what, 1.0, unit) as bar:
         yield None if bar is None else lambda done, total: bar(done / total)
 
 
 @contextmanager
 def sentences_bar(what: str) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr for work of unknown length, which shows the last sentence; lines where it is no terminal."""
+    """A bar on stderr for work of unknown length, which shows the last sentence; plain lines where it is not a
+    terminal.
+    """
     if not sys.stderr.isatty():
         yield say
         return

@@ -1,4 +1,4 @@
-"""Python files of a user's own: laws that they register, controllers that they define."""
+"""A user's own Python files: the laws they register, the controllers they define."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def import_file(name: str) -> ModuleType:
 
 
 def is_own(controller: str) -> bool:
-    """Whether what was typed for a controller is a file of one's own: FILE.py or FILE.py:NAME."""
+    """Whether a controller was typed as a file: FILE.py or FILE.py:NAME."""
     return controller.partition(".py")[2][:1] in ("", ":") and ".py" in controller
 
 
 def own_controller(text: str) -> Any:
-    """The controller NAME of FILE.py:NAME, or the one that is called as the file; of a class, one with its defaults."""
+    """The controller NAME of FILE.py:NAME, or the one named like the file; a class is called without arguments."""
     file, _, name = text.partition(".py")
     module = import_file(f"{file}.py")
     name = name.lstrip(":") or Path(file).name

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 GRAMMAR = "FORCE N DIRECTION BODY DURATION s at START s"
 EXAMPLE = "70 N y trunk 0.05 s at 1 s' or, a torque, '10 Nm yaw trunk 0.1 s at 1 s"
 TURNS = {"roll": "x", "pitch": "y", "yaw": "z"}
-ROOT = ("hip", "base")  # names of the root body that hold for every robot
+ROOT = ("hip", "base")  # names of the root body, valid for every robot
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PUSH = re.compile(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def loaded(folders: Sequence[Path | str], command: str) -> list[Recording]:
-    """At least one recording; none is a command that was typed wrongly."""
+    """The recordings, at least one; none is an error of usage."""
     from footfall.recording import load_recording
 
     if not folders:

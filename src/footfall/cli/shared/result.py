@@ -18,13 +18,13 @@ WARNINGS = 8  # of the controller that are shown
 
 
 def simulate(sim: Simulation, duration: float, *, folder: Path | None, **options: Any) -> Recording:
-    """Run with a progress bar. Whatever ends the run, what was recorded till then is saved."""
+    """Run with a progress bar. Whatever ends the run, what was recorded until then is saved."""
     from footfall.recording_file import place_for
 
     if folder is not None:
-        place_for(folder)  # refused now, not when there is something to lose
+        place_for(folder)  # refused before the run, not after it
     with warnings.catch_warnings():
-        # A run that diverges warns, and its recording says the same: once is enough.
+        # A run that diverges warns, and its recording says the same.
         warnings.filterwarnings("ignore", "diverged at", FootfallWarning)
         sim.run(0.0, **options | {"pushes": (), "record_dt": None})  # compiles, so that the wall time is of the run
         try:
@@ -48,7 +48,7 @@ def conclude(rec: Recording, folder: Path | None, *, json: bool) -> int:
 
 
 def figures(rec: Recording) -> dict[str, Any]:
-    """The numbers of a run by name, as JSON can hold them."""
+    """The figures of a run by name, ready for JSON."""
     from footfall.measure import assistance
 
     steps = round(rec.duration / rec.dt)
@@ -111,13 +111,13 @@ def show(rec: Recording, saved: Path | None, *, json: bool) -> None:
 
 
 def save(rec: Recording, folder: str | Path) -> Path:
-    """Save a recording; the path as it was asked for, for people to copy."""
+    """Save a recording; gives the path as the user typed it, to be copied."""
     rec.save(folder)
     return Path(folder)
 
 
 def default_folder(rec: Recording) -> Path:
-    """Where a recording goes that was given no place."""
+    """Where a recording goes if no folder was given."""
     return Path("runs") / f"{rec.robot.name}-{rec.law.name}"
 
 

@@ -1,4 +1,4 @@
-"""The robot of a command: which one, its pose, feet, contact points and actuators, the same in every command."""
+"""The robot of a command: its name, pose, feet, contact points and actuators; the same options in every command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a robot: on which ground, under whose control, for how long; the same in every command."""
+"""The task of a command: ground, controller, push, duration; the same options in every command."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SettingOptions(GroundOptions):
     controller_options: tyro.conf.Suppress[Any] = None
 
     def chosen_controller(self, robot: Robot) -> Any:
-        """The controller that was typed, with its options, or posture control for a robot that needs and takes it."""
+        """The controller that was typed, with its options, or posture control for a robot that needs it."""
         from footfall.control import controller_class
         from footfall.errors import ControllerError
         from footfall.robot.motors import drives
@@ -61,16 +61,16 @@ class SettingOptions(GroundOptions):
             return None if self.controller == "none" else self.controller
         try:
             servos = drives(robot, "posture").servos
-        except ControllerError:  # muscles, tendons: no control is known that gives a torque
+        except ControllerError:  # muscles, tendons: it is not known which control gives a torque
             return None
         return None if servos or not robot.model.nu else "posture"  # servos hold a posture by themselves
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions(SettingOptions):
-    """A setting, what happens in it, and where the recording goes."""
+    """A setting, what happens in it, and where the recording is saved."""
 
-    #: s, of a task that is given no duration.
+    #: Duration of a task that is given none, s.
     usual_duration: ClassVar[float] = 5.0
 
     duration: Annotated[float | None, tyro.conf.arg(metavar="FLOAT", help_behavior_hint="")] = None
@@ -91,7 +91,7 @@ class TaskOptions(SettingOptions):
         return [parse_push(text, robot) for text in self.push]
 
     def chosen_duration(self, controller: Any) -> float:
-        """The duration that was typed, that of a controller which comes to an end, or the usual one (s)."""
+        """The duration (s) that was typed, or the controller's own, or the default."""
         if self.duration is not None:
             return float(self.duration)
         return float(getattr(controller, "duration", self.usual_duration))

@@ -1,4 +1,4 @@
-"""What commands share that let a robot do something under a controller of their own."""
+"""What commands share that run a robot under their own controller (walk, follow)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """What a command says of a run beside what is said of all."""
+    """What a command reports of a run, in addition to what all runs report."""
 
     title: str
-    fall: str  # when and why, nothing if it did not
+    fall: str  # when and why it fell; empty if it did not
     asked: dict[str, str]  # what the robot was to do
     facts: dict[str, str]  # what it did
     outcome: dict[str, Any]  # the same in numbers
@@ -44,7 +44,7 @@ class UnderControl(GroundOptions):
     law_options: tyro.conf.Suppress[Any] = None
 
     def simulated(self, robot: Robot, controller: Any) -> tuple[Recording, Path | None]:
-        """The recording of as long as the controller lasts, and where it is saved."""
+        """The recording of a run as long as the controller lasts, and where it is saved."""
         from footfall.simulation import Simulation
 
         sim = Simulation(robot, ground=self.chosen_ground(), law=self.law_options.make(), dt=self.dt)
@@ -53,7 +53,7 @@ class UnderControl(GroundOptions):
         return rec, None if self.out is None else save(rec, self.out)
 
     def tell(self, rec: Recording, saved: Path | None, told: Told) -> int:
-        """Print what came of a run, as facts or as JSON, and its warnings; gives the exit code, 1 after a fall."""
+        """Print the outcome of a run, as facts or as JSON, and its warnings; gives the exit code, 1 after a fall."""
         if self.json:
             print_json(figures(rec) | told.outcome | {"recording": None if saved is None else str(saved)})
         else:

@@ -1,4 +1,4 @@
-"""Commands that were typed wrongly, and pairs NAME=VALUE as they are typed."""
+"""Errors of usage, and pairs NAME=VALUE as they are typed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class UsageError(FootfallError):
 
 
 def pairs(texts: Iterable[str], what: str, form: str) -> dict[str, str]:
-    """Texts ``NAME=VALUE`` as a mapping; one that is none is refused with ``what`` it should be, and the ``form``."""
+    """Texts ``NAME=VALUE`` as a mapping; any other text is refused, naming ``what`` it should be and its ``form``."""
     found = {}
     for text in texts:
         name, _, value = text.partition("=")

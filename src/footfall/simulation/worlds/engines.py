@@ -1,4 +1,4 @@
-"""Who computes many worlds, the cores of a CPU or a GPU, with the arrays laid out that they compute in."""
+"""What computes many worlds: the cores of a CPU, or a GPU, with the arrays laid out for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from footfall.simulation.setup import Setup
 def make_engine(
     setup: Setup, grounds: Sequence[Ground], surface: Any, count: int, *, device: str, single: bool, threads: int | None
 ) -> Any:
-    """What steps ``count`` worlds on a ``device``, in ``single`` precision or double, over the compiled ``surface``."""
+    """The engine that steps ``count`` worlds on a ``device``, in ``single`` or double precision, over the compiled
+    ``surface``.
+    """
     law, surroundings = setup.law, around(setup, grounds)
     if device != "cpu" and solves_contacts(law) and not law.defers():
         surroundings = surroundings._replace(wanted=False)  # lanes solve what they can for feet alone
@@ -41,7 +43,7 @@ def solves_contacts(law: Law) -> TypeGuard[CoupledLaw]:
 
 
 def signal_count(setup: Setup) -> int:
-    """Numbers that the law reports of a step: its own, and those of every foot."""
+    """Numbers that the law reports in a step: its own, and those of every foot."""
     return len(setup.law.signals) + len(setup.robot.feet) * len(setup.law.foot_signals)
 
 
@@ -73,7 +75,7 @@ class _Layout:
         return space_shapes(self.setup.scene.model, self.tree, needs)
 
     def robot_on_feet(self, *rest: Any) -> Robot:
-        """The robot with the points of its feet, and the ``rest`` of its bodies if they are looked at apart."""
+        """The robot with the points of its feet, and the ``rest`` of its bodies if these are detected separately."""
         return Robot(self.tree, make_soles(self.feet, self.tree), self.setup.scene.joints, *rest)
 
 

@@ -1,4 +1,4 @@
-"""What worlds are given, one value for all or one for each, as arrays with the world as their first axis."""
+"""Inputs of many worlds, one value for all or one for each, as arrays whose first axis is the world."""
 
 from __future__ import annotations
 
@@ -156,14 +156,14 @@ def replaced(kept: np.ndarray, given: np.ndarray, which: np.ndarray) -> np.ndarr
 
 
 def idle_after(pushes: np.ndarray, most: int) -> np.ndarray:
-    """Rows (.., N, ...) of pushes, with idle ones behind them up to ``most``."""
+    """Rows (.., N, ...) of pushes, filled up with idle ones to ``most``."""
     missing = [(0, 0)] * pushes.ndim
     missing[1] = (0, most - pushes.shape[1])
     return np.pad(pushes, missing)
 
 
 def warn_of_company(setup: Setup) -> None:
-    """Warn of bodies beside the robot that would meet it in a single run, as a load on its back or a ball."""
+    """Warn of loose bodies that would touch the robot in a single run, such as a load on its back or a ball."""
     model = setup.robot.model
     collide = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     bodies = np.unique(model.geom_bodyid[collide])
@@ -174,7 +174,7 @@ def warn_of_company(setup: Setup) -> None:
 
 
 def offered(setup: Setup, device: str, precision: str) -> None:
-    """Refuse what many worlds do not compute, in a sentence."""
+    """Refuse what many worlds do not compute, with a sentence."""
     law, ground = setup.law, setup.ground
     gpu, operator = device != "cpu", bool(getattr(law, "operator", False))
     refused = {

@@ -1,4 +1,4 @@
-"""Controllers with a memory in many worlds: each world has its own."""
+"""Controllers with a memory in many worlds, one for each world."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from footfall.simulation.setup import Setup
 
 
 class InWorlds:
-    """A controller that begins in every world, on its own ground and friction."""
+    """One controller for each world, started on that world's ground and friction."""
 
     def __init__(
         self, setup: Setup, controller: Any, grounds: Sequence[Ground], felt: Felt, friction: np.ndarray, dt: float
@@ -43,5 +43,5 @@ class InWorlds:
         return self._pointer
 
     def warnings(self, world: int) -> list[dict[str, Any]]:
-        """What the controller of a world reported."""
+        """The warnings of a world's controller."""
         return [warning._asdict() for warning in self._own[world].warnings]

@@ -1,4 +1,4 @@
-"""How worlds ended, in sentences, and what was recorded of them."""
+"""Why worlds ended, in sentences, and their recordings."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def recording_of(
     span: tuple[int, int],
     notes: Mapping[str, Any],
 ) -> Recording:
-    """What was recorded of a world, of its feet and of other bodies if they meet the ground.
+    """The recording of a world: its feet, and other bodies if they can touch the ground.
 
-    ``span`` is its step at the beginning, and the steps from sample to sample.
+    ``span`` is its first step, and the number of steps between samples.
     """
     first, every = span
     tape, other_tape = tapes

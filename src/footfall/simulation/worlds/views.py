@@ -1,4 +1,4 @@
-"""What there is to see of many worlds: their state, their forces, and what was measured of them under way."""
+"""Views of many worlds: their state, their forces, and what is measured while they run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Views:
 
     @property
     def qpos(self) -> Any:
-        """(W, nq) coordinates, live: written to, the worlds go on from there."""
+        """(W, nq) coordinates, live: write to them, and the worlds continue from there."""
         return self._engine.array("qpos")
 
     @property
@@ -38,7 +38,7 @@ class Views:
         return self._engine.array("qvel")
 
     def read(self, name: str) -> np.ndarray:
-        """``qpos``, ``qvel`` or ``ctrl`` as an array of NumPy's, to read, wherever the worlds are."""
+        """``qpos``, ``qvel`` or ``ctrl`` as a NumPy array, to read, on whichever device the worlds are."""
         return self._engine.host(name)
 
     @property
@@ -53,7 +53,7 @@ class Views:
 
     @property
     def body_force(self) -> Any:
-        """(W, 3) N, contact forces of the last step on all that is no foot, together, world frame."""
+        """(W, 3) N, sum of the contact forces of the last step on all bodies other than feet, world frame."""
         return self._engine.array("beside")
 
     @property
@@ -93,7 +93,7 @@ class Views:
 
     @property
     def slip(self) -> np.ndarray:
-        """(W,) m, the way that loaded contact points slipped, summed over them."""
+        """(W,) m, distance that loaded contact points slipped, summed over them."""
         return self._tally(SLIP)
 
     @property

@@ -60,11 +60,11 @@ class Worlds(Views, UnderWay):
         worlds.run(1.0, controller="posture")
         worlds.qpos[:, 2], worlds.status  # (64,) m, height of the base; 0 if it goes on
 
-    Every body meets the ground, unless the simulation has ``body_contacts=False``. A world comes out the same, bit for
+    Every body can touch the ground, unless the simulation has ``body_contacts=False``. Results are the same, bit for
     bit, for any number of threads.
 
-    Limitations: loops, tendons and contacts between bodies are not computed here. Options that are left to the law are
-    derived for the robot as it is, not for its scaled masses.
+    Limitations: loops, tendons and contacts between bodies are not computed here. Defaults of the law are derived for
+    the robot as it is, not for its scaled masses.
 
     Args:
         simulation: robot, ground, law and step of all worlds.
@@ -75,7 +75,7 @@ class Worlds(Views, UnderWay):
         qvel: (nv,) velocities there, or (W, nv); at rest if left out.
         friction: a coefficient, a pair (static, dynamic), or one of these for each world; the ground's if left out.
         law_options: options of the law by name, each a number or (W,).
-        ground: in place of the simulation's, one or a list of W.
+        ground: one, or a list of W, in place of the simulation's.
         mass_scale: factors on masses and inertias of the bodies, a number, (W,) or (W, bodies).
         pushes: a list for all worlds, or W lists.
         fall: a world whose centre of mass comes lower than this times its height in the home pose is *down*: it stops
@@ -172,10 +172,10 @@ class Worlds(Views, UnderWay):
         mass_scale: ArrayLike | None = None,
         pushes: Sequence[Push] | Sequence[Sequence[Push]] | None = None,
     ) -> None:
-        """Start some worlds again, those of ``mask`` (W,) or all: from where they started, or from ``qpos``, ``qvel``.
+        """Restart the worlds of ``mask`` (W,), or all: from their start, or from ``qpos`` and ``qvel``.
 
-        What is given here is given as to the worlds at first, one for all or one for each (the rows of ``mask`` count),
-        and stays: later resets of these worlds start from it too.
+        Values have the shapes that the constructor takes, one for all or one for each (rows are picked by ``mask``),
+        and they stay: later resets of these worlds use them too.
         """
         model = self.simulation.scene.model
         which = np.ones(self.count, dtype=bool) if mask is None else np.asarray(mask)
@@ -207,7 +207,7 @@ class Worlds(Views, UnderWay):
             self._engine.reset(which, start)
 
     def _replaced_pushes(self, pushes: Any, which: np.ndarray) -> dict[str, np.ndarray]:
-        """Let the worlds of ``which`` have other pushes; gives what the engine is to be given of all."""
+        """Replace the pushes of the worlds in ``which``; gives those of all worlds, for the engine."""
         lists = push_lists(pushes, self.count)
         chosen = lists if len(lists) == 1 else [lists[w] for w in np.flatnonzero(which)]
         made = push_rows(self.simulation.scene.model, chosen, self.simulation.dt, len(chosen))
@@ -223,7 +223,7 @@ class Worlds(Views, UnderWay):
         }
 
     def push(self, pushes: Sequence[Push] | Sequence[Sequence[Push]]) -> None:
-        """Replace the pushes, the same for all worlds or a list for each; times are those since a world's start."""
+        """Replace the pushes, the same for all worlds or a list for each; times count from a world's start."""
         model, dt = self.simulation.scene.model, self.simulation.dt
         self._pushes, body, time, wrench = push_rows(model, pushes, dt, self.count)
         self._given = self._given._replace(push_body=body, push_time=time, push_wrench=wrench)
@@ -248,12 +248,12 @@ class Worlds(Views, UnderWay):
         record: Sequence[int] = (),
         record_dt: float | None = None,
     ) -> dict[int, Recording]:
-        """Let all worlds go on for ``duration`` (s), and give the recordings of those in ``record``, by number.
+        """Run all worlds for ``duration`` (s); gives the recordings of the worlds in ``record``, by number.
 
-        ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name; ``gains``, its numbers,
-        are its own if left out, or one row for each world: a policy's weights, for example. On a CPU it may be one with
-        a memory, :class:`footfall.control.Balance` or :class:`footfall.control.Walk`, which begins in every world and
-        takes the robot for what it is without ``mass_scale``.
+        ``controller`` is a compiled one such as :class:`footfall.control.Posture`, or its name. ``gains`` replaces its
+        numbers, one row for all worlds or one for each: a policy's weights, for example. On a CPU it may be one with a
+        memory, :class:`footfall.control.Balance` or :class:`footfall.control.Walk`: each world has its own, which knows
+        nothing of ``mass_scale``.
         """
         sim, plan = self.simulation, self._plan
         steps = step_count(duration, sim.dt)
@@ -285,7 +285,7 @@ class Worlds(Views, UnderWay):
         return found
 
     def _begin_control(self, controller: Any, gains: Any, control_dt: float | None) -> tuple[Any, int]:
-        """Give every world its controller's numbers; gives the controller as worlds call it, and the steps between."""
+        """Give every world its controller's numbers; returns the controller for worlds and the steps between calls."""
         sim = self.simulation
         if isinstance(controller, str):
             controller = named_controller(controller)
