@@ -1,14 +1,15 @@
 """Acceleration-force complementarity with impacts, driven by events (Bravo 2021, sections 2.1 and 2.2).
 
-Points that touch the ground and do not move away from it obey Signorini's law on accelerations (15): none goes in, the
-ground pushes and never pulls, and it pushes only what stays. Points that slide are braked by Coulomb's friction against
-their slip (16), whose direction is known, so that one unknown is left, the normal force: a linear complementarity
-problem, solved by Newton on its Fischer-Burmeister equations (17)-(18) and, where that fails, by Lemke. Points that
-rest need Coulomb's law one derivative up, friction against the acceleration; that is solved on the exact cone.
+Points that touch the ground and do not move away from it obey Signorini's law on accelerations (15): no point
+accelerates into the ground, the ground pushes and never pulls, and it pushes only points that stay. Coulomb's friction
+opposes the slip of a sliding point (16). Its direction is known, so only the normal force is unknown: a linear
+complementarity problem, solved by Newton's method on its Fischer-Burmeister equations (17)-(18) and, where that fails,
+by Lemke's. For resting points Coulomb's law is taken one derivative up, with friction against the acceleration; that
+problem is solved on the exact cone.
 
-A touch-down is an impact with Newton's restitution and Coulomb's friction (20)-(22), all points that touch together.
-Where Newton's restitution would create energy, as it can with friction (Kane and Levinson 1985), it is halved until it
-does not. Where no forces obey the law of a sliding point (Painleve 1895), an impulse without a collision ends the slip.
+A touch-down is an impact with Newton's restitution and Coulomb's friction (20)-(22), of all touching points together.
+Newton's restitution can create energy where there is friction (Kane and Levinson 1985): it is then halved until it does
+not. Where no forces satisfy the law of a sliding point (Painleve 1895), an impulse without a collision ends the slip.
 """
 
 from __future__ import annotations
@@ -43,22 +44,23 @@ from footfall.solve.lemke_pivoting import RAY, SOLVED, pivot_limit
 from footfall.solve.newton_on_lcp import newton_floats, newton_integers, newton_scratch, newton_to_solution
 from footfall.solve.problem import ProblemScratch, begin_problem
 
-#: Acceleration below which nothing moves, m/s2, and speed, m/s.
+#: Acceleration (m/s2) and speed (m/s) below which a point is at rest.
 STILL, SLOW = 1e-6, 1e-9
-#: What is shown of the acceleration of a sliding point, m/s2, so large that friction points against the slip.
+#: Acceleration that the solver is shown for a sliding point, m/s2: so large that friction opposes the slip.
 FAST = 1e9
-#: Slip speed below which the direction is that of the beginning, m/s.
+#: Slip speed below which the direction is that at the beginning of the step, m/s.
 NO_DIRECTION = 1e-10
-#: Slip speed, m/s, up to which a slip that began at rest goes the way it began: friction would turn a slower one at
+#: Slip speed, m/s, up to which a slip that began at rest keeps its first direction: friction turns a slower slip at
 #: once, which makes the differential equations stiff.
 SLUGGISH = 1e-4
-#: Sliding points up to which Newton and Lemke are asked: their work grows with the third power.
+#: Most sliding points for Newton's and Lemke's methods, whose work grows with the third power.
 MOST = 40
-#: Newton's steps before Lemke is asked: from the last forces it is there in eight, if at all.
+#: Newton iterations before Lemke's method takes over: started from the last forces, Newton converges in eight if at
+#: all.
 NEWTON = 16
-#: Residual of Fischer and Burmeister's equations, of the largest acceleration.
+#: Tolerance of the residual of the Fischer-Burmeister equations, relative to the largest acceleration.
 RESIDUAL = 1e-12
-#: How often restitution is halved before it is given up.
+#: Most halvings of the restitution.
 HALVINGS = 20
 
 
@@ -75,10 +77,10 @@ class Scratch(NamedTuple):
 
 @inlined
 def slip_directions(contacts, memory, way):
-    """Which way each sliding point goes, (P, 2) unit vectors in contact frames; gives how many slide.
+    """Directions of slip, (P, 2) unit vectors in contact frames; gives the number of sliding points.
 
-    Of a velocity that has turned back in this step, the part along the slip is taken as if it had not: the end of the
-    slip is an event, and until it is found forces must go on smoothly.
+    A velocity that has reversed within this step is taken as if it had not: the end of the slip is an event, and forces
+    must stay smooth until it is located.
     """
     first = engine_columns(memory)
     sliding = 0
@@ -105,7 +107,9 @@ def slip_directions(contacts, memory, way):
 
 @kernel
 def normal_problem(contacts, free, way, m, q):
-    """Normal accelerations of sliding points by their normal forces: ``m z + q``, friction in proportion to z (16)."""
+    """Normal accelerations of sliding points as a function of their normal forces z: ``m z + q``, with friction
+    proportional to z (16).
+    """
     near = contacts.near
     for j in range(q.size):
         p = contacts.points[j]
@@ -173,7 +177,8 @@ def solve_sliding(problem, scratch):
 def solve_together(problem, way):
     """Forces in contact frames where some points rest, on the exact cone. Gives a law's status.
 
-    Sliding points are guessed to slide as they do, resting ones to rest: only these may use static friction.
+    The initial guess is that sliding points slide on and resting points rest; only resting points may use static
+    friction.
     """
     contacts, memory, free = problem.contacts, problem.memory, problem.free
     first = engine_columns(memory)
@@ -198,7 +203,7 @@ def solve_together(problem, way):
 
 @inlined
 def name_motions(problem):
-    """What each point is about to do, by its acceleration."""
+    """Set each point's mode from its acceleration."""
     contacts, memory, free, end, mode = problem.contacts, problem.memory, problem.free, problem.end, problem.mode
     first = engine_columns(memory)
     for i in range(contacts.number[0]):
@@ -268,26 +273,26 @@ def impact(contacts, dt, memory, force, mode, scratch, signals, parameters):
 class AccelerationComplementarity(EventLaw):
     """Rigid contact between events: complementarity of forces and accelerations, and impacts with restitution.
 
-    The motion is integrated with steps that adapt to ``tolerance`` and end at touch-down, lift-off, and the beginning
-    and end of each slip, which are located in time. ``restitution`` is Newton's, of each point's normal velocity;
-    bounces that accumulate end at rest. ``dt`` is the period of controls and records; forces on record are means over
-    it, impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
-    what rounding leaves is taken off by projections, of velocities along the inertia, which cannot add energy. Where no
-    contact changes and no joint or motor comes to a limit, a period is one stride or a few, with accelerations that
-    are constant or go on as they changed, as far as ``tolerance`` allows.
+    The motion is integrated in adaptive steps that meet ``tolerance`` and end at events located in time: touch-down,
+    lift-off, and the beginning and end of each slip. ``restitution`` is Newton's, of each point's normal velocity;
+    accumulating bounces end at rest. ``dt`` is the period of controls and records; recorded forces are means over it,
+    impulses included, so that they explain the change of momentum. Points in contact neither sink nor drift:
+    projections remove rounding errors, and those of velocities, along the inertia, cannot add energy. Where no contact
+    changes and no joint or motor reaches a limit, a period takes one or a few longer strides with constant or linearly
+    changing acceleration, as far as ``tolerance`` allows.
 
-    Limitations: joint friction, limits, loops and contacts between bodies are MuJoCo's soft ones: forces that follow
-    from the state, integrated without events of their own, but for the instants at which a joint comes to its limit, or
-    its friction begins or ceases to slip; only equalities take part in impacts. Where a force bends otherwise, as a
-    limit lets go, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
-    ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 60 evaluations
-    of the robot as it stands and 0.7 to 1.2 ms for each millisecond of it: one that would cost more takes longer steps,
-    of a tolerance of up to 1e-5, in which slips of up to 10 um/s rest, and signal ``loosened`` says of how many times
-    the tolerance. One in which contacts change again and again, or a foot slips so slowly that only tiny steps are
-    accurate, is one step of law time-stepping, and signal ``time_steps`` says so; after ten in a row one in ten is
-    tried otherwise. So is one in which a point in contact comes over an edge of the ground, as between the cells of a
-    height field, and one whose forces are not found, have no bounds or, as means, are none that a point can have. A
-    foot that starts inside the ground stays as deep as it is.
+    Limitations: joint friction, joint limits, loops and contacts between bodies are MuJoCo's soft constraints: forces
+    that follow from the state. They are integrated without events, except where a joint reaches its limit or its
+    friction begins or ceases to slip; only equalities take part in impacts. Where a force has another kink, as when a
+    limit releases, a step may err by ten times the tolerance. A joint whose damping would end its motion in less than
+    ``dt`` is given the inertia with which it takes ``dt``. The work of a period is bounded, to some 60 evaluations of
+    the standing robot and 0.7 to 1.2 ms per millisecond. A period that would cost more uses a looser tolerance, of up
+    to 1e-5, with which slips of up to 10 um/s count as rest; signal ``loosened`` says by which factor. A period becomes
+    one step of law time-stepping, and signal ``time_steps`` says so, where contacts change again and again; where a
+    foot slips so slowly that only tiny steps are accurate; where a point in contact crosses an edge of the ground, as
+    between the cells of a height field; and where forces are not found, are unbounded, or have means that violate the
+    law. After ten such periods in a row only one in ten is tried with events. A foot that starts inside the ground
+    stays at its depth.
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.

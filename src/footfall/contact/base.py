@@ -67,7 +67,7 @@ class Law:
     name: ClassVar[str]
     citation: ClassVar[str]
 
-    #: Sees all points together, with the free accelerations and the Delassus operator.
+    #: It sees all points together, with the free accelerations and the Delassus operator.
     coupled: ClassVar[bool] = False
     #: Its force is a continuous function of the state, so higher-order integration pays.
     smooth: ClassVar[bool] = False
@@ -77,9 +77,10 @@ class Law:
     event_driven: ClassVar[bool] = False
     #: Numbers each point remembers from step to step.
     memory_size: ClassVar[int] = 0
-    #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding opens no contact.
+    #: Points nearer to the ground than this are shown to the law, m; a nanometre, so that rounding does not open
+    #: contacts.
     margin: ClassVar[float] = 1e-9
-    #: Points that may come to the ground within a step are shown as well, up to this speed, m/s.
+    #: Points that may reach the ground within a step are shown as well, for speeds up to this, m/s.
     fastest: ClassVar[float] = 0.0
     #: Numbers that a coupled law reports of each step, recorded as ``rec.signals``: names and units.
     signals: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -93,7 +94,7 @@ class Law:
 
     @property
     def unclaimed(self) -> Mapping[str, str]:
-        """What the law does not claim of Coulomb's friction, by design: a row of the audit, and the reason."""
+        """Rows of the audit that the law does not claim to satisfy, by design, each with the reason."""
         return {}
 
     def near(self, dt: float) -> float:
@@ -156,17 +157,17 @@ class CoupledLaw(Law):
     kernel: ClassVar[Callable[..., Any]]
 
     def scratch(self, points: int, bodies: int, *, lean: bool = False) -> Any:
-        """The arrays that the kernel computes in, for so many points and contact bodies: a ``NamedTuple`` of arrays, of
-        floats (float64) and integers (int64), and of other such tuples. A law that needs none leaves this out.
+        """The scratch arrays of the kernel for so many points and contact bodies: a ``NamedTuple`` of arrays of float64
+        or int64, or of further such tuples. A law that needs none leaves this out.
 
-        Nothing in them outlasts a step. Their number, types and dimensions are the same for all options of a law, and
-        what they hold at first; sizes may differ. ``lean`` is on a GPU, where :mod:`footfall.engine.worlds.card`
-        replaces the solvers that take most.
+        Nothing in them outlasts a step. Their number, types, dimensions and initial values are the same for all options
+        of a law; only sizes may differ. ``lean`` is for a GPU, where :mod:`footfall.engine.worlds.card` replaces the
+        solvers that need most of them.
         """
         return None
 
     def scratch_beside(self, points: int, bodies: int) -> Any:
-        """The same on a GPU where points beside the feet are near the ground."""
+        """The same on a GPU where points of bodies other than feet are near the ground."""
         return self.scratch(points, bodies, lean=True)
 
     def defers(self) -> bool:
@@ -174,8 +175,8 @@ class CoupledLaw(Law):
         return hasattr(self.scratch(1, 1, lean=True), "problem")
 
     def is_usual(self) -> bool:
-        """Whether no option asks for what few runs do. On a GPU all others are compiled without: it takes a quarter of
-        the time, and code that is never reached takes registers and room in caches.
+        """Whether all options are common ones. On a GPU rarely used code is then left out: compiling takes a quarter of
+        the time, and code that is never reached would still take registers and cache space.
         """
         return True
 
@@ -185,7 +186,7 @@ class CoupledLaw(Law):
 
     @classmethod
     def adapter(cls) -> Any:
-        """The same as a plain function, for a GPU: to compile it for a CPU as well takes half a minute."""
+        """The same as a plain function, for a GPU; compiling it for the CPU as well would take half a minute."""
         return coupled_adapter(cls.kernel, parameters_of(cls))
 
 
@@ -200,7 +201,7 @@ def scratch_type(law: CoupledLaw) -> Any:
     return _scratch_types[kind]
 
 
-#: By class of law, whose options change sizes alone: Numba takes a millisecond to find out.
+#: Cached by class of law, since options change only sizes: Numba takes a millisecond to find the type.
 _scratch_types: WeakKeyDictionary[type[CoupledLaw], Any] = WeakKeyDictionary()
 
 
@@ -216,7 +217,7 @@ def check(condition: bool, law: str, option: str, value: object, rule: str) -> N
 
 
 def check_positive(law: Law, *options: str, zero: bool = False) -> None:
-    """Refuse options that are not positive finite numbers (None, meaning "derive it", passes)."""
+    """Refuse options that are not positive finite numbers (None, for "derive it", passes)."""
     for option in options:
         value = getattr(law, option)
         good = value is None or (is_number(value) and (value > 0 or (zero and value == 0)))
@@ -224,7 +225,7 @@ def check_positive(law: Law, *options: str, zero: bool = False) -> None:
 
 
 def check_range(law: Law, option: str, low: float, high: float) -> None:
-    """Refuse an option that is no number between two bounds, both allowed (None, meaning "derive it", passes)."""
+    """Refuse an option that is not a number between two bounds, inclusive (None, for "derive it", passes)."""
     value = getattr(law, option)
     good = value is None or (is_number(value) and low <= value <= high)
     check(good, law.name, option, value, f"a number between {low:g} and {high:g}")
@@ -237,7 +238,7 @@ def make(law: type[Law], options: dict[str, Any]) -> Law:
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    """Options with Python's numbers for NumPy's, as they come out of arrays and tables."""
+    """Options with NumPy's numbers, as they come from arrays and tables, turned into Python's."""
     return {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
 
 
@@ -273,7 +274,7 @@ _COMPLETED = {
     return normal, x, y, SLIDE if x * x + y * y >= 0.999999 * limit * limit else STICK""",
     1: "return kernel({arguments}, {parameters}), 0.0, 0.0, STICK",
 }
-# An exception in a user's law ends a run as any force does that is no number.
+# An exception in a user's law ends a run in the same way as a force that is NaN.
 _ATTEMPTED_POINT = """def adapter({head}):
     try:
         normal, x, y, mode = answer({head})
@@ -315,15 +316,15 @@ def _point_pointer(function: Callable[..., Any], parameters: Any, name: str) -> 
             "the mode (1 stick, 2 slide), or the normal force alone"
         )
     arguments = "depth, depth_rate, slip, slip_velocity, memory"
-    # Friction is that of the place where the point is, and not the law's.
+    # Friction is that of the ground at the point, not an option of the law.
     attempted = _ATTEMPTED_POINT if foreign else ""
     adapter = _adapter(compiled, parameters, arguments, _COMPLETED[count], FRICTION, attempted)
     return function_pointer(point_signature(), adapter)
 
 
 def _cause(said: str) -> str:
-    """What a compiler said, in a line."""
-    if "NRT" in said:  # Numba's memory of objects, which kernels do not have
+    """The compiler's message, in one line."""
+    if "NRT" in said:  # Numba's runtime for objects, which kernels do without
         return "it makes a list, a dict or an array: return a tuple, and keep numbers in memory"
     reason = [line.strip() for line in said.splitlines() if line.strip()]
     return next((line for line in reason if not line.startswith(("Failed", "No "))), (reason or ["it says nothing"])[0])
@@ -365,8 +366,8 @@ def _adapter(
 ) -> Any:
     """A law's kernel behind the engine's signature: an array of numbers becomes named parameters.
 
-    Those called as in ``given`` are arguments of their own, between ``arguments`` and the array. ``attempted`` is the
-    source of a function that also catches what the law may raise; ``used`` are values that ``body`` names.
+    Parameters named in ``given`` are separate arguments, between ``arguments`` and the array. ``attempted`` is the
+    source of a function that also catches exceptions of the law; ``used`` holds the values that ``body`` names.
     """
     from footfall.compiled import checked, generated
 

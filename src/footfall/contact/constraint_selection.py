@@ -1,11 +1,11 @@
 """Constraint selection for feet that are polygons (Moraud 2008).
 
-A foot has no contact, or one vertex, one edge or the whole face of it is clamped, each static or sliding (Table I).
-What is clamped is held exactly; the *state* is searched, by trial and error, until no rule of valid contact is broken
-(:mod:`footfall.solve.selection.rules`). Most steps look like the one before: the last state is tried first.
+A foot has no contact, or one vertex, one edge or its whole face is clamped, each static or sliding (Table I). What is
+clamped is held exactly; the *state* is found by trial and error, until no rule of valid contact is broken
+(:mod:`footfall.solve.selection.rules`). Most steps have the state of the step before, so that is tried first.
 
-What is judged is the end of the step, so that touch-down is a plastic impact within it, and no vertex that lands is let
-into the ground first.
+The rules judge the end of the step, so touch-down is a plastic impact within it, and no landing vertex enters the
+ground first.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def write(contacts, desk, memory, force, mode):
-    """Forces and modes of the states in ``desk.code``; what is static and was not is anchored where it is."""
+    """Write forces and modes of the states in ``desk.code``; vertices that become static are anchored in place."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         force[p, 0], force[p, 1], force[p, 2] = 0.0, 0.0, 0.0
@@ -118,7 +118,7 @@ def report(desk, feet, tried, rank, signals):
 
 @cold(types.int64)
 def point_by_point(problem, feet, signals):
-    """Every contact point clamped or free on its own: where ground or a sole is uneven, or the search found nothing.
+    """Clamp or free every contact point on its own: where the ground or a sole is uneven, or the search found nothing.
 
     Adds to the states tried.
     """
@@ -218,32 +218,32 @@ def constraint_selection(contacts, dt, memory, force, mode, scratch, signals, pa
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintSelection(CoupledLaw):
-    """Clamps vertices, edges or faces of the feet, whichever obeys the rules of valid contact.
+    """Clamps vertices, edges or faces of the feet such that the rules of valid contact hold.
 
     ``d``, ``a_t`` and ``v_t`` are the paper's thresholds. ``mode`` is ``"exact"``, which searches until no rule is
-    broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is let go when the
-    centre of pressure reaches the edge of what is clamped; without, when a vertex would pull if the load were spread
-    as an affine function over the sole, or by more than ``pull`` (N), the paper's thresholded model: there the ground
-    pulls that much, and the centre of pressure leaves the sole. ``warm=False`` begins every search without the last
-    state and lets it go on as long as it has states to try, to measure what that saves. ``alpha`` and ``beta`` (1/s)
-    are Baumgarte's gains, ``a = -2 alpha v - beta^2 x``; left out, a velocity ends within the step, and an error of
-    position falls to 1/e in 20 steps.
+    broken, or ``"one-step"``, which predicts the state at a fixed cost. With ``cop_rule`` a rotation is released when
+    the centre of pressure reaches the edge of what is clamped. Without it, a rotation is released when a vertex would
+    pull, with the load spread over the sole as an affine function, by more than ``pull`` (N). A ``pull`` above zero is
+    the paper's thresholded model, in which the ground pulls that much and the centre of pressure leaves the sole.
+    ``warm=False`` starts every search without the last state and lets it run until no state is left to try; it serves
+    to measure what the warm start saves. ``alpha`` and ``beta`` (1/s) are Baumgarte's gains, ``a = -2 alpha v - beta^2
+    x``; if left out, a velocity ends within the step, and a position error falls to 1/e in 20 steps.
 
     A foot's polygon is the convex outline of its contact points that are near the ground; points inside carry nothing.
 
-    Limitations: a polygon needs a flat sole, and ground that is a plane under it (level, a slope, one tread). Where
-    either is not, where other bodies than feet touch the ground, and in the rare step in which the search finds no
-    state, every contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as
-    if it were level: while one lands askew, within a step, they are off by its slope.
+    Limitations: the law needs a flat sole, and under it ground that is a plane (level, a slope, one tread). Elsewhere,
+    where bodies other than feet touch the ground, and in the rare step in which the search finds no state, every
+    contact point is clamped or free on its own, as in law time-stepping. Forces are spread over a sole as if it were
+    parallel to the ground: in the step in which a tilted sole lands they are off by its tilt.
 
     Attributes:
         d: m, depth from which a vertex must be clamped, and height from which it is free.
         a_t: m/s2, upward acceleration beyond which a vertex leaves.
         v_t: m/s, downward speed below which a vertex may leave.
         mode: search until no rule is broken, or predict at a fixed cost.
-        cop_rule: a rotation is let go when the centre of pressure reaches the edge.
-        pull: N, that a vertex may pull where cop_rule is off.
-        warm: searches begin with the last state, and end where they have taken their share of a step's work.
+        cop_rule: a rotation is released when the centre of pressure reaches the edge.
+        pull: N, force with which a vertex may pull where cop_rule is off.
+        warm: searches begin with the last state, and end when they have used their share of a step's work.
         alpha: 1/s, Baumgarte's gain of velocities; left out, they end within a step.
         beta: 1/s, Baumgarte's gain of positions; left out, errors fall to 1/e in 20 steps.
     """
@@ -300,7 +300,7 @@ class ConstraintSelection(CoupledLaw):
             one_step=float(self.mode == "one-step"),
             keep=0.0 if self.alpha is None else math.exp(-2.0 * self.alpha * dt),
             rate=rate,
-            # A face that had to level a sunken sole within the step would pull, be let go and be predicted again.
+            # A face that had to level a sunken sole within the step would pull, be released, and be predicted again.
             level=1.0 / rate if self.mode == "one-step" and rate > 0.0 else dt,
             feet=float(len(setting.robot.feet)),
             points=float(setting.robot.point_count),

@@ -7,11 +7,11 @@ spring and damper hold each point to the place where it touched down, its anchor
 sign. Both changes are blended in over a short time (27), (29). The foot's moment (41) and its moving pressure centre
 come out of the distribution by themselves.
 
-Read with care: (25)-(26) multiply each component's own velocity where (22), which is meant, has the speed along the
-sliding direction; the damping of (16) may pull, which is clipped here; and the force of adherence that (27) starts from
-is taken as it was when sliding began, no larger than the cone allows and in proportion to the load since then, for the
-damper of (17)-(18) knows no limit when a foot lands at speed: kept in newtons, it would leave a foot that lands and
-slides next to no friction until the transition is over.
+Departures from the print: (25)-(26) multiply each component's own velocity, where (22), which is meant, has the speed
+along the sliding direction. The damping of (16) may pull; that is clipped here. The force of adherence from which (27)
+starts is the one at the beginning of sliding, limited to the cone and scaled with the load from then on. The damper of
+(17)-(18) has no limit when a foot lands at speed: kept in newtons, its force would leave a foot that lands and slides
+next to no friction until the transition is over.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from footfall.solve.power import two_powers
 
 # What a point remembers, by column of its memory.
 TOUCHED, SLIDING, SINCE, HELD, LOAD, DIRECTION = 0, 1, 2, 3, 4, 5
-#: Time since the last change of a point that has not changed yet, s.
+#: Time since the last transition of a point that has had none, s.
 LONG_AGO = 1e9
 
 
@@ -97,10 +97,10 @@ def tangential(contacts, memory, p, normal, parameters):
 
 @inlined
 def start_sliding(contacts, memory, p, force, share):
-    """Freeze the sliding direction of a point: along the force that held it (19)-(20), of which it keeps a share.
+    """Freeze the sliding direction of a point along the force that held it (19)-(20), of which it keeps a share.
 
-    Friction is against the slip: a point that moves along its force begins none. It has just stopped, and what is left
-    of its sliding friction (29) drives it until that has faded.
+    Friction opposes the slip, so a point that moves along its force does not begin to slide: it has just stopped, and
+    the rest of its sliding friction (29) drives it until that has faded.
     """
     x, y, normal, v = force[p, 0], force[p, 1], force[p, 2], contacts.velocity[p]
     size = (x * x + y * y) ** 0.5
@@ -151,7 +151,7 @@ def macroscopic_onset(contacts, memory, force, b):
         p = contacts.points[i]
         if memory[p, SLIDING] == 0.0:
             start_sliding(contacts, memory, p, force, limit / size)
-        else:  # it slides already, and with the others it is more than the foot can have
+        else:  # it slides already, and together with the others it exceeds the foot's cone
             force[p, 0] *= limit / size
             force[p, 1] *= limit / size
 
@@ -196,16 +196,15 @@ def longest_sole(robot: Robot) -> float:
 class Distributed(OnElasticLayer, CoupledLaw):
     """Nonlinear spring-damper points over the whole sole, with adherence, sliding and blended transitions.
 
-    Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950,
-    mun=450, kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load that a point of this robot
-    carries, and ``kn`` to a smaller robot's size: the same sole, as thick as the robot is large, gives way with the
-    square of its size, and by no more of its own length than the paper's, so that it stands no more askew; but 1 mm at
-    least, or less where the robot would tip on it. The dampings are less where the step would make them unstable.
-    ``criterion`` is ``"foot"``, sliding begins for all points of a foot when its resultant leaves the static cone, or
-    ``"point"``, each by itself.
+    Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950, mun=450,
+    kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load of a point of this robot. For a smaller
+    robot ``kn`` is larger: the depth at rest shrinks with the square of its size, and is no larger a share of the
+    sole's length than in the paper; but it is at least 1 mm, or less where the robot would tip. The dampings are
+    smaller where the step would make them unstable. ``criterion`` is ``"foot"``: all points of a foot begin to slide
+    when its resultant leaves the static cone; or ``"point"``: each point on its own.
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
-    holds; :meth:`creep` states the speed. A point's own friction may exceed the cone while its foot's does not.
+    holds it; :meth:`creep` gives the speed. The friction of a point may exceed its cone while its foot's does not.
 
     Attributes:
         kn: N/m^alpha per point, normal stiffness; left out, the paper's for this load and size.
@@ -217,8 +216,8 @@ class Distributed(OnElasticLayer, CoupledLaw):
         mu_ts: N s/m, viscous part of sliding friction.
         t_slide: s, blending from adherence to sliding.
         t_stick: s, blending from sliding to adherence.
-        criterion: whose resultant must leave the cone for points to slide.
-        rest_penetration: m, when the robot stands: in place of kn.
+        criterion: whose resultant must leave the cone before points slide.
+        rest_penetration: m, depth when the robot stands: in place of kn.
         damping_ratio: of the robot bouncing on all its points, at rest depth: in place of mun.
         restitution: of the robot landing on all its points: in place of mun.
         impact_speed: m/s, at which the restitution holds.
@@ -254,7 +253,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
     PAPER_HEIGHT = 0.9734
     #: Length of its sole, m, of the same model.
     PAPER_SOLE = 0.266
-    #: Depth at rest over that of tipping beyond which a robot is less steady on this sole than the paper's (0.68).
+    #: Depth at rest over the tipping depth beyond which a robot is less steady on this sole than the paper's (0.68).
     PAPER_TIPPING = 0.7
 
     def __post_init__(self) -> None:

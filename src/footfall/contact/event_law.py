@@ -1,14 +1,14 @@
-"""The contract of laws that are driven by events.
+"""The contract of event-driven laws.
 
 Such a law knows two motions: smooth ones, between events, and jumps of the velocity, at events. The engine
 (:mod:`footfall.engine.events.integration`) says which points are in contact, finds the instants at which that
 changes, and asks
 
-- ``kernel`` for the forces of the points in contact, as of any coupled law, but that ``dt`` is of no meaning. Its
-  ``mode`` says what each point is about to do: 0 it leaves, 1 it stays, 2 it slides. It answers 0, 1 if it found no
-  solution and the forces are the best it has, or 2 if there is none (Painleve): then the engine asks
-- ``impact``, of the same signature, for the impulses (N s) that act at once, after a touch-down with ``dt`` = 0; where
-  no forces exist with a ``dt`` so short that only impulses count.
+- ``kernel`` for the forces of the points in contact, as any coupled law, except that ``dt`` has no meaning. Its
+  ``mode`` says what each point is about to do: 0 leave, 1 stay, 2 slide. It returns 0; 1 if it found no solution and
+  the forces are the best it has; or 2 if there is none (Painleve), and then the engine asks
+- ``impact``, of the same signature, for impulses (N s): after a touch-down with ``dt`` = 0, and where no forces exist
+  with a ``dt`` so short that only impulses count.
 
 The last columns of ``memory`` are the engine's, see below; those before are the law's own.
 """
@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, coupled_pointer, parameters_of, scratch_type
 
-#: There are no forces that obey the law.
+#: Status: no forces satisfy the law.
 INCONSISTENT = 2
-#: Speed up to which a point does not leave after an impact, m/s: here accumulating bounces end.
+#: Speed up to which a point does not leave after an impact, m/s: where accumulating bounces end.
 REBOUND = 1e-6
 # What the engine keeps in the last columns of a point's memory, counted from the first of them: what the point does
 # until the next event (1 rests, 2 slides), the direction of its slip when the step began (3, unit vector, world frame;
@@ -45,17 +45,17 @@ class EventLaw(CoupledLaw):
     """A law of rigid contact with forces between events and impulses at them."""
 
     event_driven = True
-    #: The points in contact are shown to it, however far from the ground rounding put them.
+    #: All points in contact are shown to it, however far from the ground rounding has put them.
     margin = float("inf")
-    #: Recorded of each period: events, impacts, normal impulses of impacts, whether it was one time step, and of how
-    #: many times the tolerance its steps were.
+    #: Recorded for each period: events, impacts, normal impulses of impacts, whether it was one time step, and the
+    #: factor by which the tolerance was loosened.
     signals = MappingProxyType({"events": "", "impacts": "", "impulse": "N s", "time_steps": "", "loosened": ""})
     #: Largest error of a step of the integration, relative and in SI units.
     tolerance: float
     impact: ClassVar[Callable[..., Any]]
 
     def in_steps(self) -> CoupledLaw:
-        """The law of time steps for periods in which contacts change again and again.
+        """The time-stepping law for periods in which contacts change again and again.
 
         It may use the law's own columns of the memory.
         """

@@ -1,4 +1,4 @@
-"""Contact laws from plain functions: write six arguments and a return, decorate, run."""
+"""Contact laws from plain functions: write a function of six arguments, decorate it, run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def spring_friction(slip, slip_velocity, k, c, limit):
 
 @cache
 def _parameters(names: tuple[str, ...]) -> Any:
-    """The class of a law's numbers. It is found by its name, so that compiled code on disk means this very class."""
+    """The class of a law's numbers. Compiled code on disk finds it by its name."""
     made: Any = namedtuple("__".join((_PARAMETERS, *names)), names)  # type: ignore[misc]  # the names are the user's
     made.__module__ = __name__
     return made
@@ -58,13 +58,13 @@ def point_law(
     """Register a plain function as a contact law, known to :func:`footfall.law` by ``name``.
 
     The function takes ``(depth, depth_rate, slip, slip_velocity, memory, parameters)``, see
-    :mod:`footfall.contact.base`, and returns ``(normal, tangent_1, tangent_2)`` in N, or those and the mode (1 stick,
-    2 slide), or the normal force alone for a frictionless contact. Keywords name the law's options and their
-    defaults, numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
+    :mod:`footfall.contact.base`, and returns ``(normal, tangent_1, tangent_2)`` in N, or those and the mode (1 stick, 2
+    slide), or the normal force alone for a frictionless contact. Keywords name the law's options and their defaults,
+    numbers >= 0; the function reads them as ``parameters.k``, and the ground's friction as
     ``parameters.static_friction`` and ``parameters.dynamic_friction``. It is compiled on first use, so it may use
     arithmetic, ``math`` and other compiled functions such as :func:`footfall.coulomb` and
-    :func:`footfall.spring_friction`; it must not raise. Before a run it is tried as plain Python, and in the run an
-    index outside an array ends in a force that is no number.
+    :func:`footfall.spring_friction`; it must not raise. Before a run it is tried as plain Python; during the run an
+    index outside an array makes the force NaN.
 
     Limitations: forces act for a whole step. Stiffness k (N/m) and damping c (N s/m) of a point stay stable while
     ``dt * (c + dt * k) * mobility`` is well below 2, with ``sim.setting.mobility`` (1/kg).

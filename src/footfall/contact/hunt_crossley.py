@@ -54,16 +54,16 @@ def hunt_crossley(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, 1 mm, or less
-    for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
-    ``damping_ratio`` at the rest depth, or, if those are ``None`` too, ``c = 1.5 s/m * k``, which makes an impact at
-    0.3 m/s return about 0.7 of its speed, or less where the step needs it; ``v_s`` as the smallest that is stable with
-    the step. A deep or fast impact makes ``c d^alpha`` larger than a step of ``dt`` can bear; where ``c`` is derived
-    from neither, it grows no further than that.
+    Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
+    or less for a robot that would tip on springs four times as soft. ``c`` follows from ``restitution`` at
+    ``impact_speed``, or from ``damping_ratio`` at the rest depth; if those are ``None`` too, it is ``1.5 s/m * k``,
+    which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs it. ``v_s`` is the
+    smallest that is stable with the step. A deep or fast impact makes ``c d^alpha`` larger than is stable in steps of
+    ``dt``: where ``c`` follows from neither option, it is limited to what is stable.
 
-    Limitations: with regularised friction one coefficient, the ground's dynamic one, and a loaded point creeps in mode
-    stick: by ``v_s`` times its share of the load at which it would slide, 21 mm/s for the built-in quadruped that is
-    pulled sideways by 5 % of its weight.
+    Limitations: regularised friction has one coefficient, the ground's dynamic one, and a loaded point creeps in mode
+    stick, by ``v_s`` times the ratio of its tangential load to that at which it slides: 21 mm/s for the built-in
+    quadruped pulled sideways with 5 % of its weight.
 
     Attributes:
         friction: anchored, a spring from where a point stuck; regularised, viscous below a slip v_s; lugre, bristles.
@@ -107,7 +107,7 @@ class HuntCrossley(FrictionalLaw):
         partner: tuple[float, float] | None = None,
         **options: Any,
     ) -> Self:
-        """Round feet of ``radius`` (m), or those of ``robot``, Young's modulus in Pa, on flat ground, after Hertz.
+        """Hertz's contact: round feet of ``radius`` (m), or those of ``robot``, on flat ground; Young's modulus in Pa.
 
         ``partner`` is Young's modulus and Poisson's ratio of the other side, rigid if left out. ``options`` are those
         of the law, such as ``restitution``, and ``loss``, the material's loss factor. See

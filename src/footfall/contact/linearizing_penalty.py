@@ -4,15 +4,15 @@ The law prescribes the *acceleration* of every touching point (17), solves for t
 and limits them to what the ground can give (19)-(20). Gains are therefore those of a unit mass: they do not
 depend on the robot, and a resting robot does not sink in.
 
-The paper limits every force on its own, once (``saturation="paper"``). But the normal forces of (18) belong to the
-friction forces of (18): of a block that slides, friction that the ground cannot give would be tipping it over. The law
-therefore asks for forces that agree with one another: a point has its prescribed acceleration, unless the ground would
-have to pull it or its friction is at the limit; then it lifts off, or is braked against what is missing. Where nothing
-slides and nothing lifts off, both are the same.
+The paper limits every force on its own, once (``saturation="paper"``). But the normal forces of (18) go with the
+friction forces of (18): under a sliding block they would resist a tipping moment of friction that the ground cannot
+give. The law therefore asks for mutually consistent forces: a point has its prescribed acceleration, unless the ground
+would have to pull it or its friction is at the limit; then it lifts off, or friction opposes the acceleration that is
+missing. Where nothing slides and nothing lifts off, both are the same.
 
-With ``eps > 0`` a resting point sits a little inside the ground, which is to keep it from leaving and landing again,
-the false impacts of section V. In steps of finite length that takes one thing more: a point that touched and has come
-out of the ground within the last step is led back to the depth ``eps``, for as long as the ground need not pull it.
+With ``eps > 0`` a resting point sits slightly inside the ground, to keep it from leaving and landing again (the false
+impacts of section V). Steps of finite length need one thing more: a point that touched and came out of the ground
+within the last step is led back to the depth ``eps``, as long as the ground need not pull it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from footfall.solve.rigid_motion import make_rigid
 
 #: Acceleration below which nothing is missing, m/s2.
 STILL = 1e-6
-#: Gap up to which a point touches, m: rounding opens no contact.
+#: Gap up to which a point touches, m, so that rounding does not open contacts.
 TOUCH = 1e-9
 
 
@@ -50,7 +50,7 @@ class Parameters(NamedTuple):
 
 @inlined
 def excess_accelerations(problem, dt, parameters):
-    """By how much the points' accelerations without contact forces exceed those that (17) prescribes."""
+    """The points' accelerations without contact forces, less those that (17) prescribes."""
     kp, kv, eps = parameters.kp, parameters.kv, parameters.eps
     contacts, memory, free, target = problem.contacts, problem.memory, problem.free, problem.target
     for i in range(contacts.number[0]):
@@ -63,7 +63,7 @@ def excess_accelerations(problem, dt, parameters):
         if gap <= TOUCH:
             free[p, 2] = a[2] + kp * (eps + gap) + kv * min(0.0, v[2])
         elif eps > 0.0 and parameters.lead_back == 1.0 and memory[p, MODE] != OPEN:
-            # Rise no further, and go back so slowly that kv stops the point before it has gone in by eps.
+            # Rise no further, and return so slowly that kv stops the point before it is deeper than eps.
             back = (eps + gap) / max(10.0 * dt, 4.0 / max(kv, 1.0))
             free[p, 2] = a[2] + (back + v[2]) / dt
         else:
@@ -115,18 +115,18 @@ class LinearizingPenalty(CoupledLaw):
     """Prescribes the acceleration of touching points and solves for the forces that produce it.
 
     Restitution depends on ``kp / kv**2`` alone; ``kp=500, kv=250`` returns 0.087 of the speed. ``eps`` is the depth at
-    which a point rests: zero is the basic law, a micrometre keeps resting points from leaving and landing again. With
-    ``lead_back`` a point that touched and rises is led back to that depth, which the paper does not have: in fixed
+    which a point rests: zero is the basic law, a micrometre keeps resting points from leaving and landing again.
+    ``lead_back``, which the paper does not have, leads a point that touched and rises back to that depth: in fixed
     steps (17) alone lets it leave by rounding and land again. ``saturation`` is ``"consistent"``, or ``"paper"`` for
-    (19)-(20) applied once. The paper has one friction coefficient; where the ground's static one is larger, a point
-    that does not slide is held by it. The velocity gain is applied as ``(1 - exp(-kv dt)) / dt``, so that a step of any
-    length decays velocities as (17) does.
+    (19)-(20) applied once. The paper has one friction coefficient; where the ground's static one is larger, it holds
+    points that do not slide. The velocity gain is applied as ``(1 - exp(-kv dt)) / dt``, so that velocities decay as in
+    (17) for any step length.
 
     Attributes:
-        kp: 1/s2, stiffness per unit mass, which leads a point to the depth eps.
+        kp: 1/s2, stiffness per unit mass, which pulls a point to the depth eps.
         kv: 1/s, damping per unit mass.
         eps: m, depth at which points rest.
-        saturation: limits of forces that agree, or of each alone (19)-(20).
+        saturation: limit forces consistently, or each on its own (19)-(20).
         lead_back: with eps > 0: a point that touched and rises goes back to its depth (ours).
     """
 
@@ -139,7 +139,7 @@ class LinearizingPenalty(CoupledLaw):
     name = "linearizing-penalty"
     citation = "Rengifo et al. 2009, eq. 17-20"
     memory_size = MEMORY_SIZE
-    margin = 2e-4  # as far as a point may come out of the ground in a step
+    margin = 2e-4  # the farthest a point may come out of the ground in a step
     kernel = staticmethod(linearizing_penalty)
 
     @property

@@ -1,9 +1,9 @@
 """MuJoCo's own soft contacts, on the same points and the same ground as every other law.
 
-One contact of MuJoCo's per touching point, with Footfall's gap and frame, in place of MuJoCo's collision detection
-between feet and floor: so the comparison is of contact models, not of collision detectors, and works on any ground. The
-solution is that of MuJoCo's own solver, found by :mod:`footfall.engine.mujoco_law.step` to the last digits. Where a
-model asks for another solver than Newton's, it is MuJoCo's that is asked.
+Each touching point is one MuJoCo contact, with Footfall's gap and frame in place of MuJoCo's collision detection
+between feet and floor. So contact models are compared, not collision detectors, and any ground will do.
+:mod:`footfall.engine.mujoco_law.step` finds the same solution as MuJoCo's Newton solver, to the last digits; where a
+model asks for another solver, MuJoCo's own is called.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def law_class(name: str) -> type[Law]:
 
 
 def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
-    """A contact law by name, with options by name; or from what its ``to_dict`` gave, as a fit keeps it.
+    """A contact law from its name and options, or from the dictionary that ``to_dict`` gives and a fit stores.
 
     >>> law("linearizing-penalty", kp=500, kv=250, eps=1e-6)
     LinearizingPenalty(kp=500, kv=250, eps=1e-06)
@@ -56,7 +56,7 @@ def law(name: str | Law | Mapping[str, Any], **options: Any) -> Law:
 
 
 def chosen_laws(given: str | Law | Iterable[str | Law]) -> list[Law]:
-    """The laws that someone names: "all" of them, one, or several."""
+    """The named laws: "all", one, or several."""
     if isinstance(given, str | Law):
         given = laws() if given == "all" else [given]
     return [law(one) for one in given]

@@ -17,9 +17,9 @@ from footfall.standing import lowest_places, own_data, point_jacobian, point_pos
 
 #: Standard gravity, m/s2.
 EARTH = 9.80665
-#: Points this little above the lowest one touch the ground when the robot stands, m.
+#: Points no more than this above the lowest one touch the ground when the robot stands, m.
 LEVEL = 1e-3
-#: Share of what a step bears that servos may have of it; where they take more, they ring by themselves.
+#: Largest share of the stability limit of a step that servos may use; where they use more, they ring by themselves.
 OF_SERVOS = 0.75
 
 
@@ -37,9 +37,9 @@ class Setting:
 
     @property
     def load(self) -> float:
-        """Weight that a touching point carries when the robot stands, N; the mean over the weight where they differ.
+        """Weight that a touching point carries when the robot stands, N; where they differ, the mean weighted by load.
 
-        On Earth, where the model has no gravity, for soles and soils do not change with it.
+        Where the model has no gravity, Earth's is used: soles and soils do not depend on it.
         """
         return (self.robot.weight or EARTH * self.robot.mass) / self.carriers
 
@@ -64,7 +64,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
 
 
 class _Home(NamedTuple):
-    """What a setting has from the robot alone."""
+    """The parts of a setting that follow from the robot alone."""
 
     carriers: float
     height: float  # m
@@ -96,10 +96,11 @@ def _at_home(robot: Robot) -> _Home:
 
 
 def carried_loads(places: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N,) shares of the weight, as ``standing_loads``, and (P,) which N points a robot that is set down stands on.
+    """(N,) shares of the weight, as ``standing_loads``, and (P,) which N points carry a robot that is set down.
 
-    Those are the lowest, and where they do not balance it, as under legs of unlike length, others in the order of their
-    ``heights`` (P,), m, above the lowest: it settles on these. Where all of them do not, the lowest share alike.
+    These are the lowest points. Where they cannot balance the weight, as with legs of unequal length, points are added
+    in the order of their ``heights`` (P,), m, above the lowest, as if the robot settled on them. Where no set of points
+    can, the lowest share the weight equally.
     """
     for level in np.unique(heights):
         touching = heights <= level + LEVEL
@@ -122,9 +123,9 @@ def tipping_depth(loads: np.ndarray, places: np.ndarray, height: float) -> float
 
 
 def standing_loads(places: np.ndarray) -> np.ndarray | None:
-    """(P,) shares of the weight over points at ``places`` (P, 2), m, from below the centre of mass: the most even.
+    """(P,) most even shares of the weight over points at ``places`` (P, 2), m, relative to the centre of mass.
 
-    The least sum of squares that balances the weight; None where nothing does, as beside the feet.
+    The least sum of squares that balances the weight; None where none does, as with the centre of mass beside the feet.
     """
     left = np.arange(len(places))
     shares = np.zeros(len(places))
@@ -138,12 +139,12 @@ def standing_loads(places: np.ndarray) -> np.ndarray | None:
         if found.min() >= 0.0:
             shares[left] = found
             return shares
-        left = left[found > 0.0]  # what would have to pull carries nothing
+        left = left[found > 0.0]  # points that would have to pull carry nothing
     return None
 
 
 def _number(carriers: float) -> float:
-    """Whole where it is but for rounding."""
+    """The number, without rounding errors if it is whole."""
     whole = round(carriers)
     return float(whole) if abs(carriers - whole) < 1e-6 else carriers
 
@@ -162,8 +163,8 @@ def _inertia(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 def _mobility(robot: Robot, dt: float) -> float:
     """Largest eigenvalue of J M^-1 J^T, M being what servos leave of the inertia in steps of ``dt`` (s).
 
-    Springs K and dampers D that act on what is known at the beginning of a step are stable while 4 M - dt^2 K - 2 dt D
-    is positive definite. Of the sum of those at joints and at contact points, joints take their part off the inertia.
+    Springs K and dampers D evaluated at the beginning of a step are stable while 4 M - dt^2 K - 2 dt D is positive
+    definite. K and D are sums over joints and contact points; the part of the joints is subtracted from the inertia.
     Points that nothing moves at home, as on the axis of a hinge, are taken to be as heavy as the robot.
     """
     home = _at_home(robot)

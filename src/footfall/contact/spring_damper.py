@@ -56,10 +56,10 @@ def spring_damper(depth, depth_rate, slip, slip_velocity, memory, parameters):
 class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
-    Options left at ``None`` are derived for the robot: ``k`` from ``rest_penetration`` under its weight, 1 mm, or less
-    for a robot that would tip on springs four times as soft; ``c`` from ``restitution`` at ``impact_speed``, or
-    ``damping_ratio``, for the mass each point carries, or, if those are ``None`` too, critical damping, less where the
-    step would make it unstable; ``kt`` and ``ct`` equal to ``k`` and ``c``.
+    Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
+    or less for a robot that would tip on springs four times as soft. ``c`` follows, for the mass that each point
+    carries, from ``restitution`` at ``impact_speed`` or from ``damping_ratio``; if those are ``None`` too, it is
+    critical damping, or less where the step would make that unstable. ``kt`` and ``ct`` equal ``k`` and ``c``.
 
     Attributes:
         k: N/m per point, stiffness; left out, from rest_penetration.

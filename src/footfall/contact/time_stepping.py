@@ -1,9 +1,9 @@
 """Time stepping: one problem on the velocities at the end of the step (Bravo 2021, section 3).
 
-Impact, contact, stick and slip are one complementarity problem between impulses and end-of-step velocities (23)-(26):
-a point may come to the ground but not go in, the ground pushes and never pulls, and friction opposes the slip that is
-left. The cone is Coulomb's, exactly, in three dimensions (:mod:`footfall.solve.contact_problem`), or one with facets,
-which makes the problem linear (:mod:`footfall.solve.faceted`).
+Impact, contact, stick and slip are one complementarity problem between impulses and end-of-step velocities (23)-(26): a
+point may reach the ground but not enter it, the ground pushes and never pulls, and friction opposes the slip that
+remains. The friction cone is Coulomb's exact one in three dimensions (:mod:`footfall.solve.contact_problem`), or a
+pyramid, which makes the problem linear (:mod:`footfall.solve.faceted`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from footfall.solve.problem import ProblemScratch, begin_problem
 
 #: Speed below which a point is at rest, m/s.
 STILL = 1e-9
-#: Gap up to which a point touches, m: rounding opens no contact.
+#: Gap up to which a point touches, m, so that rounding does not open contacts.
 TOUCH = 1e-9
-#: Facets that a cone may have; pivoting takes time with their third power.
+#: Fewest and most facets of a cone; the time of pivoting grows with their third power.
 FEWEST, MOST = 3, 64
 
 
@@ -40,7 +40,7 @@ class Parameters(NamedTuple):
 
 @inlined
 def free_velocities(problem, restitution):
-    """Velocities at the end of the step without contact forces, and the least normal velocity allowed there."""
+    """End-of-step velocities without contact forces, and the least normal velocity allowed."""
     contacts, dt, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -55,7 +55,9 @@ def free_velocities(problem, restitution):
 
 @inlined
 def lead_out(problem, rise):
-    """Raise the least normal velocity of points inside the ground: to its surface, and no faster than ``rise``."""
+    """Raise the least normal velocity of points inside the ground, so that they rise to its surface no faster than
+    ``rise``.
+    """
     contacts, dt, target = problem.contacts, problem.step, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -65,7 +67,7 @@ def lead_out(problem, rise):
 
 @inlined
 def weaken_impacts(contacts, share, speed, kept):
-    """Leave a share of friction to points that arrive faster than ``speed``; ``kept`` (P, 2) is what the ground has."""
+    """Reduce the friction of points that arrive faster than ``speed``; ``kept`` (P, 2) stores the ground's."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         kept[p, 0], kept[p, 1] = contacts.static_friction[p], contacts.dynamic_friction[p]
@@ -76,7 +78,7 @@ def weaken_impacts(contacts, share, speed, kept):
 
 @inlined
 def restore_friction(contacts, kept):
-    """Give points the friction back that the ground has."""
+    """Restore the ground's friction."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         contacts.static_friction[p], contacts.dynamic_friction[p] = kept[p, 0], kept[p, 1]
@@ -109,22 +111,22 @@ class TimeStepping(CoupledLaw):
     """Rigid contact: complementarity between impulses and end-of-step velocities.
 
     ``restitution`` is Newton's, of each point's normal velocity. Without it points come to rest exactly on the ground;
-    with it a point bounces in the step after it has gone in. Forces of an impact are its impulse over ``dt``.
+    with it a point bounces in the step after it reached the ground. Forces of an impact are its impulse over ``dt``.
 
     ``cone`` is ``"exact"``, or ``"polyhedral"`` with ``facets`` directions of friction, for comparison with the
     literature: its friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``.
 
-    Of the friction of the ground, points that arrive faster than ``impact_speed`` (m/s) have the share
-    ``impact_friction``: bodies that are thrown show less of it in impacts than in sliding.
+    Points that arrive faster than ``impact_speed`` (m/s) have only the share ``impact_friction`` of the ground's
+    friction: thrown bodies show less friction in impacts than in sliding.
 
-    A foot that starts inside the ground stays as deep as it is, unless ``correction`` (0 to 1) leads it out. It rises
-    with that share of the speed that its weight takes off in a step, ``g dt``, so that it stops at the surface and is
-    not thrown: no energy is added but what the lift itself takes.
+    A foot that starts inside the ground stays at its depth, unless ``correction`` (0 to 1) leads it out. It then rises
+    with that share of the speed that gravity removes in a step, ``g dt``, so that it stops at the surface and is not
+    thrown: the only energy added is that of lifting it.
 
     Attributes:
         restitution: Newton's, of each point's normal velocity.
-        impact_friction: share of the ground's friction that points have in impacts.
-        impact_speed: m/s, beyond which a point that arrives is in an impact.
+        impact_friction: share of the ground's friction that acts in impacts.
+        impact_speed: m/s, approach speed beyond which a touch-down is an impact.
         cone: Coulomb's cone, or one with facets.
         facets: directions of friction of the polyhedral cone.
         correction: 0 to 1, how fast a foot that starts inside the ground is led out.

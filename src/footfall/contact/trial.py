@@ -1,7 +1,7 @@
-"""A trial of a user's law before a run: its function as plain Python, where an index outside an array is an error.
+"""A trial of a user's law before a run, as plain Python, where an index outside an array is an error.
 
-Compiled, such an index would be caught too (see :func:`footfall.compiled.checked`), but only as a force that is no
-number somewhere in the middle of a run. Arithmetic is no matter here: plain Python is stricter than compiled code.
+Compiled code catches such an index too (see :func:`footfall.compiled.checked`), but only as a NaN force in the middle
+of a run. Arithmetic errors are ignored here: plain Python is stricter than compiled code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 from footfall.compiled import raises
 from footfall.errors import LawError
 
-#: Depths, m, rates of depth and slips, m/s and m, of the trial: touching, pressed in and let go, at rest and sliding.
+#: States of the trial: depths (m), their rates (m/s) and slips (m), touching, pressed in and released, at rest and
+#: sliding.
 DEPTHS, RATES, SLIPS = (0.0, 1e-6, 1e-3, 0.05), (-1.0, 0.0, 1.0), (0.0, 1e-3, -0.1)
 
 
@@ -48,7 +49,7 @@ def try_out(function: Callable[..., Any], name: str, memory: int, parameters: tu
 
 
 def fault_of(function: Callable[..., Any], state: tuple[Any, ...], memory: np.ndarray, parameters: Any) -> str:
-    """Why a user's point law cannot answer in a state (depth, rate, slip, slip velocity), "" if it can."""
+    """The error of a user's point law in a state (depth, rate, slip, slip velocity), "" if there is none."""
     plain = getattr(function, "py_func", function)
     depth, rate, slip, moving = state
     with warnings.catch_warnings(), np.errstate(all="ignore"):

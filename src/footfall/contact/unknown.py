@@ -12,7 +12,7 @@ from footfall.errors import LawError
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownLaw(Law):
-    """Stands for the law of a loaded recording that is not known here: name and options, but no forces."""
+    """Stands for the unregistered law of a loaded recording: name and options, but no forces."""
 
     name: str  # type: ignore[misc]
     given: Mapping[str, Any] = field(default_factory=dict, hash=False)

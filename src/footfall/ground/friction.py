@@ -7,7 +7,7 @@ Wherever a ground is made, ``friction`` is one of
 - a :class:`FrictionTable` of either, a rectangle of cells;
 - a Python function ``f(x, y)`` of either that Numba can compile, as in ``lambda x, y: 0.05 if y > 0.0 else 0.7``.
 
-A field is asked for the coefficients under every contact point in every step, whatever the law.
+A field is evaluated under every contact point in every step, whatever the law.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Compiled(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """What a ground keeps of its friction: two numbers, the largest of its field, and the field where there is one."""
+    """A ground's friction: two numbers, the largest of its field, and the field where there is one."""
 
     static: float
     dynamic: float
@@ -182,14 +182,14 @@ def _ask(friction, corner, table, points, static, dynamic):
 
 
 def _sampled(function: PlaceFunction) -> tuple[Array, Array, Array]:
-    """x, y and the coefficients (rows, columns, 2) over the square that stands for an endless ground."""
+    """x, y and the coefficients (rows, columns, 2) over the square that represents an endless ground."""
     x, y = square(EXTENT, round(EXTENT / SAMPLE_SPACING) + 1)
     points = np.stack([x, y, np.zeros_like(x)], axis=-1)
     return x, y, np.stack(Coefficients(0.0, 0.0, function).at(points), axis=-1)
 
 
 def _check(static: Array, dynamic: Array, places: tuple[Array, Array] | None = None) -> None:
-    """Refuse fields with coefficients that are not finite, negative, or larger for sliding than for sticking."""
+    """Refuse coefficients that are negative, not finite, or larger for sliding than for sticking."""
     good = np.isfinite(static) & np.isfinite(dynamic) & (dynamic >= 0.0) & (static >= dynamic)
     if good.all():
         return

@@ -22,10 +22,10 @@ def function(
 ) -> Form:
     """The surface z = ``f(x, y)`` (m), where ``f`` is a Python function that Numba can compile.
 
-    It is compiled here, with the globals it uses frozen; its gradient is taken by central differences of
-    1e-5 m, so it should be continuous. The gap is the distance to the nearest place, up to 0.25 m off; beyond,
-    at kinks, and in hollows narrower than what touches them it is that to a tangent plane. Where ``f`` gives NaN there
-    is no ground, and a run that gets there stops.
+    It is compiled here, with the globals it uses frozen; its gradient is taken by central differences of 1e-5 m, so it
+    should be continuous. The gap is the distance to the nearest point of the surface, for points up to 0.25 m away;
+    farther away, at kinks, and in hollows narrower than what touches them it is the distance to a tangent plane. Where
+    ``f`` gives NaN there is no ground, and a run that gets there stops.
     """
     form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))

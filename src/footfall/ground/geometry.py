@@ -36,7 +36,7 @@ def mesh(grid: Grid) -> tuple[Array, NDArray[np.int64]]:
     return np.stack([x, y, z], axis=-1).reshape(-1, 3), faces.reshape(-1, 3)
 
 
-#: Collision bits of the ground: it meets whatever collides at all, as under Footfall's own laws.
+#: Collision bits of the ground: it collides with every geom that collides at all, as under Footfall's own laws.
 EVERYTHING = 2**31 - 1
 
 

@@ -63,12 +63,13 @@ class Maker(Generic[Given]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ground:
-    """A surface and its friction coefficients: an immutable value, made by ``Ground.plane`` and its sisters.
+    """A surface and its friction coefficients: an immutable value, made by ``Ground.plane``, ``Ground.slope`` and so
+    on.
 
-    ``kind`` is one of ``KINDS``, ``options`` what that constructor was given, ``heights`` the (rows along y,
-    columns along x) table in m of a height field, ``height_function`` the compiled function of a function
-    ground. Where friction varies, ``friction_field`` has it and the two coefficients are the largest of the
-    square of 20 m around the origin, or of the table. ``description`` is free text and no part of equality.
+    ``kind`` is one of ``KINDS``, ``options`` what that constructor was given, ``heights`` the (rows along y, columns
+    along x) table in m of a height field, ``height_function`` the compiled function of a function ground. Where
+    friction varies, ``friction_field`` holds it, and the two coefficients are the largest in the square of 20 m around
+    the origin, or in the table. ``description`` is free text and does not count for equality.
     """
 
     kind: str
@@ -133,12 +134,12 @@ class Ground:
 
     @cached_property
     def compiled_friction(self) -> Compiled:
-        """What the engine takes of the friction."""
+        """The friction in the engine's form."""
         return self._friction.compiled()
 
     @property
     def highest(self) -> float:
-        """A height (m) that the surface nowhere exceeds, ``inf`` where none is known."""
+        """An upper bound of the surface's height (m), ``inf`` where none is known."""
         return self._kind.highest(self._form)
 
     @property
@@ -147,7 +148,7 @@ class Ground:
         return self._kind.flat
 
     def compiled(self) -> tuple[Any, Array, Array]:
-        """What the engine takes: function pointer, parameters and table of the surface (to read only)."""
+        """The surface in the engine's form: function pointer, parameters and table (read only)."""
         if self.height_function is not None:
             return self.height_function.pointer, *self._arrays
         own = self._kind.surface
@@ -186,11 +187,11 @@ class Ground:
     def add_to(self, spec: mujoco.MjSpec, extent: float = EXTENT) -> list[mujoco.MjsGeom]:
         """Add this surface to the world body of ``spec`` as static geoms named ``footfall_ground...``.
 
-        They collide with every geom that has a contype or conaffinity. Their priority is 1, so that
-        the dynamic friction of the ground, and not the larger of the two, holds (where friction varies, its
-        largest coefficient: MuJoCo's geoms have one). Planes are endless; stairs
-        are boxes that reach ``extent`` (m) before and after and half of it to the sides; a height field ends
-        at its edges; a function is sampled every 5 cm over a square of side ``extent`` around the origin.
+        They collide with every geom that has a contype or conaffinity. Their priority is 1, so that MuJoCo uses the
+        dynamic friction of the ground and not the larger of two geoms (where friction varies, its largest coefficient:
+        MuJoCo's geoms have one). Planes are endless; stairs are boxes that reach ``extent`` (m) before and after and
+        half of it to the sides; a height field ends at its edges; a function is sampled every 5 cm over a square of
+        side ``extent`` around the origin.
         """
         form, add = self._form, geometry.Geoms(spec, self.dynamic_friction)
         if self._kind.geoms is not None:
@@ -211,7 +212,7 @@ class Ground:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Ground:
-        """The ground that ``to_dict`` described. What the constructors take and leave out, this does too."""
+        """The ground that ``to_dict`` described, made and checked by its constructor."""
         data = dict(data)
         kind = data.pop("kind", "plane")
         check_kind(kind)
@@ -257,7 +258,7 @@ class Ground:
 
 
 def as_ground(given: Any) -> Ground:
-    """A ground itself, the kind of one whose options all have defaults, or a plane where None is given."""
+    """A ground from a ground, from the name of a kind whose options all have defaults, or a plane for None."""
     if given is None or isinstance(given, str):
         return ground_of_kind("plane" if given is None else given, {})
     if not isinstance(given, Ground):
@@ -266,7 +267,7 @@ def as_ground(given: Any) -> Ground:
 
 
 def ground_of_kind(kind: str, options: Mapping[str, Any]) -> Ground:
-    """The ground of a kind by its name, with options by theirs; an error says which of them is wrong or missing."""
+    """A ground from the name of its kind and its options; an error says which option is wrong or missing."""
     check_kind(kind)
     constructor: Callable[..., Ground] = getattr(Ground, kind)
     known = inspect.signature(constructor).parameters
@@ -280,6 +281,6 @@ def ground_of_kind(kind: str, options: Mapping[str, Any]) -> Ground:
 
 
 def check_kind(kind: Any) -> None:
-    """Refuse what is no kind of ground."""
+    """Refuse an unknown kind of ground."""
     if not (isinstance(kind, str) and kind in KINDS):
         raise GroundError(f"no ground is called '{kind}': {did_you_mean(str(kind), KINDS)}")

@@ -32,9 +32,9 @@ def heightfield(
 ) -> Form:
     """Bilinear interpolation of ``heights[row, column]`` (m), rows along y and columns along x.
 
-    The table covers ``size`` = (x, y) metres from its first to its last entry, around ``center`` (m).
-    Beyond it the heights of the edge continue. The gap is the distance to the nearest place, up to 0.25 m off;
-    beyond, at kinks, and in hollows narrower than what touches them it is that to a tangent plane.
+    The table covers ``size`` = (x, y) metres from its first to its last entry, around ``center`` (m). Beyond it the
+    heights of the edge continue. The gap is the distance to the nearest point of the surface, for points up to 0.25 m
+    away; farther away, at kinks, and in hollows narrower than what touches them it is the distance to a tangent plane.
 
     ``heights`` may be a file: a table (.npy, .csv, .txt) in m, or a picture (.png, 8 or 16 bits) seen from above, whose
     white is ``height`` (m) and black 0.

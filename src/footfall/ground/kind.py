@@ -1,4 +1,4 @@
-"""What a kind of ground is: how its options are checked, and its surface in every form.
+"""A kind of ground: how its options are checked, and its surface in every form.
 
 A new kind is a file beside this one that makes a :class:`Kind`, and one line in :class:`footfall.Ground`.
 """
@@ -25,14 +25,14 @@ Given = ParamSpec("Given")
 
 
 class Option(NamedTuple):
-    """Stands beside the type of an option of a kind: its unit, and what it is where the name does not say."""
+    """Annotates the type of an option: its unit, and its meaning where the name does not say."""
 
     unit: str
     about: str = ""
 
 
 class Form(NamedTuple):
-    """What the constructor of a kind makes of what it was given."""
+    """What the constructor of a kind makes of its arguments."""
 
     friction: Coefficients
     options: tuple[tuple[str, Any], ...] = ()
@@ -40,7 +40,7 @@ class Form(NamedTuple):
     height_function: PlaceFunction | None = None
 
     def option(self, name: str) -> Any:
-        """What was given, by its name."""
+        """The value of an option, by name."""
         return dict(self.options)[name]
 
 
@@ -65,7 +65,7 @@ class Kind(Generic[Given]):
     surface: Callable[..., Any] | None
     #: The numbers that the surface takes.
     parameters: Callable[[Form], tuple[float, ...]] = no_parameters
-    #: A height (m) that the surface nowhere exceeds, ``inf`` where none is known.
+    #: An upper bound of the surface's height (m), ``inf`` where none is known.
     highest: Callable[[Form], float]
     #: The surface as x, y, z (rows, columns): its own table, or a square of a side (m) cut out.
     grid: Callable[[Form, float], Grid]
@@ -75,7 +75,7 @@ class Kind(Generic[Given]):
     height: Callable[[Array, Array, Array], Array] | None = None
     #: One plane, level or sloped.
     flat: bool = False
-    #: What is written of it beside its friction, and what is read back: the kind and the options that it becomes.
+    #: What is saved besides its friction; and what is made when it is read back: a kind and its options.
     describe: Callable[[Form], dict[str, Any]] = described
     restore: Callable[[Mapping[str, Any]], tuple[str, dict[str, Any]]] | None = None
 

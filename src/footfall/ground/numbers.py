@@ -55,7 +55,7 @@ def height_table(heights: ArrayLike) -> Array:
 
 
 def check_table_size(shape: tuple[int, ...]) -> None:
-    """Refuse a height table that no drawing and no collision can handle, before it is made."""
+    """Refuse a height table that is too large to draw and to collide with, before it is made."""
     if math.prod(shape) > LARGEST_TABLE:
         sides = " x ".join(map(str, shape))
         raise GroundError(f"a height table of {sides} entries is too large: at most {LARGEST_TABLE}; thin it out")
@@ -70,7 +70,9 @@ def packed(table: Array) -> Any:
 
 
 def unpacked(table: Any) -> Any:
-    """The table that ``packed`` wrote, or what is not packed as it is; no file, since a description is read alone."""
+    """The table that ``packed`` wrote, or one that is not packed; a file name is refused, since a description is read
+    alone.
+    """
     if isinstance(table, str | os.PathLike):
         raise GroundError(f"the height table is a file, '{table}', and a description holds its heights itself")
     if not isinstance(table, Mapping):
@@ -79,7 +81,7 @@ def unpacked(table: Any) -> Any:
         rows, columns = (int(n) for n in table["shape"])
         check_table_size((rows, columns))
         unpacking = zlib.decompressobj()
-        # One byte more than needed, so that a small file which unpacks to a huge one is noticed and not followed.
+        # One byte more than needed, so that a small file which unpacks to a huge one is noticed and not unpacked.
         data = unpacking.decompress(base64.b64decode(table["zlib_base64_float64"]), 8 * rows * columns + 1)
         return np.frombuffer(data, dtype="<f8").reshape(rows, columns)
     except (KeyError, TypeError, ValueError, OverflowError, zlib.error) as error:

@@ -26,7 +26,7 @@ FRICTION_SIGNATURE = types.UniTuple(float64, 2)(float64, float64, float64[::1], 
 
 
 class Role(NamedTuple):
-    """What a function of x and y is for, the signature that the engine calls, and how one becomes the other."""
+    """The use of a function of x and y: the signature that the engine calls, and the adapter between the two."""
 
     what: str
     signature: Any
@@ -90,7 +90,7 @@ def adapter(x, y, corner, table):
     "return a coefficient everywhere",
     "sample it instead: FrictionTable(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",
 )
-#: Machine code by its role and content; it lives as long as the process.
+#: Machine code by role and content; it lives as long as the process.
 _compiled: dict[tuple[str, str], Any] = {}
 #: The pointers in use, by role and identity of the function: equal functions have one.
 _pointers: WeakValueDictionary[tuple[str, str], SharedPointer] = WeakValueDictionary()
@@ -126,7 +126,7 @@ class PlaceFunction:
 
     @property
     def source(self) -> str | None:
-        """The text of the function, or ``None`` where Python does not know it (some prompts)."""
+        """The source of the function, or ``None`` where Python does not know it (at some prompts)."""
         try:
             return textwrap.dedent(inspect.getsource(_plain(self.function)))
         except (OSError, TypeError):
@@ -211,7 +211,7 @@ def _adapter(asked: Any, plain: FunctionType, role: Role, *more: Any) -> Functio
 
 
 def _as_it_is_now(plain: FunctionType) -> FunctionType:
-    """A copy that does not follow later changes of the variables it refers to."""
+    """A copy that later changes of the variables it refers to do not affect."""
     code = plain.__code__
     known = {name: value for name, value in plain.__globals__.items() if name in (*code.co_names, "__builtins__")}
     cells = tuple(CellType(cell.cell_contents) for cell in plain.__closure__ or ())
@@ -221,7 +221,7 @@ def _as_it_is_now(plain: FunctionType) -> FunctionType:
 
 
 def _numbers(returned: Any) -> int:
-    """How many numbers a type is, 0 if it is something else."""
+    """How many numbers a type holds, 0 if it holds anything else."""
     parts = tuple(returned) if isinstance(returned, types.BaseTuple) else (returned,)
     good = all(isinstance(part, types.Float | types.Integer | types.Boolean) for part in parts)
     return len(parts) if good else 0

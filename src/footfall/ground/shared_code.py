@@ -1,9 +1,9 @@
 """Machine code shared by functions of x and y that differ in the values of their numbers alone.
 
-Numba freezes what a function refers to into its machine code, which is never given back: a thousand grounds of
-``lambda x, y: a * x`` would be compiled a thousand times and keep a gigabyte. Here the numbers that a function takes
-from an enclosing function, from its module or from the defaults of its arguments become elements of an array, which is
-handed over in every call. What else it refers to stays frozen.
+Numba freezes what a function refers to into its machine code, which is never freed: a thousand grounds of ``lambda x,
+y: a * x`` would be compiled a thousand times and keep a gigabyte. Here the numbers that a function takes from an
+enclosing function, from its module or from the defaults of its arguments become elements of an array, which is passed
+in every call. Everything else it refers to stays frozen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_of(function: FunctionType) -> Numbers | None:
-    """What can be handed over, ``None`` where there is nothing or where the function is not simple enough."""
+    """The numbers that can be passed, ``None`` where there are none or the function is not simple enough."""
     code, defaults = function.__code__, function.__defaults__ or ()
     nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
     if nested or code.co_flags & _NOT_PLAIN or code.co_kwonlyargcount or code.co_argcount != 2 + len(defaults):

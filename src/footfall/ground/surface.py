@@ -1,4 +1,4 @@
-"""Where a point stands relative to the ground: one small compiled function per kind of ground.
+"""The gap between a point and the ground: one small compiled function per kind of ground.
 
 Every surface answers the same question with the same signature, so that one compiled engine serves them all:
 

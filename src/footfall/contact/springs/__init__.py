@@ -1,1 +1,1 @@
-"""What laws of springs and dampers share: gains derived or from materials, friction, and the longest step."""
+"""What laws of springs and dampers share: gains derived from behaviour or materials, friction, and the longest step."""

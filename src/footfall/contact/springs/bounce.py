@@ -1,6 +1,6 @@
 """How a point law bounces: restitution from its parameters, and parameters from a restitution.
 
-A bounce is integrated in plain numbers: arrays, and SciPy's integrators with them, take tens of times as long.
+A bounce is integrated in plain Python numbers: SciPy's integrators, on arrays, take tens of times as long.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ NormalForce = Callable[[float, float], float]
 #: The same in m/s2, of a mass.
 Acceleration = Callable[[float, float], float]
 
-#: Error of a step, of the greatest depth and of the speed of landing, and the most steps of a bounce.
+#: Error of a step, relative to the greatest depth and the landing speed, and the most steps of a bounce.
 EXACT, MOST = 1e-9, 20_000
-#: First step, s, and how much longer or shorter than the one before a step may be.
+#: First step, s, and the factors by which a step may grow and shrink.
 FIRST, LONGER, SHORTER = 1e-9, 10.0, 0.2
-#: Times the way down after which a mass that is still there has come to rest.
+#: A mass that is still in contact after this many times the time of its way down has come to rest.
 LONG = 50.0
-#: Of the speed of landing: so slow a mass that sinks and is not about to turn has come to rest, too.
+#: Share of the landing speed: a mass that sinks more slowly and is not about to turn has come to rest, too.
 CREEP, TURNS = 1e-6, 1e-3
-#: To which part of the largest damping in question it is found.
+#: Accuracy of a damping, relative to the largest in question.
 FOUND = 1e-9
 
 
 def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 0.0) -> float:
-    """Speed after a bounce over speed before, for a mass (kg) that lands at ``speed`` (m/s); 0 if it does not leave."""
+    """Speed after a bounce over the speed before, for a mass (kg) that lands at ``speed`` (m/s); 0 if it does not
+    leave.
+    """
 
     def acceleration(depth: float, rate: float) -> float:
         return gravity - force(max(depth, 0.0), rate) / mass
@@ -57,7 +59,7 @@ def restitution(force: NormalForce, mass: float, speed: float, gravity: float = 
 
 
 def _rate_at_surface(acceleration: Acceleration, state: tuple[float, float], step: float) -> float:
-    """Rate when the surface is reached, at the latest after ``step``."""
+    """Depth rate when the surface is reached, within ``step``."""
     part = _zero(lambda part: _runge_kutta(acceleration, state, part)[0], 0.0, step, 1e-12 * step)
     return _runge_kutta(acceleration, state, part)[1]
 
@@ -104,7 +106,7 @@ def damping_for(
 
 
 def _zero(function: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """Where a function that changes sign up to ``high`` is zero; there, if rounding hides the change."""
+    """The zero of a function between ``low`` and ``high``; ``high`` itself if rounding hides the change of sign."""
     try:
         return root_between(function, low, high, near)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Gains derived from options that say what shall come of them: a depth at rest, a restitution, a damping ratio."""
+"""Gains derived from the behaviour that options ask for: a depth at rest, a restitution, a damping ratio."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-#: Depth at rest of points where none was asked for, m; and at most, over that at which the robot would tip on them.
+#: Default depth of points at rest, m, and the most it may be of the depth at which the robot would tip.
 USUAL_DEPTH, STEADY = 1e-3, 0.25
 
 
 def steady_depth(law: Any, tipping: float) -> float:
-    """The depth (m) at which points rest: as asked for, and else no deeper than a robot of that ``tipping`` bears."""
+    """The depth (m) at which points rest: the one asked for, or a default that a robot of that ``tipping`` depth can
+    bear.
+    """
     asked: float | None = law.rest_penetration
     return min(USUAL_DEPTH, STEADY * tipping) if asked is None else asked
 
@@ -39,13 +41,13 @@ def check_derived(law: Law, stiffness: str, damping: str) -> None:
 
 
 def critical_damping(terms: NormalTerms, setting: Setting) -> float:
-    """The damping ``c`` at which the mass that a point carries does not swing about its depth of rest."""
+    """The damping ``c`` that is critical for the mass a point carries, about its depth at rest."""
     depth = terms.depth(setting.load)
     return 2.0 * (terms.slope(depth) * setting.share) ** 0.5 / float(depth**terms.beta)
 
 
 def derived_damping(law: Any, setting: Setting, terms: NormalTerms) -> float | None:
-    """The damping ``c`` that a law's ``restitution`` or ``damping_ratio`` leads to; None if neither is given."""
+    """The damping ``c`` for a law's ``restitution`` or ``damping_ratio``; None if neither is given."""
     critical = critical_damping(terms, setting)
     if law.restitution is not None:
         bounce = _Bounce(setting.share, law.impact_speed, setting.load / setting.share)
@@ -73,7 +75,7 @@ def _damping_for(restitution: float, terms: NormalTerms, bounce: _Bounce, scale:
 
 
 class OnElasticLayer:
-    """What laws share whose points can stand for parts of an elastic layer."""
+    """What laws share whose points can represent parts of an elastic layer."""
 
     name: ClassVar[str]
 
@@ -88,9 +90,9 @@ class OnElasticLayer:
         area: float | None = None,
         **options: Any,
     ) -> Self:
-        """A sole, or a ground, that is an elastic layer of ``thickness`` (m), Young's modulus in Pa.
+        """The law for a sole, or a ground, that is an elastic layer of ``thickness`` (m); Young's modulus in Pa.
 
-        Each point stands for ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
+        Each point represents ``area`` (m2), or its share of the soles of ``robot``. ``options`` are those of the law,
         such as ``restitution``, and ``loss``, the material's loss factor. See :mod:`footfall.contact.springs.material`.
         """
         normal, shear, rest = layer_gains(cls.name, youngs_modulus, poisson_ratio, thickness, robot, area, options)
@@ -103,7 +105,7 @@ class OnElasticLayer:
 
 
 def _only_one(law: Law, what: str, names: tuple[str, ...]) -> None:
-    """Refuse two options that settle the same thing."""
+    """Refuse two options that determine the same quantity."""
     given = [name for name in names if getattr(law, name) is not None]
     if len(given) > 1:
         raise LawError(f"{law.name}: {' and '.join(given)} both settle {what}; give one of them")

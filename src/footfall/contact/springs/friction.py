@@ -1,4 +1,4 @@
-"""Friction at one point, shared by the point laws: what it is, and what holds a point that does not slide.
+"""Friction at one point, shared by the point laws.
 
 ``friction`` names what holds the point:
 
@@ -55,11 +55,11 @@ def anchored(slip, velocity, memory, normal, p):
 
 @inlined
 def regularised(velocity, normal, p):
-    """A damper up to the cone. Gives two forces (N) and the mode."""
+    """A damper, limited to the cone. Gives two forces (N) and the mode."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
     limit = coefficient(velocity, True, p) * normal
-    # The speed at which the damper reaches the cone; under the load of an impact more than v_s, so that the damper is
-    # no steeper than an explicit step can bear.
+    # The speed at which the damper reaches the cone. Under the load of an impact it is more than v_s, so that the
+    # damper is no steeper than is stable in an explicit step.
     reached = max(p.v_s, limit / p.viscosity)
     mode = SLIDE if speed > reached else STICK
     viscosity = limit / max(speed, reached)

@@ -36,7 +36,7 @@ from footfall.given_numbers import is_number
 if TYPE_CHECKING:
     from footfall.robot import Foot, Robot
 
-#: How nearly an exponent must be that of a theory for its gain to be taken as it is.
+#: Largest difference from a theory's exponent at which a law's gain is used directly.
 SAME_EXPONENT = 1e-9
 
 
@@ -89,7 +89,7 @@ def layer_gains(
     area: float | None,
     options: dict[str, Any],
 ) -> tuple[float, float, dict[str, Any]]:
-    """Normal and shear stiffness of a point on an elastic layer, N/m, and the options that are left for the law."""
+    """Normal and shear stiffness of a point on an elastic layer, N/m, and the remaining options, for the law."""
     _check_elastic(law, youngs_modulus, poisson_ratio)
     _check_confined(law, poisson_ratio)
     _length(law, "thickness", thickness)
@@ -108,7 +108,7 @@ def hertz_gains(
     partner: tuple[float, float] | None,
     options: dict[str, Any],
 ) -> tuple[float, dict[str, Any]]:
-    """Stiffness of a sphere on flat ground, N/m^(3/2), and the options that are left for the law."""
+    """Stiffness of a sphere on flat ground, N/m^(3/2), and the remaining options, for the law."""
     _check_elastic(law, youngs_modulus, poisson_ratio)
     compliance = 1.0 / Material(youngs_modulus, poisson_ratio).contact_modulus
     if partner is not None:
@@ -127,7 +127,7 @@ class SpringLaw(Protocol):
 
 
 def spring_law(law: Law) -> SpringLaw:
-    """The same law, if it is one of springs and dampers; else an error that says so."""
+    """The law itself, if it has springs and dampers; otherwise an error."""
     if not isinstance(law, SpringLaw):
         raise LawError(
             f"{law.name} has no springs to compare with a material; laws that have are spring-damper, hunt-crossley "
@@ -145,11 +145,11 @@ def material_of(
     radius: float | None = None,
     area: float | None = None,
 ) -> Material:
-    """What a law's gains mean: the material of a layer of ``thickness``, or of spheres of ``radius`` (m).
+    """The material that a law's gains correspond to: a layer of ``thickness``, or spheres of ``radius`` (m).
 
     The inverse of ``from_material``. ``area`` (m2 per point) is that of the soles of the setting's robot unless given.
-    Where the law's exponent is not that of the theory (1 for a layer, 3/2 for a sphere), the material is the one that
-    sinks in as deep under the weight the robot stands with.
+    Where the law's exponent differs from the theory's (1 for a layer, 3/2 for a sphere), the material is the one with
+    the same depth under the standing robot's weight.
 
     >>> sim = ff.Simulation("hanavan", law="distributed")
     >>> ff.contact.material_of(sim.law, sim.setting, poisson_ratio=0.3, thickness=0.02).youngs_modulus

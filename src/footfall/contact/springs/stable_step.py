@@ -1,4 +1,4 @@
-"""How long a step may be for the springs and dampers of a contact law."""
+"""The longest stable step for the springs and dampers of a contact law."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from footfall.ground import Ground
     from footfall.robot import Robot
 
-#: s, of a run that is given no step, and the parts of it that are tried where a law needs less.
+#: Default step, s, and the fractions of it that are tried where a law needs a shorter one.
 USUAL_STEP, PARTS = 1e-3, (1, 2, 5, 10, 20, 50, 100)
-#: Steps that the fastest swing of a standing robot on its springs takes at least then: with fewer, the damping that a
-#: step bears is next to none.
+#: Least number of such steps in the fastest oscillation of a standing robot on its springs: with fewer, next to no
+#: damping is stable.
 STEPS_A_SWING = 8
-#: Speed, in sqrt(g h), at which a point slides at most then before friction holds it with all it has.
+#: Largest slip, in sqrt(g h), at which friction may still be below its full value in such steps.
 CREEP = 0.2
-#: Times the step is made shorter before it is given up: gains may depend on it.
+#: Most attempts to find a shorter step; gains may depend on the step.
 TRIES = 60
-#: Deepest rest of a point that is looked for (m), and small motions about it: of the depth, and m/s.
+#: Largest depth at rest that is searched (m), and the small motions about it: relative to the depth, and m/s.
 DEEPEST, SMALL, SLOW = 1.0, 1e-3, 1e-6
 
 
 def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
-    """The step (s) of a run that is given none: 1 ms, or less where the springs of a law need it on light feet.
+    """The default step (s): 1 ms, or less where a spring law needs it for light feet.
 
-    For a law with all its options left out: whoever chooses gains chooses the step.
+    Only for a law with default options: whoever chooses gains also chooses the step.
     """
     if not hasattr(law, "normal_terms") or law != type(law)():
         return USUAL_STEP
@@ -40,7 +40,7 @@ def usual_step(law: Law, robot: Robot, ground: Ground) -> float:
 
 
 def _is_fine(law: Any, setting: Setting) -> bool:
-    """Whether springs swing in many steps, and friction holds what creeps slowly."""
+    """Whether springs oscillate over many steps, and friction holds points that creep slowly."""
     terms: NormalTerms = law.normal_terms(setting)
     rate = math.sqrt(setting.mobility * terms.slope(terms.depth(setting.load)))  # 1/s
     speed = math.sqrt(setting.load / setting.share * max(setting.height, 0.0))
@@ -48,7 +48,7 @@ def _is_fine(law: Any, setting: Setting) -> bool:
 
 
 def longest_stable_step(law: Law, setting: Setting) -> float | None:
-    """The longest step (s) not above the given one in which a law's points do not ring; None if the law has no springs.
+    """The longest stable step (s) of a law's points, at most the given one; None if the law has no springs.
 
     With k and c of a point at its depth of rest and m the largest mobility of all points, a step of semi-implicit Euler
     multiplies a small motion by the roots of z^2 - (2 - a - b) z + 1 - b, a = m k dt^2, b = m c dt: none is beyond one
