@@ -182,6 +182,19 @@ def test_a_tower_tips_where_it_is_said_to():
     assert tilt_of(ff.law("spring-damper", rest_penetration=1e-3)) > 0.1  # asked for, it is what it would be left out
 
 
+@pytest.mark.parametrize("side", [1e-3, 1e-2])
+@pytest.mark.parametrize("law", SPRINGS)
+def test_a_cube_of_a_millimetre_stands_on_springs_as_a_large_one_does(law, side):
+    """1 mm, the depth at rest of larger robots, would drown it: a soft sole may take 5 % of its length."""
+    cube = (
+        f'<body name="cube"><freejoint/><geom type="box" size="{side / 2} {side / 2} {side / 2}" mass="1e-3"/></body>'
+    )
+    spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{cube}</worldbody></mujoco>")
+    rec = ff.Simulation(ff.load_robot(spec, name="cube"), law=law).run(0.1)
+    assert not rec.summary()["fell"] and "penetration" not in rec.audit().failed
+    assert rec.summary()["max_penetration_m"] < 0.8 * 0.05 * side
+
+
 TURNTABLE = """<mujoco><worldbody><body name="plate" pos="0 0 .1"><joint axis="0 0 1"/><geom size=".1" mass="2"/>
   <body name="arm" pos=".3 0 .3"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass="1"/>
 </body></body></worldbody></mujoco>"""

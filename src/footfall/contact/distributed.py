@@ -24,7 +24,14 @@ from typing import Any, Literal, NamedTuple, Self
 from footfall.compiled import inlined
 from footfall.contact.base import CoupledLaw, check, check_positive, check_range
 from footfall.contact.setting import Setting
-from footfall.contact.springs.derived_gains import STEADY, OnElasticLayer, check_derived, check_soles, derived_damping
+from footfall.contact.springs.derived_gains import (
+    STEADY,
+    OnElasticLayer,
+    check_derived,
+    check_soles,
+    derived_damping,
+    usual_depth,
+)
 from footfall.contact.springs.normal_terms import NormalTerms
 from footfall.robot import Robot
 from footfall.solve.contacts import OPEN, SLIDE, STICK
@@ -199,9 +206,9 @@ class Distributed(OnElasticLayer, CoupledLaw):
     Options have the paper's names and are per point. Left at ``None`` they are the paper's values (``kn=9950, mun=450,
     kt=90, mut=950, mu_ts=1``, for 36 points under 75 kg) scaled to the load of a point of this robot. For a smaller
     robot ``kn`` is larger: the depth at rest shrinks with the square of its size, and is no larger a share of the
-    sole's length than in the paper; but it is at least 1 mm, or less where the robot would tip. The dampings are
-    smaller where the step would make them unstable. ``criterion`` is ``"foot"``: all points of a foot begin to slide
-    when its resultant leaves the static cone; or ``"point"``: each point on its own.
+    sole's length than in the paper; but it is at least 1 mm, or less where the robot would tip or is smaller than 10
+    cm. The dampings are smaller where the step would make them unstable. ``criterion`` is ``"foot"``: all points of a
+    foot begin to slide when its resultant leaves the static cone; or ``"point"``: each point on its own.
 
     Limitations: adherence is a weak spring and a damper, as in the paper, so a loaded foot creeps until the spring
     holds it; :meth:`creep` gives the speed. The friction of a point may exceed its cone while its foot's does not.
@@ -280,7 +287,7 @@ class Distributed(OnElasticLayer, CoupledLaw):
         check_soles(self, setting.robot)
         scale = setting.load / self.PAPER_LOAD
         stable = 0.5 / (setting.dt * setting.mobility)
-        kn = self.stiffness(setting.load, setting.height, setting.tipping, longest_sole(setting.robot))
+        kn = self.stiffness(setting.load, setting.height, setting.tipping, longest_sole(setting.robot), setting.size)
         return Parameters(
             kn=kn,
             mun=self.damping(setting, kn),
@@ -295,12 +302,17 @@ class Distributed(OnElasticLayer, CoupledLaw):
         )
 
     def stiffness(
-        self, load: float, height: float = PAPER_HEIGHT, tipping: float = math.inf, sole: float = math.inf
+        self,
+        load: float,
+        height: float = PAPER_HEIGHT,
+        tipping: float = math.inf,
+        sole: float = math.inf,
+        size: float = math.inf,
     ) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived.
 
-        ``height`` (m) of the centre of mass is the robot's size, ``tipping`` (m) as in :class:`Setting`, ``sole`` the
-        length of the longest one, m.
+        ``height`` of the centre of mass, ``tipping`` and ``size`` are as in :class:`Setting`, m, ``sole`` is the length
+        of the longest one, m.
         """
         if self.rest_penetration is not None:
             return load / self.rest_penetration**self.alpha
@@ -308,10 +320,11 @@ class Distributed(OnElasticLayer, CoupledLaw):
             return self.kn
         papers = self.PAPER_KN * load / self.PAPER_LOAD
         depth = (load / papers) ** (1.0 / self.alpha)
-        smaller = max(1e-3, depth * (height / self.PAPER_HEIGHT) ** 2)
+        least = usual_depth(size)
+        smaller = max(least, depth * (height / self.PAPER_HEIGHT) ** 2)
         if min(smaller, depth) > self.PAPER_TIPPING * tipping:
             smaller = STEADY * tipping
-        smaller = min(smaller, max(1e-3, depth * sole / self.PAPER_SOLE))
+        smaller = min(smaller, max(least, depth * sole / self.PAPER_SOLE))
         return papers if smaller >= 0.999 * depth else load / smaller**self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:

@@ -55,11 +55,11 @@ class HuntCrossley(FrictionalLaw):
     """Nonlinear spring with depth-dependent damping and regularised Coulomb friction.
 
     Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
-    or less for a robot that would tip on springs four times as soft. ``c`` follows from ``restitution`` at
-    ``impact_speed``, or from ``damping_ratio`` at the rest depth; if those are ``None`` too, it is ``1.5 s/m * k``,
-    which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where the step needs it. ``v_s`` is the
-    smallest that is stable with the step. A deep or fast impact makes ``c d^alpha`` larger than is stable in steps of
-    ``dt``: where ``c`` follows from neither option, it is limited to what is stable.
+    or less for a robot that would tip on springs four times as soft, and 1 % of the size of one smaller than 10 cm.
+    ``c`` follows from ``restitution`` at ``impact_speed``, or from ``damping_ratio`` at the rest depth; if those are
+    ``None`` too, it is ``1.5 s/m * k``, which makes an impact at 0.3 m/s return about 0.7 of its speed, or less where
+    the step needs it. ``v_s`` is the smallest that is stable with the step. A deep or fast impact makes ``c d^alpha``
+    larger than is stable in steps of ``dt``: where ``c`` follows from neither option, it is limited to what is stable.
 
     Limitations: regularised friction has one coefficient, the ground's dynamic one, and a loaded point creeps in mode
     stick, by ``v_s`` times the ratio of its tangential load to that at which it slides: 21 mm/s for the built-in
@@ -70,7 +70,7 @@ class HuntCrossley(FrictionalLaw):
         k: N/m^alpha per point, stiffness; left out, from rest_penetration.
         c: N s/m^(alpha + 1) per point, damping; left out, derived.
         alpha: exponent of the depth; Hertz' for round bodies.
-        rest_penetration: m, depth when the robot stands; left out, 1 mm, or less where it would tip.
+        rest_penetration: m, depth when the robot stands; left out, 1 mm, less where it would tip or is tiny.
         damping_ratio: of the robot bouncing on all its points, at rest depth.
         restitution: of the robot landing on all its points.
         impact_speed: m/s, at which the restitution holds.
@@ -119,7 +119,7 @@ class HuntCrossley(FrictionalLaw):
         return cls(k=k, alpha=1.5, **rest)
 
     def resolve(self, setting: Setting) -> Parameters:
-        k = self.stiffness(setting.load, setting.tipping)
+        k = self.stiffness(setting.load, setting.tipping, setting.size)
         depth = (setting.load / k) ** (1.0 / self.alpha)
         c = self.damping(setting, k)
         # What the nonlinear spring and damper are near rest, for friction that wants linear ones.
@@ -134,9 +134,9 @@ class HuntCrossley(FrictionalLaw):
             **self.friction_numbers(setting, slope, min(c * depth**self.alpha, stable)),
         )
 
-    def stiffness(self, load: float, tipping: float = math.inf) -> float:
+    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m^alpha, given or derived."""
-        return self.k if self.k is not None else load / steady_depth(self, tipping) ** self.alpha
+        return self.k if self.k is not None else load / steady_depth(self, tipping, size) ** self.alpha
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

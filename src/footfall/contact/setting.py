@@ -34,6 +34,7 @@ class Setting:
     mobility: float  # 1/kg, largest eigenvalue of the Delassus matrix of all points at home, beside servos
     height: float  # m, of the centre of mass above the lowest point in the home pose
     tipping: float  # m, depth at which points under their load give way to its tilt as fast as gravity tips it
+    size: float  # m, the larger of that height and the extent of all contact points
 
     @property
     def load(self) -> float:
@@ -60,6 +61,7 @@ def make_setting(robot: Robot, ground: Ground, dt: float) -> Setting:
         mobility=_mobility(robot, dt),
         height=home.height,
         tipping=home.tipping,
+        size=home.size,
     )
 
 
@@ -69,6 +71,7 @@ class _Home(NamedTuple):
     carriers: float
     height: float  # m
     tipping: float  # m
+    size: float  # m
     inertia: np.ndarray  # (nv, nv) with what equalities add to it (loops that are closed)
     together: np.ndarray  # (nv, nv) J^T J of all points
 
@@ -90,6 +93,7 @@ def _at_home(robot: Robot) -> _Home:
         carriers=_number(1.0 / float(loads @ loads)),
         height=height,
         tipping=tipping_depth(loads, places[touching], height) if free else math.inf,
+        size=max(height, float(np.linalg.norm(np.ptp(places, axis=0)))),
         inertia=_inertia(robot.model, data),
         together=jacobian.T @ jacobian,
     )

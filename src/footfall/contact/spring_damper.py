@@ -57,14 +57,15 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
     """Linear spring and damper at every point, with Coulomb friction from an anchor.
 
     Options left at ``None`` are derived for the robot. ``k`` follows from ``rest_penetration`` under its weight: 1 mm,
-    or less for a robot that would tip on springs four times as soft. ``c`` follows, for the mass that each point
-    carries, from ``restitution`` at ``impact_speed`` or from ``damping_ratio``; if those are ``None`` too, it is
-    critical damping, or less where the step would make that unstable. ``kt`` and ``ct`` equal ``k`` and ``c``.
+    or less for a robot that would tip on springs four times as soft, and 1 % of the size of one smaller than 10 cm.
+    ``c`` follows, for the mass that each point carries, from ``restitution`` at ``impact_speed`` or from
+    ``damping_ratio``; if those are ``None`` too, it is critical damping, or less where the step would make that
+    unstable. ``kt`` and ``ct`` equal ``k`` and ``c``.
 
     Attributes:
         k: N/m per point, stiffness; left out, from rest_penetration.
         c: N s/m per point, damping; left out, from restitution or damping_ratio, or critical.
-        rest_penetration: m, depth when the robot stands; left out, 1 mm, or less where it would tip.
+        rest_penetration: m, depth when the robot stands; left out, 1 mm, less where it would tip or is tiny.
         damping_ratio: of the robot bouncing on all its points.
         restitution: of the robot landing on all its points.
         impact_speed: m/s, at which the restitution holds.
@@ -94,13 +95,13 @@ class SpringDamper(OnElasticLayer, FrictionalLaw):
         return cls(k=normal, kt=shear, **options)
 
     def resolve(self, setting: Setting) -> Parameters:
-        k = self.stiffness(setting.load, setting.tipping)
+        k = self.stiffness(setting.load, setting.tipping, setting.size)
         c = self.damping(setting, k)
         return Parameters(k=k, c=c, adhesive=float(self.adhesive), **self.friction_numbers(setting, k, c))
 
-    def stiffness(self, load: float, tipping: float = math.inf) -> float:
+    def stiffness(self, load: float, tipping: float = math.inf, size: float = math.inf) -> float:
         """The stiffness of a point that carries ``load`` (N) when the robot stands, N/m, given or derived."""
-        return self.k if self.k is not None else load / steady_depth(self, tipping)
+        return self.k if self.k is not None else load / steady_depth(self, tipping, size)
 
     def normal_terms(self, setting: Setting) -> NormalTerms:
         """The normal force of a point as a formula."""

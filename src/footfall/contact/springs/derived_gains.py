@@ -17,16 +17,22 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-#: Default depth of points at rest, m, and the most it may be of the depth at which the robot would tip.
-USUAL_DEPTH, STEADY = 1e-3, 0.25
+#: Default depth of points at rest, m, and the most it may be of the depth at which the robot would tip and of the
+#: robot's size: robots smaller than 10 cm sink in by less.
+USUAL_DEPTH, STEADY, SHALLOW = 1e-3, 0.25, 0.01
 
 
-def steady_depth(law: Any, tipping: float) -> float:
+def usual_depth(size: float) -> float:
+    """The default depth (m) at rest of a robot of that ``size`` (m) that does not tip."""
+    return min(USUAL_DEPTH, SHALLOW * size)
+
+
+def steady_depth(law: Any, tipping: float, size: float) -> float:
     """The depth (m) at which points rest: the one asked for, or a default that a robot of that ``tipping`` depth can
     bear.
     """
     asked: float | None = law.rest_penetration
-    return min(USUAL_DEPTH, STEADY * tipping) if asked is None else asked
+    return min(usual_depth(size), STEADY * tipping) if asked is None else asked
 
 
 def check_derived(law: Law, stiffness: str, damping: str) -> None:
