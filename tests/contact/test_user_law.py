@@ -76,6 +76,27 @@ def forget():
     registry._registered.update(before)
 
 
+def test_a_law_of_a_script_or_notebook_goes_to_processes_that_do_not_know_it(outside, forget):
+    """As joblib and Dask send what __main__ defines, by value; it went by its name, which they have never heard of."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(outside)
+    sim = ff.Simulation("brick", law=ff.law("anchored", k=3e4))
+    data = cloudpickle.dumps(sim)
+    cloudpickle.unregister_pickle_by_value(outside)
+    registry._registered.clear()
+    again = pickle.loads(data)
+    assert again.law == sim.law and "anchored" in ff.laws()
+    assert np.array_equal(again.run(0.05).force, sim.run(0.05).force)
+
+
+def test_a_law_from_within_a_function_is_pickled_by_its_name(forget):
+    @ff.point_law("inner", k=2e4)
+    def inner(depth, depth_rate, slip, slip_velocity, memory, parameters):
+        return parameters.k * depth
+
+    assert pickle.loads(pickle.dumps(inner(k=3e4))) == inner(k=3e4)
+
+
 def test_a_registered_law_is_a_law_like_any_other(outside):
     assert {"kelvin-voigt", "anchored", "ice", "wearing"} <= set(ff.laws())
     law = ff.law("kelvin-voigt", k=3e4)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import field, make_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from footfall.compiled import inlined
@@ -100,14 +102,32 @@ def point_law(
                 "memory_size": memory,
                 "kernel": staticmethod(function),
                 "resolve": resolve,
-                "__reduce__": lambda self: (known_law, (self.to_dict(),)),  # by its name, as its class has no place
+                "__reduce__": _packed,
                 "__post_init__": lambda self: check_positive(self, *defaults, zero=True),
                 "__doc__": inspect.getdoc(function) or f"The law '{name}', from {function.__module__}.",
             },
             frozen=True,
             kw_only=True,
         )
+        law.__module__, law.__qualname__ = function.__module__, function.__qualname__  # where the class takes its place
         register(law)
         return law
 
     return decorate
+
+
+def _packed(self: PointLaw) -> tuple[Any, ...]:
+    """For another process, with the class itself where it is found: the law may not be known there.
+
+    One from within a function, or that another has replaced, goes by its name.
+    """
+    kind = type(self)
+    try:
+        placed = attrgetter(kind.__qualname__)(sys.modules[kind.__module__]) is kind
+    except (AttributeError, KeyError):
+        placed = False
+    return (_unpacked, (kind, self.options())) if placed else (known_law, (self.to_dict(),))
+
+
+def _unpacked(kind: type[PointLaw], options: dict[str, Any]) -> PointLaw:
+    return register(kind)(**options)  # type: ignore[return-value]
