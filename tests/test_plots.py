@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import io
 from importlib import import_module
 
 import matplotlib
@@ -269,6 +270,13 @@ def test_figures_are_saved_by_their_ending(ball, ending, tmp_path):
         picture = np.asarray(Image.open(path).convert("L"))
         assert picture.shape[1] >= 1300
         assert (picture < 200).mean() == pytest.approx(ink(ball.plot("energy"), laid_out=True), rel=0.3)
+
+
+def test_a_notebook_shows_a_figure_as_a_picture_though_pyplot_has_not_made_it(ball):
+    """It was a line of text: Matplotlib teaches notebooks to draw figures when it makes the first one itself."""
+    figure = ball.plot("grf", size=(4.0, 3.0))
+    with Image.open(io.BytesIO(figure._repr_png_())) as picture:
+        assert picture.size == (round(4.0 * figure.dpi), round(3.0 * figure.dpi))
 
 
 def test_a_picture_is_laid_out_as_matplotlib_would(ball, tmp_path):

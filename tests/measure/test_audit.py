@@ -279,3 +279,9 @@ def test_short_soles_under_four_legs_may_sink_in_as_what_the_robot_stands_on():
         assert ff.Simulation(robot, law=law).run(0.1).audit()["penetration"].verdict == "note"
     soft = ff.Simulation(robot, law=ff.law("spring-damper", rest_penetration=0.03)).run(1.0)
     assert soft.audit()["penetration"].verdict == "fail"
+
+
+def test_a_prompt_shows_an_audit_as_its_table(standing):
+    """And not as three thousand characters of names and numbers."""
+    found = ff.audit(standing)
+    assert repr(found) == str(found) and repr(found).startswith("Audit of ")

@@ -108,6 +108,16 @@ def test_pandas_gets_the_whole_table():
     assert list(frame.columns) == list(table.columns) and list(frame["square"]) == [1.0, 4.0, 9.0]
 
 
+def test_a_table_is_shown_as_one_with_its_first_rows():
+    table = ff.sweep(
+        lambda a: {"square": a * a, "odd": a % 2 == 1}, grid={"a": [0.5 * k for k in range(20)]}, workers=1
+    )
+    head, names, _, *rows = repr(table).splitlines()
+    assert head == "20 cases, 0 failed" and names.split() == ["case", "a", "square", "odd"]
+    assert [row.split() for row in rows[2:4]] == [["2", "1", "1", "True"], ["3", "1.5", "2.25", "False"]]
+    assert rows[-1].startswith(f"... and {20 - len(rows) + 1} more")
+
+
 def test_a_law_of_ones_own_is_swept_by_any_number_of_workers(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})  # no other test shall meet it
 

@@ -62,7 +62,7 @@ class AuditRow:
     when: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What an audit found.
 
@@ -143,6 +143,8 @@ class Audit:
         elif self.unknown:
             verdict = f"does not know of {', '.join(self.unknown)}: {self.remedy}"
         return f"Audit of {self.title}: {verdict}\n" + text_table(head, lines, right=(1, 2, 4, 5))
+
+    __repr__ = __str__  # what prompts and notebooks show
 
 
 @once

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -62,9 +61,15 @@ def load_matplotlib() -> Any:
         import matplotlib.figure
     except ImportError as error:
         raise FootfallError('plots need matplotlib: pip install "footfall[plot]"') from error
-    if "IPython" in sys.modules:
-        import matplotlib.pyplot  # lets notebooks show a figure
     return matplotlib
+
+
+def empty_figure(**options: Any) -> Figure:
+    """A figure of Matplotlib, with options of its class."""
+    load_matplotlib()
+    from footfall.show.notebook_figure import NotebookFigure
+
+    return NotebookFigure(layout="constrained", **options)
 
 
 @contextmanager
@@ -72,7 +77,7 @@ def new_figure(height: float, width: float = WIDTH) -> Iterator[Figure]:
     """An empty figure, inches, and the look of all plots for as long as it is drawn."""
     matplotlib = load_matplotlib()
     with matplotlib.rc_context(RC):
-        yield matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
+        yield empty_figure(figsize=(width, height))
 
 
 def hexadecimal(color: tuple[int, ...]) -> str:

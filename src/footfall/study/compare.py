@@ -84,7 +84,7 @@ class ComparisonRow:
     us_per_step: float = math.nan
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Several laws on the same task.
 
@@ -129,6 +129,8 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.table()
+
+    __repr__ = __str__  # what prompts and notebooks show
 
     def plot(self, name: str, **options: Any) -> Figure:
         """The recordings overlaid, see ``footfall.show.plots``."""

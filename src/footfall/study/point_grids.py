@@ -32,7 +32,7 @@ class GridRow:
         return max(self.force, self.centre, self.tilt)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Enough:
     """The smallest grid from which on every finer one is within the tolerance, and all that were tried."""
 
@@ -54,6 +54,8 @@ class Enough:
             mark = "  <- enough" if row.grid == self.grid else ""
             lines.append(f"{name:>9} {row.count:6d} {1e3 * row.spacing:6.2f} mm {errors}{mark}")
         return "\n".join(lines)
+
+    __repr__ = __str__  # what prompts and notebooks show
 
     def plot(self) -> Figure:
         """Errors against the number of points, with the tolerance and the grid that is enough."""

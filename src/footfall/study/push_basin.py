@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FIRST = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PushBasin:
     """Largest horizontal pushes survived, by direction.
 
@@ -57,6 +57,8 @@ class PushBasin:
             f"{self.robot} under {self.law}: pushes of {self.duration:g} s are survived up to "
             f"{self.survived.min():.4g} to {self.survived.max():.4g} N, by direction"
         )
+
+    __repr__ = __str__  # what prompts and notebooks show
 
     def plot(self) -> Figure:
         """A polar plot of the pushes survived, N."""

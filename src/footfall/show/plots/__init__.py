@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from footfall.errors import FootfallError, RecordingError, did_you_mean
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
-from footfall.show.style import RC, load_matplotlib
+from footfall.show.style import RC, empty_figure, load_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,8 +106,9 @@ def plot(
     from footfall.show.plots.drawing import draw_panels
 
     with matplotlib.rc_context(RC):
-        figure = matplotlib.figure.Figure(layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.06, h_pad=0.05)
+        figure = empty_figure()
+        engine: Any = figure.get_layout_engine()
+        engine.set(w_pad=0.06, h_pad=0.05)
         if PLOTS[name].layout == "figure":
             _function(name)(figure, runs, **options)
         else:

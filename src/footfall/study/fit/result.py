@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A fitted law.
 
@@ -102,3 +102,5 @@ class Fit:
     def __str__(self) -> str:
         found = ", ".join(f"{one.name} {one.value:.4g} ({one.low:.3g} .. {one.high:.3g})" for one in self.parameters)
         return f"{self.law.name}: {found}"
+
+    __repr__ = __str__  # what prompts and notebooks show

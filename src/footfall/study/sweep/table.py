@@ -14,6 +14,7 @@ import numpy as np
 
 from footfall.errors import StudyError, did_you_mean, needed
 from footfall.frozen_values import made_again
+from footfall.measure.audit import text_table
 from footfall.show.style import COLORS, new_figure
 from footfall.study.sweep.plan import TABLE, Plan
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What each row has beside its inputs and outputs.
 OWN = ("case", "status", "message", "seed")
+#: As many are shown where the whole table is asked for as text.
+FIRST_ROWS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,10 +85,17 @@ class SweepTable:
         return _scatter(self, output, over)
 
     def __repr__(self) -> str:
-        return (
-            f"SweepTable({len(self)} cases, {self.failed} failed; inputs {', '.join(self.inputs)}; "
-            f"outputs {', '.join(self.outputs)})"
-        )
+        names = ["case", *self.inputs, *self.outputs, *(["status", "message"] if self.failed else [])]
+        shown = range(min(len(self), FIRST_ROWS))
+        lines = [[_cell(self.columns[name][i]) for name in names] for i in shown]
+        numbers = [k for k, name in enumerate(names) if self[name].dtype.kind in "if"]
+        more = len(self) - len(shown)
+        below = f"\n... and {more} more: table.to_pandas(), table[name]" if more else ""
+        return f"{len(self)} cases, {self.failed} failed\n{text_table(names, lines, right=numbers)}{below}"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def _scatter(table: SweepTable, output: str, over: str | None) -> Figure:
