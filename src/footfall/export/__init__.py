@@ -9,7 +9,7 @@
     rec.export("walk.mcap")           # for Foxglove, needs the extra "export"
     rec.export("walk.rrd")            # for Rerun, needs rerun-sdk
 
-A file appears at once, when it is whole. To add a format: write a file with ``write(rec, path, **options)`` and add its
+A file appears only when it is complete. To add a format: write a file with ``write(rec, path, **options)`` and add its
 line to ``FORMATS``.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "export"]
 
-#: Which file of this room writes an ending, and what that is.
+#: By ending, the module of this package that writes it, and a description.
 FORMATS = {
     ".csv": ("csv_table", "table with named columns and units"),
     ".parquet": ("parquet", "the same as a Parquet table, for DuckDB, Polars and pandas"),
@@ -42,7 +42,7 @@ FORMATS = {
 
 
 def export(rec: Record, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write a recording in the format that the ending of ``path`` names, and give back the path.
+    """Write a recording in the format that the ending of ``path`` names, and return the path.
 
     Options are those of the format: ``what="grf"`` or ``"motion"`` for OpenSim files, ``rate`` (pictures per second of
     the 3D scene) for MCAP and Rerun.

@@ -1,9 +1,9 @@
 """C3D: an ideal force plate under each foot, and the contact points as markers, as a gait laboratory records them.
 
-Plates are of type 2: three forces and three moments about the middle of the plate's surface, those of the plate on the
-foot, in the plate's axes (x as the laboratory's, z down). A plate is as large as what its foot walks over, so plates
-overlap. On stairs and uneven ground they lie level at the mean height of the loaded points, and a centre of pressure
-that a reader derives lies in that plane.
+Plates are of type 2: forces and moments of the plate on the foot, about the middle of the plate's surface, in the
+plate's axes (x as the laboratory's, z down). A plate covers all the ground that its foot walks over, so plates overlap.
+On stairs and uneven ground plates are level at the mean height of the loaded points, and so is the plane of the centre
+of pressure that a reader derives.
 """
 
 from __future__ import annotations

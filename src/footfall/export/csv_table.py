@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write(rec: Record, path: Path) -> None:
-    """Numbers are written so that they come back to the last bit."""
+    """Write numbers with all digits: they are read back to the last bit."""
     table = columns(rec)
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)

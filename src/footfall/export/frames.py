@@ -26,7 +26,7 @@ def to_pandas(rec: Record) -> pandas.DataFrame:
 
 
 def to_xarray(rec: Record) -> xarray.Dataset:
-    """The arrays with their axes named (time, point, xyz, ...), their units, and who each point and joint is."""
+    """The arrays with named axes (time, point, xyz, ...), units, and the names of points and joints."""
     xarray = needed("xarray", "this needs xarray: pip install xarray")
     variables: dict[str, Any] = {}
     for name, column in COLUMNS.items():

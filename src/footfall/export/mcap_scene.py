@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 WORLD = "world"
-#: A force as large as the robot's weight is drawn as long as this part of its size.
+#: Length of an arrow for a force equal to the robot's weight, relative to the robot's size.
 LENGTH = 0.5
 GROUND_COLOR = (190, 190, 190, 255)
 UNMOVED = {"position": {"x": 0.0, "y": 0.0, "z": 0.0}, "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}}
@@ -62,7 +62,7 @@ def transforms(rec: Record, k: int) -> list[dict[str, Any]]:
 
 
 def arrows(rec: Record, k: int) -> dict[str, Any]:
-    """The force on every point in sample ``k``, coloured by its mode; it replaces the one before."""
+    """An arrow for the force on every point in sample ``k``, coloured by mode; it replaces the last sample's."""
     scale = LENGTH * scales(rec).size / scales(rec).weight
     found = []
     for force, at, mode in zip(rec.force[k], rec.position[k], rec.mode[k], strict=True):

@@ -50,10 +50,10 @@ REST = 0.2
 
 @dataclass(frozen=True)
 class Randomisation:
-    """In what worlds differ: ranges of friction coefficients and of factors on all masses, and contact laws.
+    """Domain randomisation: ranges of friction coefficients and of factors on all masses, and contact laws.
 
-    Friction and mass are drawn again for every episode. ``law`` names one law or several, which the worlds share out
-    among them in turn.
+    Friction and mass are drawn for every episode. ``law`` names one law or several, which are assigned to the worlds in
+    turn.
     """
 
     friction: tuple[float, float] | None = None
@@ -72,7 +72,7 @@ class Randomisation:
 
 
 class Task:
-    """What is asked of the robot: numbers from arrays with the world as first axis."""
+    """The task of the robot: observations and rewards, from arrays whose first axis is the world."""
 
     #: Size of pushes as a share of the weight.
     push: ClassVar[float] = 0.0
@@ -115,11 +115,11 @@ class Walk(Task):
 
 
 class WorldsEnv(VectorEnv):
-    """``num_envs`` worlds as one vector environment; a world that ended is reset in the next step.
+    """``num_envs`` worlds as one vector environment; a world whose episode ended is reset in the next step.
 
-    ``robot`` is a built-in name, the path of a model, or a robot; one whose base is free to move. Motors of the first
-    two become position servos that hold its home pose. Each world draws its pushes, friction and mass for every episode
-    from random numbers of its own: from ``seed`` + i, as the single environment with that seed.
+    ``robot`` is a built-in name, the path of a model, or a robot; its base must be free. Motors of a named or loaded
+    one become position servos that hold its home pose. World i draws pushes, friction and mass for every episode from
+    its own random numbers, with ``seed`` + i, like the single environment with that seed.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
@@ -197,7 +197,7 @@ class WorldsEnv(VectorEnv):
         return self._observation(), {}
 
     def _begin(self, which: np.ndarray) -> None:
-        """Begin an episode in the worlds of ``which`` (W,): draw in what they differ, and set them to their start."""
+        """Begin an episode in the worlds of ``which`` (W,): draw their random properties, and reset them."""
         friction, mass = np.ones(self.num_envs), np.ones(self.num_envs)
         pushes: list[list[Push]] = [[] for _ in range(self.num_envs)]
         for world in np.flatnonzero(which):
@@ -277,7 +277,7 @@ class WorldsEnv(VectorEnv):
 
 
 class SingleEnv(gymnasium.Env):
-    """The same with one world, for libraries that know no vectors."""
+    """The same with one world, for libraries without vector environments."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 

@@ -1,4 +1,4 @@
-"""A policy that runs inside the compiled loop: servo targets as a linear function of how the trunk moves."""
+"""A policy that runs inside the compiled loop: servo targets are a linear function of the trunk's motion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _linear(time, qpos, qvel, ctrl, gains):
 
 @dataclass(frozen=True, eq=False)
 class LinearPolicy:
-    """Controls that are those of the home pose plus ``weights`` (nu, 8) times :data:`FEATURES`; none if left out.
+    """Controls of the home pose plus ``weights`` (nu, 8) times :data:`FEATURES`; weights are zero if left out.
 
     Many policies at once: ``worlds.run(..., controller=policy, gains=policy.rows(robot, weights))``.
     """

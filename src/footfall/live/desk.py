@@ -1,4 +1,4 @@
-"""The desk of a run under way: what was asked for on its page, until the loop takes it."""
+"""Requests of the page to a running simulation, kept until the loop takes them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from footfall.errors import FootfallError, did_you_mean
 
 
 class Drag(NamedTuple):
-    """A force on a body from outside, N in the world frame."""
+    """An external force on a body, N in the world frame."""
 
     body: str
     force: tuple[float, float, float]
 
 
 class Desk:
-    """What the page asks for; the page's threads write, the loop reads."""
+    """Requests of the page; the page's threads write, the loop reads."""
 
     def __init__(self, bodies: list[str], speed: float | None, *, may_change_law: bool) -> None:
         self.bodies, self.may_change_law = bodies, may_change_law
@@ -73,7 +73,7 @@ class Desk:
 
 
 def options_of(law: Law) -> list[dict[str, Any]]:
-    """The options of a law that are numbers, as the page lets them be changed; None where they are derived."""
+    """The numeric options of a law, which the page can change; None where they are derived."""
     found = []
     for field in fields(law):
         value = getattr(law, field.name)

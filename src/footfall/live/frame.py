@@ -1,4 +1,4 @@
-"""What the page of a run under way draws of one moment."""
+"""What the page of a running simulation draws of one instant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from footfall.show.panels import FEET
 from footfall.simulation import Simulation
 from footfall.simulation.run import Run
 
-#: Points beside the feet that are drawn at once, at most.
+#: Most points of bodies other than feet that are drawn at once.
 PLACES = 24
 
 
@@ -48,7 +48,9 @@ def at_rest(simulation: Simulation, qpos: np.ndarray) -> Recording:
 
 
 def panels(rest: Recording) -> list[dict[str, Any]]:
-    """The plots of a run under way, without values; ``curve_values`` gives those of a moment in the same order."""
+    """The plots of a running simulation, without values; ``curve_values`` gives the values of an instant in the same
+    order.
+    """
     feet = [foot.name for foot in rest.robot.feet]
     total = [("total", -1, 0, "")] if len(feet) > 1 else []
     by_foot = [(name, FEET[f % len(FEET)], f // len(FEET), "") for f, name in enumerate(feet)]
@@ -79,10 +81,10 @@ def panels(rest: Recording) -> list[dict[str, Any]]:
 
 
 def frame(rest: Recording, bodies: list[int], run: Run, row: int, push: Any) -> dict[str, Any]:
-    """What is drawn of one row of a run's tape, as JSON holds it: None where something is not defined.
+    """What is drawn of one row of a run's tape, ready for JSON: None where something is not defined.
 
-    ``push`` is the push that acts from outside, or None. The zero moment point is that of the row before, for it takes
-    an acceleration.
+    ``push`` is the external push, or None. The zero moment point is that of the row before, since it needs an
+    acceleration.
     """
     robot, ground, tape = rest.robot, rest.ground, run.tape
     model = robot.model

@@ -1,4 +1,4 @@
-"""One run in the browser while it is under way."""
+"""One run in the browser while it is computed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from footfall.simulation import Simulation
 from footfall.simulation.checks import push_list
 from footfall.simulation.run import Run, Task
 
-#: Pictures a second that are sent to the browser.
+#: Frames per second sent to the browser.
 PACE = 40.0
-#: S that a paused run waits before it looks again.
+#: Time that a paused run waits between two looks at the requests, s.
 GLANCE = 0.2
-#: Controllers that remember nothing, by name; under them the law can be changed.
+#: Controllers without memory, by name; under these the law can be changed.
 MEMORYLESS = ("posture", "balance", None)
 
 
@@ -40,9 +40,9 @@ class LiveView:
         >>> with LiveView(sim) as live:                                 # doctest: +SKIP
         ...     rec = live.run(10.0, controller="posture")
 
-    ``speed`` is simulated seconds per second; None runs as fast as it can. On the page the run is paused, stepped,
-    slowed down, and pushed by dragging a body; the pushes are in the recording, so that a plain run repeats it. Where
-    the controller remembers nothing the law can be changed: from there on it is another run (``recordings``).
+    ``speed`` is simulated seconds per second; None runs as fast as possible. On the page the run can be paused,
+    stepped, slowed down, and pushed by dragging a body; the recording holds the pushes, so that a plain run repeats it.
+    Under a controller without memory the law can be changed: that starts another run (``recordings``).
     """
 
     def __init__(
@@ -99,18 +99,18 @@ class LiveView:
         return self.recordings[-1]
 
     def recording(self) -> Recording | None:
-        """What was recorded last, also of a run that was interrupted."""
+        """The last recording, also of an interrupted run."""
         if self._run is not None:
             return self._run.recording()
         return self.recordings[-1] if self.recordings else None
 
     def wait(self) -> None:
-        """Until the user presses Ctrl-C: a run that has ended is there to look back at."""
+        """Wait until the user presses Ctrl-C, so that a run that has ended can be looked at."""
         while True:
             clock.sleep(3600)
 
     def _show(self, run: _Pushable, progress: Any) -> bool:
-        """Run until the end, which is True, or until another law is asked for."""
+        """Run to the end and return True, or until another law is asked for."""
         desk, dt = self.desk, self.simulation.dt
         last = clock.perf_counter()
         if desk.paused:
@@ -133,7 +133,7 @@ class LiveView:
             now = clock.perf_counter()
             if speed is None:
                 continue
-            # Time that is lost to a slow law is not made up for: the picture never runs away.
+            # Time lost to a slow law is not made up for.
             wait = max(0.0, last + steps * dt / speed - now)
             clock.sleep(wait)
             last = now + wait
@@ -147,7 +147,7 @@ class LiveView:
         )
 
     def _other_law(self, run: Run, task: Task) -> Task:
-        """Go on under another law from where the run is: what is left to do."""
+        """Continue under another law from the present state; gives what is left to do."""
         old = self.simulation
         law, self.desk.law = self.desk.law, None
         passed = run.step * old.dt
@@ -176,7 +176,7 @@ class LiveView:
 
 
 class _Pushable:
-    """A run with room for one more push, which is set anew for each stretch of steps."""
+    """A run with room for one more push, which is set for each batch of steps."""
 
     def __init__(self, simulation: Simulation, duration: float, task: Task) -> None:
         pushes = push_list(task.pushes)
@@ -203,7 +203,7 @@ class _Pushable:
         return going
 
     def _note(self, push: Push) -> None:
-        """Keep a push for the recording, as part of the one before where nothing changed."""
+        """Keep a push for the recording, extending the last one where it has not changed."""
         before = self.run.pushes[-1] if self.run.pushes else None
         same = before is not None and (before.body, before.force, before.torque) == (push.body, push.force, push.torque)
         if before is not None and same and before.steps(self.dt)[1] == push.steps(self.dt)[0]:

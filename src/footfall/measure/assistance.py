@@ -1,4 +1,4 @@
-"""Assistance: what motors between the world and a robot's root do for it, which no robot has on its own."""
+"""Assistance: what virtual motors between the world and a robot's root do for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Assistance(NamedTuple):
-    """How much a robot was helped from outside: root mean square and peak, in body weights and N m."""
+    """Help from outside: root mean square and peak, in body weights and N m."""
 
     force_rms: float
     force_peak: float

@@ -1,14 +1,14 @@
-"""The audit: are the forces of a recording such as a ground can give?
+"""The audit: can a ground give the forces of a recording?
 
     audit = ff.audit(rec)
     print(audit)        # a table
     audit.check()       # in a test: raises with a sentence if a row fails
 
-The rules are the same for all laws, see :data:`footfall.measure.audit_rules.RULES`: up to its tolerance a row
-passes, up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails. What a law
-says it does not claim (:attr:`footfall.contact.base.Law.unclaimed`) is a note with its reason. What a recording does
-not hold is not known: what happened between the samples if steps were left out, the forces on bodies that are no foot,
-anything of a recording without samples.
+The rules are the same for all laws, see :data:`footfall.measure.audit_rules.RULES`: up to its tolerance a row passes,
+up to its limit it is a note (what a soft or an iterative law does by design), beyond that it fails. Where a law does
+not claim a rule (:attr:`footfall.contact.base.Law.unclaimed`), the row is a note with the law's reason. A row is not
+known where the recording lacks the data: what happened between samples that leave steps out, the forces on bodies other
+than feet, anything at all without samples.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class AuditRow:
     Attributes:
         name: what is asked.
         worst: the largest error of all samples, in ``unit``.
-        rms: root mean square over the samples that could be judged, of the worst point or foot in each.
+        rms: root mean square of the worst point or foot, over the samples that could be judged.
         unit: SI, or degrees for angles.
-        relative: the worst as a part of the robot's weight, size, their product, or of a half turn.
+        relative: the worst relative to the robot's weight, its size, their product, or a half turn.
         tolerance: up to here the row passes.
         limit: up to here it is a note, beyond it fails.
         verdict: "pass", "note", "not known" or "fail".
@@ -80,7 +80,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether every row passes or has a note; a row of which nothing is known does not pass."""
+        """Whether every row passes or has a note; a row that is not known does not pass."""
         return not self.failed and not self.unknown
 
     @property
@@ -95,7 +95,7 @@ class Audit:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Names of the rows of which the recording does not hold enough to say more."""
+        """Names of the rows that are not known."""
         return tuple(row.name for row in self.rows if row.verdict == "not known")
 
     @property
@@ -105,7 +105,7 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """The worst verdict and the rows that are not as they should be, ``note: normal energy`` or ``pass``."""
+        """The rows that do not pass, by verdict, such as ``note: normal energy``; or ``pass``."""
         named = {"fail": self.failed, "not known": self.unknown, "note": self.noted}
         return "; ".join(f"{verdict}: {', '.join(rows)}" for verdict, rows in named.items() if rows) or "pass"
 
@@ -113,7 +113,7 @@ class Audit:
         return {row.name: row for row in self.rows}[name]
 
     def check(self) -> Audit:
-        """This audit, or a ``RecordingError`` that names the rows that fail, or those that are not known."""
+        """This audit; raises a ``RecordingError`` that names the rows that fail or are not known, if there are any."""
         if self.failed:
             failures = "; ".join(
                 f"{row.name} {_number(row.worst)} {row.unit} at t = {row.when:.4g} s "
@@ -149,14 +149,14 @@ class Audit:
 
 @once
 def audit(rec: Record) -> Audit:
-    """Examine the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
+    """Check the forces of a recording: complementarity, friction, energy, momentum, centres of pressure, solver.
 
-    Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; for other integrators
-    it can only give notes. Where steps are left out (``record_dt`` above ``dt``) most rows are not known. Forces of air
-    and of obstacles in the robot's own model are not on record. Energy is counted per body from touch-down on: a law
-    that wastes energy first and creates as much later in the same stance is not found out.
+    Limitations: momentum is judged to rounding for semi-implicit Euler with every step recorded; with other integrators
+    it gives notes at most. Where steps are left out (``record_dt`` above ``dt``) most rows are not known. Forces of air
+    and of obstacles in the robot's own model are not recorded. Energy is counted per body from touch-down on: a law
+    that first dissipates energy and then creates as much in the same stance is not detected.
     """
-    with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in numbers that are none
+    with np.errstate(invalid="ignore", over="ignore"):  # a run that diverged ends in NaN
         series = {rule.name: _judged(rule, rec) for rule in RULES}
         rows = tuple(_row(rule, series[rule.name], rec) for rule in RULES)
     title = f"{rec.robot.name} on {rec.ground.kind}, law {rec.law.name}, {rec.duration:.4g} s"
@@ -164,7 +164,7 @@ def audit(rec: Record) -> Audit:
 
 
 def audit_table(audits: Mapping[str, Audit]) -> str:
-    """Several audits as one table: a column each, worst errors with their verdicts where they do not pass."""
+    """Several audits as one table, a column each: the worst errors, with verdicts other than pass."""
     names = list(dict.fromkeys(row.name for one in audits.values() for row in one.rows))
     units = {row.name: row.unit for one in audits.values() for row in one.rows}
     lines = []
@@ -177,7 +177,7 @@ def audit_table(audits: Mapping[str, Audit]) -> str:
 
 
 def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
-    """Columns of text, those in ``right`` set flush right."""
+    """Columns of text, those in ``right`` aligned to the right."""
     widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
 
     def row(line: Sequence[str]) -> str:
@@ -188,7 +188,7 @@ def text_table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Conta
 
 
 def _judged(rule: Rule, rec: Record) -> np.ndarray:
-    """(T,) what a rule measures, NaN where it cannot."""
+    """(T,) a rule's error, NaN where it cannot be judged."""
     if len(rec) and (rec.every_step or rule.between_samples != NOTHING):
         return rule.quantity(rec)
     return np.full(len(rec), np.nan)
@@ -218,7 +218,7 @@ def _remedy(rec: Record) -> str:
 
 
 def _row(rule: Rule, values: np.ndarray, rec: Record) -> AuditRow:
-    """What a rule says of a recording, from its error in every sample."""
+    """The row of a rule, from its error in every sample."""
     bounds = rule.bounds(rec)
     judged = values[np.isfinite(values)]
     worst = float(judged.max(initial=0.0))

@@ -1,7 +1,7 @@
-"""What an audit looks at: the errors a contact law can make, each as a number per sample.
+"""The errors that an audit looks for, each as a number per sample.
 
-Every quantity is a function of a recording that gives (T,) numbers >= 0, the worst point or foot of each sample,
-NaN where there is nothing to judge. None asks which law was at work, so that laws can be compared.
+Each is a function of a recording that gives (T,) numbers >= 0 for the worst point or foot of each sample, NaN where
+there is nothing to judge. None depends on which law was used, so that laws can be compared.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def scales(rec: Record) -> Scales:
 
 
 def gap_times_force(rec: Record) -> np.ndarray:
-    """(T,) J, normal force times the gap that is left when the step is over, of points above the ground.
+    """(T,) J, normal force times the gap that remains at the end of the step, of points above the ground.
 
     Laws that work on velocities push in the step in which a point arrives, so the gap that counts is the
     smallest of now, of one step ahead at the present speed, and of the next sample.
@@ -96,7 +96,8 @@ def outside_the_cone(rec: Record) -> np.ndarray:
     """(T,) N, tangential force beyond friction times normal force: the dynamic coefficient where a point slides,
     the static one where it sticks or may have stuck between two samples; NaN where the normal turns under a mean.
 
-    Of a law with one cone for a foot, the resultant of each body's points is held to the sum of their static limits.
+    For a law with one cone per foot, the resultant of each body's points is compared with the sum of their static
+    limits.
     """
     ground = rec.ground
     static, dynamic = ground.friction_at(rec.position)
@@ -123,11 +124,11 @@ def turning(rec: Record) -> np.ndarray:
 def friction_angle(rec: Record) -> np.ndarray:
     """(T,) degrees between friction and what opposes the slip, of sliding points; NaN where none slides.
 
-    Explicit laws oppose the slip at the beginning of the step and implicit ones that at its end, some with bodies
-    where they were, J(q) v+, as if none had turned in the step: the smallest angle counts. Points that slide slower
-    than 1e-3 of the robot's speed at any of them (such as those that come to rest where they land, or that rest under a
-    robot that tips), or carry less than 1e-3 of its weight as friction, have no direction worth judging; nor have those
-    that arrive in a period of an event-driven law, whose force is a mean of before, within and after the impact.
+    Friction of explicit laws opposes the slip at the beginning of the step, that of implicit ones the slip at its end,
+    for some with the Jacobian of the beginning, J(q) v+: the smallest of these angles counts. Points are not judged
+    that slide slower than 1e-3 of the robot's speed scale at any of these instants (such as points that come to rest
+    where they land, or rest under a tipping robot), that carry less than 1e-3 of its weight as friction, or that land
+    within a period of an event-driven law, whose recorded force is a mean over before, during and after the impact.
     """
     own = scales(rec)
     force, velocity = tangential(rec, rec.force), tangential(rec, rec.velocity)
@@ -151,17 +152,17 @@ def friction_angle(rec: Record) -> np.ndarray:
 
 
 def normal_energy(rec: Record) -> np.ndarray:
-    """(T,) J that the ground's normal forces gave out beyond what they took in, see ``energy_created``."""
+    """(T,) J, energy that normal forces created, see ``energy_created``."""
     return energy_created(rec, normal_force(rec)[..., None] * rec.normal, _works(rec)[0])
 
 
 def friction_energy(rec: Record) -> np.ndarray:
-    """(T,) J that friction gave out beyond what it took in, see ``energy_created``."""
+    """(T,) J, energy that friction created, see ``energy_created``."""
     return energy_created(rec, tangential(rec, rec.force), _works(rec)[1])
 
 
 def contact_energy(rec: Record) -> np.ndarray:
-    """(T,) J that the ground's forces as a whole gave out beyond what they took in, see ``energy_created``."""
+    """(T,) J, energy that all forces of the ground together created, see ``energy_created``."""
     normal, friction = _works(rec)
     return energy_created(rec, rec.force, normal + friction)
 
@@ -170,10 +171,10 @@ def contact_energy(rec: Record) -> np.ndarray:
 def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
     """(T - 1, B) J each, of normal forces and of friction on every body that touches.
 
-    Work is that of ``measure.energy``: the force of row k with the mean of the velocities of rows k and k + 1. Where
-    points land, normal forces turn their slip round within the step, and friction that opposes the slip that is left,
-    or holds the point, seems to drive the one before. There friction is counted with the velocities that the
-    points of row k have with the joint speeds of row k + 1, and the rest is the impact's, with the normal forces.
+    Work is that of ``measure.energy``: the force of row k times the mean of the velocities of rows k and k + 1. Where
+    points land, normal forces can reverse their slip within the step; friction that opposes the remaining slip, or
+    holds the point, then seems to drive the slip before. There the work of friction uses the velocities that the points
+    of row k have with the joint speeds of row k + 1, and the rest counts as work of the normal forces.
     """
     span = np.diff(rec.time)[:, None]
     friction = tangential(rec, rec.force)[:-1]
@@ -192,7 +193,9 @@ def _works(rec: Record) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
-    """(N, P, 3) m/s, world frame: of the points as they are placed in some rows, with the joint speeds of the next."""
+    """(N, P, 3) m/s, world frame: velocities of the points placed as in some rows, with the joint speeds of the next
+    rows.
+    """
     robot, model = rec.robot, rec.robot.model
     body = robot.point_body
     if rec.other_points.size:
@@ -207,12 +210,12 @@ def _with_next_speeds(rec: Record, rows: np.ndarray) -> np.ndarray:
 def energy_created(rec: Record, force: np.ndarray, works: np.ndarray) -> np.ndarray:
     """(T,) J that forces (T, P, 3) of the ground created by their ``works`` (T - 1, B), all bodies together.
 
-    A foot above the ground has stored nothing in it. So however elastic the ground is, the work
-    it has done on the foot since touch-down must not be positive, at no time of the stance: what it gives back
-    it took before. Where it is positive, that much was created. Normal forces and friction are asked apart, lest
-    the heat of a slide pay for a jump; feet, and not points, because laws may spread a foot's wrench over its
-    points as they like. A foot that stands on the ground already when the recording begins may have stored
-    force times depth, which bounds a spring's energy.
+    A foot above the ground has stored no energy in it. So however elastic the ground is, the work it has done on the
+    foot since touch-down must not be positive at any time of the stance: it can only give back what it took before. A
+    positive work is energy created. Normal forces and friction are judged separately, so that the heat of a slide
+    cannot pay for a jump; and feet, not points, because laws may distribute a foot's wrench over its points freely. A
+    foot that is on the ground when the recording begins may have stored force times depth, which bounds a spring's
+    energy.
     """
     found = np.zeros(len(rec))
     for points, work in zip(contact_bodies(rec), works.T, strict=True):
@@ -248,8 +251,8 @@ def cop_disagreement(rec: Record) -> np.ndarray:
     """(T,) m between the overall centre of pressure and the mean, weighted by load, of where each point's force
     pierces its plane.
 
-    For points in the plane that is where they are. On level ground and slopes only: elsewhere the loads are not
-    parallel, and such a mean means nothing.
+    For a point in the plane that is the point itself. On level ground and slopes only: elsewhere loads are not
+    parallel, and the mean has no meaning.
     """
     if not flat(rec):
         return np.full(len(rec), np.nan)
@@ -266,7 +269,7 @@ def cop_disagreement(rec: Record) -> np.ndarray:
 
 
 def unsolved(rec: Record) -> np.ndarray:
-    """(T,) the part of all samples up to here whose forces the law could not solve for, or that are no numbers."""
+    """(T,) share of the samples up to here whose forces the law could not solve for or that are NaN."""
     bad = (rec.status != 0) | ~np.isfinite(rec.force).all(axis=(1, 2)) | ~np.isfinite(rec.qvel).all(axis=1)
     return np.cumsum(bad) / max(1, len(rec))
 

@@ -16,17 +16,17 @@ from footfall.standing import own_data
 if TYPE_CHECKING:
     from footfall.record import Record
 
-#: Share of a wrench up to which the world bears none of it, but for rounding.
+#: Share of a wrench that counts as rounding: below it the world bears none of the wrench.
 FREELY = 1e-9
 
 
 def force_residual(rec: Record) -> np.ndarray:
-    """(T,) N, of the force that the motion takes, what ground, gravity, pushes and help do not explain."""
+    """(T,) N, part of the force required by the motion that ground, gravity, pushes and help do not explain."""
     return np.linalg.norm(_residual(rec)[:, :3], axis=1)
 
 
 def moment_residual(rec: Record) -> np.ndarray:
-    """(T,) N m, the same of moments about the centre of mass."""
+    """(T,) N m, the same for moments about the centre of mass."""
     return np.linalg.norm(_residual(rec)[:, 3:], axis=1)
 
 
@@ -54,8 +54,8 @@ def _mean_force(rec: Record, momentum: np.ndarray) -> np.ndarray:
 def _residual(rec: Record) -> np.ndarray:
     """(T, 6) N and N m about the centre of mass; NaN in the last row.
 
-    A root on rails (a planar robot's) is judged along its freedoms only, and several by those that they share: what the
-    world bears beside them is not known.
+    A root on rails (a planar robot's) is judged along its degrees of freedom only, several roots along those that they
+    share: what the world bears in other directions is not known.
     """
     motion = momentum(rec)
     pushed, turned = _pushes(rec, motion.com)
@@ -95,9 +95,10 @@ def _pushes(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _along_freedoms(rec: Record, com: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """The part of wrenches (T, 6) about the centre of mass along motions that the joints of every root allow.
+    """The part of wrenches (T, 6) about the centre of mass along motions allowed by the joints of every root.
 
-    Along others the world bears a part of them: of robots on rails, and of bodies that hang on it side by side.
+    Along other motions the world bears part of the wrench: of robots on rails, and of bodies that hang on it side by
+    side.
     """
     model = rec.robot.model
     joints = root_joints(model)

@@ -1,7 +1,7 @@
-"""What acts on a robot from outside beside ground, gravity and pushes: all that its model ties or drags to the world.
+"""What acts on a robot from outside, besides ground, gravity and pushes: everything that ties it to the world.
 
 Motors, damping, springs, friction, limits and rotors of the root's own joints; a fluid; compensated gravity; tendons
-and equalities that end in the world. What acts between two bodies of the robot has no part in it.
+and equalities that end in the world. Forces between two bodies of the robot do not count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from footfall.record import Record
 
 JOINT, ROW = mujoco.mjtJoint, mujoco.mjtConstraint
-#: By the kind of a row, between which forces it bears, N or N m: equality any, friction its loss, others none below 0.
+#: Bounds on the force of a row by its kind, N or N m: equalities have none, others are not below 0; friction loss is
+#: added to both.
 LEAST, MOST = np.zeros(len(ROW.__members__)), np.full(len(ROW.__members__), np.inf)
 LEAST[int(ROW.mjCNSTR_EQUALITY)] = -np.inf
 MOST[[int(ROW.mjCNSTR_FRICTION_DOF), int(ROW.mjCNSTR_FRICTION_TENDON)]] = 0.0
@@ -66,7 +67,7 @@ def outside_wrench(rec: Record, com: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
-    """Whether the model has anything that may act from outside; tendons and equalities within it count as such too."""
+    """Whether the model has anything that may act from outside; tendons and equalities count, also those within it."""
     own = np.isin(model.dof_jntid, joints)
     at_joint = np.isin(model.actuator_trntype, [int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)])
     inner = at_joint & ~np.isin(model.actuator_trnid[:, 0], joints)
@@ -83,11 +84,11 @@ def _anything(model: mujoco.MjModel, joints: np.ndarray) -> bool:
 
 
 def _torque(rec: Record, own: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, that acts on the root's own degrees of freedom from outside, 0 on all others."""
+    """(T, nv) N or N m, forces from outside on the root's own degrees of freedom, 0 on all others."""
     model, given = rec.robot.model, actuation(rec)
     acceleration = generalised_acceleration(rec)
     gained = acceleration * np.diff(rec.time, append=rec.time[-1:])[:, None]
-    # Damping acts on the velocity at the end of a step; rotors take their share of what gives bodies acceleration.
+    # Damping acts on the velocity at the end of a step; part of a joint's force accelerates its rotor.
     damped = _damping(model, given) * gained
     torque = given.passive + given.torque - damped - model.dof_armature * acceleration
     if model.neq or model.ntendon or model.dof_frictionloss[own].any() or model.jnt_limited[model.dof_jntid[own]].any():
@@ -106,9 +107,10 @@ def _damping(model: mujoco.MjModel, given: Actuation) -> np.ndarray:
 
 
 def _constraints(rec: Record, acceleration: np.ndarray, damped: np.ndarray) -> np.ndarray:
-    """(T, nv) N or N m, of friction, limits and equalities: MuJoCo's rows are soft, what moves tells what they bear.
+    """(T, nv) N or N m, of friction, limits and equalities: MuJoCo's constraints are soft, so the motion gives their
+    forces.
 
-    ``damped`` is what damping gains within a step, which MuJoCo's own solver does not know of.
+    ``damped`` is the implicit part of damping within a step, which MuJoCo's own solver does not know.
     """
     model = copy.copy(rec.robot.model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)

@@ -1,4 +1,4 @@
-"""How an audit judges: for every error a tolerance and a limit, with their reasons. The same for all laws."""
+"""The rules of an audit: for every error a tolerance and a limit, with their reasons. The same for all laws."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Bounds(NamedTuple):
     scale: float = 1.0  # what the relative error is relative to
 
 
-#: What a row can say of a recording that leaves steps out: as much as of any other; only that something is wrong, for
-#: a fault of one step may hide in a mean; only that all is well, for an error may be that of differences over many
-#: steps; or nothing, for what happened between the samples is not on record.
+#: What a row can tell about a recording that leaves steps out: everything; only that something is wrong, because a mean
+#: may hide the fault of one step; only that all is well, because an error may come from differences over many steps; or
+#: nothing, because what happened between the samples is not recorded.
 EVERYTHING, FAULTS, PROOFS, NOTHING = "everything", "faults", "proofs", "nothing"
 
 
 class Rule(NamedTuple):
-    """One row of the audit: what is measured, how it is judged, what that means."""
+    """One row of the audit: what is measured, how it is judged, and what it means."""
 
     name: str
     unit: str
@@ -44,12 +44,12 @@ class Rule(NamedTuple):
     unknown: Callable[[Record], np.ndarray] | None = None  # (T,) samples of which it cannot say anything
 
 
-#: Part of a sole's length that it may sink in: as if it stood 3 degrees askew.
+#: Share of a sole's length by which it may sink in: as if it were tilted by 3 degrees.
 SINKING = 0.05
 
 
 def _sole(robot: Robot, size: float) -> float:
-    """m, length of the longest sole, or of what the robot stands on; its ``size`` where its feet are points."""
+    """Length (m) of the longest sole, or of the support; the robot's ``size`` where its feet are points."""
     sole = max((foot.length for foot in robot.feet), default=0.0)
     return max(sole, stance_width(robot)) if sole else size
 
@@ -60,10 +60,10 @@ def sinking(robot: Robot, size: float) -> float:
 
 
 def _of_depth(rec: Record) -> Bounds:
-    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm of a human's. A soft one may take 5 %, as if it
-    stood 3 degrees askew, and where it lands the way of 10 ms at the speed of landing: heels and shoe soles take as
-    long. Several short soles, as under four legs, are as wide as what the robot stands on. Relative errors are those to
-    the robot's size.
+    """A rigid sole sinks in by less than 1e-3 of its length, 0.2 mm for a human's. A soft one may sink by 5 %, as if it
+    were tilted by 3 degrees, and where it lands by the distance it covers in 10 ms at landing speed: heels and shoe
+    soles take as long. For several short soles, as under four legs, the length is that of the support. Errors are
+    relative to the robot's size.
     """
     sole = _sole(rec.robot, scales(rec).size)
     speed = np.einsum("tpi,tpi->tp", rec.velocity, rec.normal)
@@ -83,8 +83,8 @@ def _of(name: str, tolerance: float, limit: float) -> Callable[[Record], Bounds]
 
 
 def _of_momentum(name: str) -> Callable[[Record], Bounds]:
-    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where the velocities on record are not those of a
-    single step of semi-implicit Euler, part of the error is that of the differences, and nothing fails.
+    """Solvers balance to 1e-5 of the weight; 1e-3 is a wrong force. Where the recorded velocities are not one step of
+    semi-implicit Euler apart, finite differences cause part of the error, and nothing fails.
     """
 
     def bounds(rec: Record) -> Bounds:
@@ -101,10 +101,10 @@ def _no_bad_samples(rec: Record) -> Bounds:
     return Bounds(0.0, 0.01 if rec.failure is None or rec.failure.cause == "interrupted" else -1.0)
 
 
-#: Parts of the weight (or weight times size, or size): 1e-9 is rounding, 1e-6 what iterative solvers leave, 1e-3 what
-#: shows in a plot.
+#: Shares of the weight (or weight times size, or size): 1e-9 is rounding, 1e-6 the residual of iterative solvers, 1e-3
+#: is visible in a plot.
 RULES = (
-    # 1e-6 of the size: what a point's path bends within a step.
+    # 1e-6 of the size: how far a point's path deviates from a straight line within a step.
     Rule(
         "gap times force",
         "J",

@@ -1,4 +1,4 @@
-"""How high the bodies of a robot are over the ground: its base, and what else may come to lie there."""
+"""Heights of a robot's bodies above the ground: its base, and bodies that may come to lie there."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from footfall.record import Record
     from footfall.robot import Robot
 
-#: s between samples in which bodies are looked for on the ground: none comes and goes faster.
+#: s between samples in which bodies are checked for lying on the ground: none comes and goes faster.
 EVERY = 5e-3
-#: Share of the height of its centre of mass below which the origin of a base says nothing of how it stands.
+#: Share of the height of its centre of mass below which the origin of a base says nothing about how it stands.
 LOW_ORIGIN = 0.5
 #: m over the ground at home, below which a body belongs to the feet.
 AT_THE_FEET = 2e-3
 
 
 class BodyDown(NamedTuple):
-    """The first body but the feet on the ground, and the sample."""
+    """The first body other than a foot on the ground, and the sample."""
 
     sample: int
     body: str
@@ -42,7 +42,7 @@ class _Track(NamedTuple):
 
 
 class _Geom(NamedTuple):
-    """A geom of a body that shall not touch: what of it can, in its own frame."""
+    """A geom of a body that should not touch: its points that can, in its own frame."""
 
     body: str
     centre: np.ndarray  # (N, 3) m
@@ -50,16 +50,17 @@ class _Geom(NamedTuple):
 
 
 def base_height(rec: Record) -> np.ndarray:
-    """(T,) m, of the base over the ground below it; the base is the last body that all feet hang on, at its origin.
+    """(T,) m, height of the base's origin above the ground below it; the base is the last body that carries all feet.
 
-    Where that lies near the ground, as of carts and of models that begin with a footprint, it is its centre of mass.
+    Where the origin lies near the ground, as in carts and in models whose base is a footprint, the centre of mass is
+    used.
     """
     base = _track(rec).base
     return base[:, 2] - rec.ground.height(base[:, 0], base[:, 1])
 
 
 def standing_base_height(rec: Record) -> float:
-    """m, of the base over the ground in the home pose, or at the start if that is lower."""
+    """Height (m) of the base above the ground in the home pose, or at the start if that is lower."""
     return min(_home_height(rec.robot), float(base_height(rec)[0]))
 
 
@@ -78,7 +79,7 @@ def _begins_low(robot: Robot) -> bool:
 
 @once
 def first_body_down(rec: Record) -> BodyDown | None:
-    """The first body that lies on the ground and is no foot; None where all stay clear of it.
+    """The first body other than a foot that lies on the ground; None where all stay clear of it.
 
     Bodies that touch in the home pose, and those that hang on a foot, count as feet.
     """
@@ -151,7 +152,7 @@ def _watched(robot: Robot) -> list[_Geom]:
 
 
 def _whole(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a geom whichever side it may fall on: those that ``corners`` leaves out for a standing robot too."""
+    """Corners of a geom on all sides, including those that ``corners`` leaves out for a standing robot."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     origin, axes = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
     if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE):

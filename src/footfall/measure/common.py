@@ -1,4 +1,4 @@
-"""What several measures share: ground normals at the points, loads, the plane of pressure centres."""
+"""What measures share: ground normals at the points, loads, the plane of pressure centres."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from footfall.record import Record
 
-#: Below this part of the robot's weight a load is rounding, and has no centre.
+#: Share of the robot's weight below which a load is rounding and has no centre.
 LOADED = 1e-6
 
 Subject = TypeVar("Subject")
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 def once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
-    """Remember what a measure said of a recording, or of a robot, for as long as that lives."""
+    """Cache the result of a measure for as long as its recording, or robot, lives."""
     known: WeakKeyDictionary[Subject, Result] = WeakKeyDictionary()
 
     @wraps(function)
@@ -33,7 +33,7 @@ def once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross products of vectors (..., 3): NumPy's own takes several times as long for the few of a short recording."""
+    """Cross products of vectors (..., 3); for short recordings NumPy's own takes several times as long."""
     found = np.empty(np.broadcast_shapes(a.shape, b.shape))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         found[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
@@ -86,7 +86,7 @@ def contact_bodies(rec: Record) -> list[np.ndarray]:
 
 
 def load_centre(rec: Record, points: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of some points: mean position (T, 3) m, mean unit normal (T, 3) and total normal force (T,) N.
+    """Mean position (T, 3) m, mean unit normal (T, 3) and total normal force (T,) N of some points.
 
     The means are weighted by the normal forces, and NaN where the load is no more than rounding.
     """
@@ -123,6 +123,6 @@ def pierce(force: np.ndarray, moment: np.ndarray, normal: np.ndarray, distance: 
 
 
 def runs(active: np.ndarray) -> list[tuple[int, int]]:
-    """(first, end) of every stretch of true in a (T,) array, end exclusive."""
+    """(first, end) of every run of true values in a (T,) array, end exclusive."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], active.astype(np.int8), [0]])))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,7 +1,7 @@
 """Falls: whether, when and why.
 
-A robot has fallen when its base has sunk to a share of its standing height, or when a body that is no foot lies on the
-ground.
+A robot has fallen when its base has sunk to a share of its standing height, or when a body other than a foot lies on
+the ground.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from footfall.measure.support import support_margin
 if TYPE_CHECKING:
     from footfall.record import Record
 
-#: Share of its standing height to which the base of a robot that has not fallen may sink.
+#: Share of its standing height below which the base has fallen.
 LOW = 2.0 / 3.0
-#: A way that a foot slid before the fall and that is reported with it, m.
+#: Least slip of a foot before the fall that is reported with it, m.
 SLID = 0.01
 
 
 @dataclass(frozen=True)
 class Fall:
-    """When a robot had fallen (s), and what led there, in words."""
+    """When a robot had fallen (s), and the cause in words."""
 
     time: float
     cause: str
@@ -37,12 +37,13 @@ class Fall:
 
 
 def fall(rec: Record, below: float = LOW) -> Fall | None:
-    """The first time the base is below ``below`` times its standing height, or a body but the feet on the ground.
+    """The first time the base is below ``below`` times its standing height, or a body other than a foot is on the
+    ground.
 
-    The base is the last body that all legs hang on, of one leg the root; its standing height over the ground is that of
-    the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the support
-    for good and on which side (the robot faces along world x), or that it sank between its feet; how far a foot had
-    slid by then; and what was taken for the fall. A robot that is held in the world does not fall.
+    The base is the last body that carries all legs, with one leg the root; its standing height above the ground is that
+    of the home pose, or of the start of the run if that is lower. The cause says when the centre of mass left the
+    support for good and on which side (the robot faces along world x), or that it sank between the feet; how far a foot
+    had slid by then; and which sign of a fall was seen. A robot that is fixed in the world does not fall.
     """
     sign = _first_sign(rec, below)
     if sign is None:
@@ -69,7 +70,7 @@ def has_fallen(rec: Record, below: float = LOW) -> bool:
 
 
 def _first_sign(rec: Record, below: float) -> tuple[int, str] | None:
-    """The sample in which a robot had fallen, and what shows it."""
+    """The sample in which a robot had fallen, and the sign of it."""
     if not len(rec) or rec.robot.held:
         return None
     height, standing = base_height(rec), standing_base_height(rec)

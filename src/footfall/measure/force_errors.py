@@ -1,4 +1,4 @@
-"""A recording against measured forces: how far apart they are."""
+"""Errors of a recording's forces against measured ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AXES = ("x", "y", "z")
 
 
 class ForceError(NamedTuple):
-    """How far a simulated force is from a measured one, over the time that both cover.
+    """The error of a simulated force against a measured one, over the time that both cover.
 
     ``rms`` N; ``peak`` and ``measured_peak`` N, the values farthest from zero; ``impulse`` and ``measured_impulse``
     N s; ``timing`` s, how much later the simulated peak comes.

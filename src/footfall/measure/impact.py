@@ -44,8 +44,8 @@ def impacts(rec: Record, window: float = 0.05) -> list[Impact]:
     than that are part of it. A foot that is loaded in the first sample has not landed. Forces on record are means
     until the next sample, so impulses are exact however few the samples are; peaks are those of single steps.
 
-    Limitations: peak and loading rate of a law that stops a foot within one step are the impulse over the
-    step and over its square: they say more of dt than of the foot. The impulse is comparable between laws.
+    Limitations: where a law stops a foot within one step, peak and loading rate are the impulse over the step and over
+    its square: they depend more on dt than on the foot. Impulses are comparable between laws.
     """
     found = []
     step = np.diff(rec.time, append=rec.time[-1:] + rec.dt)

@@ -1,4 +1,4 @@
-"""The motion of the robot as a whole: centre of mass, momentum, and what force that motion takes."""
+"""The motion of the robot as a whole: centre of mass, momentum, and the force that the motion requires."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Motion:
         velocity: (T, 3) m/s, of the centre of mass.
         momentum: (T, 3) kg m/s.
         angular_momentum: (T, 3) kg m2/s, about the centre of mass.
-        force: (T, 3) N, all forces from outside but gravity that this motion takes.
+        force: (T, 3) N, sum of the external forces, without gravity, that this motion requires.
         moment: (T, 3) N m, their moment about the world's origin.
     """
 
@@ -39,15 +39,15 @@ class Motion:
 
 @once
 def momentum(rec: Record) -> Motion:
-    """Centre of mass and momenta of a recording, and the force its motion takes; evaluated once.
+    """Centre of mass and momenta of a recording, and the force that its motion requires; evaluated once.
 
     The force follows from the accelerations ``(qvel[k+1] - qvel[k]) / (time[k+1] - time[k])`` by Newton and
     Euler for all bodies; the last row repeats the last acceleration. With semi-implicit Euler and every step
     recorded that is the acceleration of the step itself, so that force and moment match what acted in row k
     to rounding; with Runge-Kutta or fewer samples they are means over the interval.
 
-    Limitations: whatever else acts from outside counts in: pushes, and joints that tie the root to the world
-    (those of a planar robot hold it in its plane).
+    Limitations: the force includes everything that acts from outside, also pushes and joints that tie the root to the
+    world (those of a planar robot hold it in its plane).
     """
     model, count = rec.robot.model, len(rec)
     data = own_data(model)
@@ -65,7 +65,7 @@ def momentum(rec: Record) -> Motion:
     centre, about = centres[:, 0], centres[:, roots]
     wrench = internal.reshape(count, model.nbody, 6)[:, tops]
     linear = velocity * model.body_subtreemass[0]
-    # MuJoCo counts what is fixed in the world as part of the whole.
+    # MuJoCo also counts bodies fixed to the world.
     fixed = np.flatnonzero(~moving & (model.body_mass > 0))
     mass = rec.robot.mass
     com = (centre * model.body_subtreemass[0] - model.body_mass[fixed] @ data.xipos[fixed]) / mass
@@ -88,6 +88,6 @@ def generalised_acceleration(rec: Record) -> np.ndarray:
 
 
 def com_height(rec: Record) -> np.ndarray:
-    """(T,) m, height of the centre of mass over the ground below it."""
+    """(T,) m, height of the centre of mass above the ground below it."""
     com = momentum(rec).com
     return com[:, 2] - rec.ground.height(com[:, 0], com[:, 1])

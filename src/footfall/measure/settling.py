@@ -1,4 +1,4 @@
-"""The start transient: a robot that is put down so that its soles just touch first settles under its weight."""
+"""The start transient: a robot whose soles just touch at the start first settles under its weight."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from footfall.record import Record
 
-#: It has settled when the ground carries its weight to this part of it ...
+#: It has settled when the ground carries its weight within this share of it ...
 NEAR = 0.1
 #: ... for so long, s.
 QUIET = 0.1
-#: No more than this part of a run is its start.
+#: Largest share of a run that may be its start transient.
 MOST = 0.5
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def slip_speed(rec: Record) -> np.ndarray:
     """(T, P) m/s, speed of each point's material along the ground while it is closed, 0 while open.
 
-    A point that rolls has none; one that sticks has what its law lets it creep.
+    A rolling point has none; a sticking point has the creep of its law.
     """
     return np.where(rec.mode != OPEN, np.linalg.norm(tangential(rec, rec.velocity), axis=-1), 0.0)
 
@@ -35,8 +35,8 @@ def slip_distance(rec: Record) -> np.ndarray:
 def creep_distance(rec: Record) -> np.ndarray:
     """(T, P) m, how far each point has crept since the first sample: the length of its path in mode stick.
 
-    Friction that is regularised or soft lets a foot wander that is said to stick, by a speed that grows with the load
-    along the ground; an anchored or rigid one lets it give way, and no more.
+    Under regularised or soft friction a sticking foot drifts, at a speed that grows with the tangential load; under
+    anchored or rigid friction it moves by a bounded distance only.
     """
     return _path_in(rec, STICK)
 

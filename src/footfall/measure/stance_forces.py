@@ -1,4 +1,4 @@
-"""Ground forces over stance, cut and scaled as those of the measured walk are."""
+"""Ground forces over stance, cut and scaled like those of the measured walk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def stance_forces(rec: Record) -> np.ndarray:
 
 
 def _joined(stays: list[tuple[int, int]], time: np.ndarray) -> list[tuple[int, int]]:
-    """Stays on the ground with short bounces passed over."""
+    """Stances with short bounces ignored."""
     found: list[tuple[int, int]] = []
     for a, b in stays:
         if found and time[a] - time[found[-1][1]] < BOUNCE:

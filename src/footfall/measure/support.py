@@ -1,4 +1,4 @@
-"""Support: the polygon the robot stands on, and how far inside it the points are that matter."""
+"""Support: the polygon on which the robot stands, and the margins of ZMP, capture point and so on inside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a simulated motion is from a measured one: the metrics of the field.
+"""Errors of a simulated motion against a measured one: the metrics of the field.
 
 Positions are compared in widths of the body, attitudes by the angle of the rotation between them, velocities after an
 impact in the norm of the kinetic energy, forces in body weights.

@@ -12,20 +12,19 @@ from footfall.measure.motion import momentum
 if TYPE_CHECKING:
     from footfall.record import Record
 
-#: Below this part of the robot's weight the force that a motion takes has no line of action worth the name.
+#: Share of the robot's weight below which the force of a motion has no meaningful line of action.
 FLIGHT = 1e-3
 
 
 def zmp(rec: Record) -> np.ndarray:
     """(T, 3) m, world frame: zero moment point, NaN in flight.
 
-    Where the ground would have to push, through one point and without any moment in the plane of the ground,
-    to give the robot the motion it has: from its accelerations and gravity alone, contact forces are not
-    used. It lies in the ground where that is a plane, and in the plane through the loaded points where it is
-    not (``reference_plane``).
+    The point at which the ground would have to push, without any moment in the plane of the ground, to cause the
+    robot's motion; it follows from accelerations and gravity alone, without contact forces. It lies in the ground where
+    that is a plane, and otherwise in the plane through the loaded points (``reference_plane``).
 
-    It equals ``overall_cop`` to rounding when nothing else acts from outside, for semi-implicit Euler with
-    every step recorded. Pushes are not taken out: while one acts, the distance of the two shows it.
+    For semi-implicit Euler with every step recorded it equals ``overall_cop`` to rounding when nothing else acts from
+    outside. Pushes are not subtracted: while one acts, the two differ.
     """
     motion = momentum(rec)
     normal, distance = reference_plane(rec)

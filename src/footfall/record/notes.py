@@ -1,4 +1,4 @@
-"""What is noted of a run beside its arrays: how it ended, what was said of a moment, and signals."""
+"""What a run notes besides its arrays: its failure, warnings with their times, and signals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Signal(NamedTuple):
 
 
 class RunWarning(NamedTuple):
-    """What a controller, the law or MuJoCo reports of a moment: ``kind`` is a word, ``message`` the sentence."""
+    """A warning of a controller, the law or MuJoCo at one instant: ``kind`` is a word, ``message`` a sentence."""
 
     time: float  # s
     kind: str

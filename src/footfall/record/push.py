@@ -9,7 +9,7 @@ from typing import Any
 from footfall.errors import SimulationError
 from footfall.given_numbers import is_number
 
-#: Steps that no run takes; they are counted in 64 bits.
+#: More steps than any run takes; steps are counted in 64 bits.
 FAR = 2.0**62
 
 
@@ -45,7 +45,7 @@ class Push:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Push:
-        """The push that ``to_dict`` described; what is left out is as in ``Push``."""
+        """The push that ``to_dict`` described; missing values are the defaults of ``Push``."""
         given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
         return cls(**given)
 

@@ -54,9 +54,9 @@ COLUMNS = {
 class Record:
     """What happened in a run: T samples of a robot with P contact points. Arrays are read-only, in SI units.
 
-    Row k holds the state at ``time[k]``, and the forces that carry it on to ``time[k + 1]``: their mean, whose
-    product with the interval is the impulse, and their peaks. The last row has the forces of its instant. Where every
-    step is recorded, mean and peak are the force of the step.
+    Row k holds the state at ``time[k]``, and the forces that act until ``time[k + 1]``: their mean, whose product with
+    the interval is the impulse, and their peaks. The last row has the forces at its instant. Where every step is
+    recorded, mean and peak are the force of the step.
 
     Attributes:
         robot, ground, law: what was simulated.
@@ -74,14 +74,14 @@ class Record:
             round point.
         gap: (T, P) m, signed distance to the ground, negative inside.
         mode: (T, P) 0 open, 1 stick, 2 slide; of several steps 2 if the point slides in one, 1 if it sticks in one.
-        status: (T,) what the law said of its solution: 0 solved, 1 the forces of some step are the best it found.
-        signals: what else law and controller reported of each sample, by name, each (T, ...); ``info["signals"]``
-            has the units.
+        status: (T,) 0 solved, 1 the law found no exact solution in some step and used the best it had.
+        signals: further quantities that law and controller report, by name, each (T, ...); ``info["signals"]`` has the
+            units.
         other_points: (C,) which of ``robot.others`` came near the ground: the last C columns are theirs, after those of
             the feet.
-        pushes: the forces from outside that it was run under.
+        pushes: the external pushes of the run.
         failure: why the run ended early, None if it did not.
-        info: what else is known of the run (controller, versions, ...), as JSON can hold it.
+        info: further facts on the run (controller, versions, ...), ready for JSON.
     """
 
     robot: Robot
@@ -156,7 +156,7 @@ class Record:
 
     @property
     def record_dt(self) -> float:
-        """S between two samples, ``dt`` where every step is recorded."""
+        """Time between two samples, s; ``dt`` where every step is recorded."""
         known = self.info.get("record_dt")
         if known is not None:
             return float(known)
@@ -183,7 +183,7 @@ class Record:
 
     @cached_property
     def point_names(self) -> tuple[str, ...]:
-        """What each column of contact points is called: the foot, or the body, and a number: "left.p0", "trunk.p3"."""
+        """Names of the columns of contact points, made of foot or body and a number: "left.p0", "trunk.p3"."""
         names = [f"{foot.name}.p{i}" for foot in self.robot.feet for i in range(len(foot.points))]
         if not self.other_points.size:
             return tuple(names)
@@ -195,7 +195,7 @@ class Record:
         return tuple(names)
 
     def check(self) -> Self:
-        """This recording, or a ``SimulationError`` with its failure's sentence and itself."""
+        """This recording; a run that failed raises a ``SimulationError`` that carries it."""
         if self.failure is not None:
             raise SimulationError(self.failure.message, self)
         return self
@@ -222,7 +222,7 @@ class Record:
         )
 
 
-#: What arrays are that were left out, as recordings of older versions do.
+#: How to make arrays that were left out, as in recordings of older versions.
 DERIVED: Mapping[str, Callable[[Record], np.ndarray]] = {
     "normal": lambda rec: rec.ground.gap(rec.position)[1],
     "peak_force": lambda rec: rec.force,
@@ -231,7 +231,7 @@ DERIVED: Mapping[str, Callable[[Record], np.ndarray]] = {
 
 
 def array_shapes(robot: Robot, samples: int, others: int = 0) -> dict[str, tuple[int, ...]]:
-    """The shape of every array of a recording with columns for ``others`` points beside those of the feet."""
+    """The shape of every array of a recording with ``others`` columns of points besides those of the feet."""
     model, points = robot.model, robot.point_count + others
     sizes = {"nq": model.nq, "nv": model.nv, "nu": model.nu, "point": points, "xyz": 3}
     return {name: (samples, *[sizes[axis] for axis in column.axes]) for name, column in COLUMNS.items()}
@@ -241,11 +241,11 @@ _DTYPES = {name: np.dtype(column.dtype) for name, column in COLUMNS.items()}
 
 
 def _own_view(values: Any, dtype: np.dtype) -> np.ndarray:
-    """What was given as an array that lies in one piece and is not to be written to."""
+    """The values as a contiguous read-only array."""
     return read_only(np.ascontiguousarray(values, dtype=dtype).view())
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """The array itself, which can no longer be written to."""
+    """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array

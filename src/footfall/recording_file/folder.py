@@ -1,9 +1,9 @@
-"""The directory of a recording: written so that old or new stand there whole at every instant, read as a stranger's.
+"""The directory of a recording: replaced atomically, and read as untrusted.
 
-To save over a recording, the new samples are written aside and the new manifest, which holds their checksum, is put
-beside the old one. Then the samples are renamed into place: that is the one step that counts. A reader takes the
-manifest whose checksum is that of the samples, so a save that was killed before the step has changed nothing, and
-after it, everything. What a killed save left is removed by the next one.
+To replace a recording, the new samples are written to another file, and the new manifest, which holds their checksum,
+is put beside the old one. Then the samples are renamed into place: that is the atomic step. A reader takes the manifest
+whose checksum matches the samples, so a save that is killed before this step has changed nothing, and one killed after
+it everything. The next save removes what a killed one left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
 #: The manifest of samples that are about to be renamed into place.
 NEXT = ".manifest.json.next"
 LARGEST_MANIFEST = 2**30  # bytes; meshes of a robot are inside
-#: How often a reader looks again when a recording is being replaced under its eyes.
+#: How often a reader tries again when a recording is being replaced while it reads.
 ATTEMPTS = 5
 
 
@@ -91,13 +91,13 @@ def _put_in_place(rec: Record, content: dict[str, Any], target: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file is one that a save which did not end may have left in an empty directory."""
+    """Whether a file may have been left in an empty directory by a save that was killed."""
     return path.name in (NEXT, SAMPLES) or (path.name.startswith((f".{SAMPLES}.", f".{NEXT}.")) and PART in path.name)
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One save at a time, of all threads and processes."""
+    """A lock: one save at a time among all threads and processes."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # file systems that cannot lock
@@ -147,7 +147,7 @@ def _read(folder: Path) -> Record:
     found = restored(content, folder)
     if samples is None:
         raise RecordingError(f"the recording '{folder}' has no {SAMPLES}")
-    # What columns there are says more than a checksum does, so it comes first.
+    # A missing column is a clearer error than a wrong checksum, so columns are checked first.
     count = len(found.other_points)
     arrays, signals = read_samples(samples, found.robot, count, found.samples, found.signals)
     if digest != saved_digest(content, digest):
@@ -167,7 +167,7 @@ def _read(folder: Path) -> Record:
 
 
 def _manifest(folder: Path, digest: str) -> dict[str, Any]:
-    """The manifest of the samples with that digest: the one in place, or that of a save that ended too early."""
+    """The manifest of the samples with that digest: the one in place, or the one of an interrupted save."""
     following = _own_file(folder, NEXT)
     if following is not None:
         with suppress(RecordingError):
@@ -191,7 +191,7 @@ def _own_file(folder: Path, name: str) -> Path | None:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """What a manifest says, whoever wrote it."""
+    """The content of a manifest, read as untrusted."""
     try:
         if path.stat().st_size > LARGEST_MANIFEST:
             raise RecordingError(f"the manifest '{path}' is larger than {LARGEST_MANIFEST // 2**20} MiB")

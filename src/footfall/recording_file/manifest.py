@@ -1,4 +1,4 @@
-"""The manifest: what a recording is, as JSON; and everything in it checked before anything is made of it."""
+"""The manifest: the description of a recording as JSON, checked throughout before it is used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHECKSUMS = "checksums"
 
 
 class Description(NamedTuple):
-    """What a manifest says of a recording."""
+    """The description of a recording in a manifest."""
 
     robot: Robot
     other_points: tuple[int, ...]
@@ -88,7 +88,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON holds in place of NumPy's numbers and arrays, mappings and paths."""
+    """Plain values for JSON in place of NumPy's numbers and arrays, mappings and paths."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
 
 
 def parsed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The same if it is the manifest of a recording that this version reads, unchanged since it was saved."""
+    """The content itself, if it is a manifest that this version reads and is unchanged since it was saved."""
     if content.get("format") != FORMAT:
         raise RecordingError(f"'{folder}' is no recording: its manifest.json does not say '{FORMAT}'")
     if content.get("version") != VERSION:
@@ -124,12 +124,12 @@ def saved_digest(content: Mapping[str, Any], otherwise: str) -> str:
 
 
 def restored(content: Mapping[str, Any], folder: Path) -> Description:
-    """What a manifest describes; a ``RecordingError`` says what of it is no such thing."""
+    """What a manifest describes; a ``RecordingError`` says what in it is invalid."""
     try:
         return _restored(content)
     except FootfallError as error:
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {error}") from error
-    except Exception as error:  # it may hold anything, and robots, grounds and laws are made of it
+    except Exception as error:  # it may hold anything, and robots, grounds and laws are made from it
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RecordingError(f"the manifest of the recording '{folder}' is damaged: {reason}") from error
 

@@ -35,8 +35,7 @@ def write_samples(rec: Record, path: Path) -> None:
         if width:  # Parquet has no lists of length 0: a robot without actuators has no such column
             columns.append(flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, width))
             fields.append(pa.field(name, columns[-1].type, metadata=_meaning(rec, name)))
-    # Numbers that change slowly share their leading bytes: a stream per byte is smaller and faster than
-    # values.
+    # Slowly changing numbers share their leading bytes: splitting values into byte streams is smaller and faster.
     pq.write_table(
         pa.Table.from_arrays(columns, schema=pa.schema(fields)),
         path,
@@ -95,7 +94,7 @@ def file_digest(path: Path) -> str:
 
 
 def _check_memory(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse more than the machine's memory before any of it is taken: a small file may unpack to anything."""
+    """Refuse samples that exceed the machine's memory before reading them: a small file may unpack to any size."""
     needed = 8 * sum(math.prod(shape) for shape in shapes.values())
     memory = machine_memory()
     if needed > memory:
@@ -140,7 +139,7 @@ def _array(path: Path, table: Any, name: str, shape: tuple[int, ...]) -> np.ndar
 
 
 def _numbers(column: Any, dtype: str) -> np.ndarray:
-    """The values of a column as they lie in memory; ``to_numpy``, which gaps and other types take, imports pandas."""
+    """The values of a column without a copy; ``to_numpy``, needed for gaps and other types, imports pandas."""
     import pyarrow as pa
 
     if column.null_count or column.type != pa.from_numpy_dtype(np.dtype(dtype)):

@@ -1,4 +1,4 @@
-"""What drives a robot: the actuators its model has, or torque motors in the place of its servos."""
+"""The actuators of a robot: those of its model, or torque motors in place of its servos."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def check_choice(actuators: Any) -> None:
 
 
 def servos_to_motors(spec: mujoco.MjSpec) -> None:
-    """Replace position and velocity servos by motors: control is their force, limited by their force range.
+    """Replace position and velocity servos by motors: the control is a force, limited to the servo's force range.
 
-    Without a force range of its own a servo has that of its joint; without either the motor is unlimited. Transmission
-    and gear stay. Controls of keyframes, which were angles, become zero.
+    A servo without a force range has that of its joint; without either the motor is unlimited. Transmission and gear
+    stay. Controls of keyframes, which were angles, become zero.
     """
     changed = [_is_servo(a.biastype, a.biasprm, a.gaintype) for a in spec.actuators]
     for actuator, servo in zip(spec.actuators, changed, strict=True):
@@ -79,7 +79,7 @@ def _is_servo(bias: Any, parameters: Any, gain: Any) -> bool:
 
 
 def _range(limited: Any, values: Any) -> np.ndarray | None:
-    """A range that is in force, or None."""
+    """A range that is enabled, or None."""
     given = np.array(values, dtype=float)
     on = int(limited) != int(mujoco.mjtLimited.mjLIMITED_FALSE) and given[0] < given[1]
     return given if on else None

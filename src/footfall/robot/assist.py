@@ -1,4 +1,4 @@
-"""Motors between the world and a robot's root, which no robot has on its own: help from outside, to be measured."""
+"""Virtual motors between the world and a robot's root: help from outside, to be measured."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from footfall.errors import RobotError
 from footfall.robot.model import FREE, compiled, written
 from footfall.robot.robot import Robot
 
-#: What the six motors are called, after ``assist_``.
+#: Names of the six motors, after ``assist_``.
 PARTS = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
 def assisted(robot: Robot) -> Robot:
-    """The same robot with six motors without limit on its free root: three forces (world frame) and three moments (the
-    root's frame). They come after its own; ``footfall.measure.assistance`` measures what they do.
+    """The same robot with six unlimited motors on its free root: three forces (world frame) and three moments (the
+    root's frame). They follow its own actuators; ``footfall.measure.assistance`` measures what they do.
     """
     if robot.root_motors.any():
         return robot

@@ -1,4 +1,4 @@
-"""Where a robot can touch the ground beside its feet: points on the collision geometry of every body.
+"""Where bodies other than feet can touch the ground: points on the collision geometry of every body.
 
 Spheres and capsules give round points, boxes their corners, cylinders both rims, meshes a reduced convex hull, and
 ellipsoids their support point, which moves over the surface as the body turns. Bodies that are fixed to each other
@@ -25,7 +25,7 @@ SAME = 1e-6  # m: corners nearer than this are one
 
 @dataclass(frozen=True, eq=False)
 class BodyPoints:
-    """Q points on B bodies, grouped by body, beside those of the feet; bodies that are fixed to a foot come first.
+    """Q points on B bodies, grouped by body, besides those of the feet; bodies that are fixed to a foot come first.
 
     Attributes:
         body: (B,) MuJoCo's id of the body whose frame the points are in.
@@ -59,7 +59,9 @@ class BodyPoints:
 
 
 def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...]) -> BodyPoints:
-    """All points of a robot's bodies that do not belong to a sole; in the pose ``home`` (nq,) the soles lie flat."""
+    """All points of a robot's bodies that do not belong to a sole; ``home`` (nq,) is a pose in which the soles lie
+    flat.
+    """
     data = mujoco.MjData(model)
     data.qpos[:] = home
     mujoco.mj_kinematics(model, data)
@@ -102,7 +104,7 @@ def body_points(model: mujoco.MjModel, home: np.ndarray, feet: tuple[Foot, ...])
 
 
 def _touching(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, ...]:
-    """Centres, radii and semi-axes of what can touch of a geom, world frame, and its number once for each."""
+    """Centres, radii and semi-axes of the parts of a geom that can touch, world frame, and the geom's id for each."""
     kind, size = model.geom_type[geom], model.geom_size[geom]
     turn, radius, axes = data.geom_xmat[geom].reshape(3, 3), 0.0, np.zeros((1, 3, 3))
     if kind == KIND.mjGEOM_SPHERE:
@@ -141,7 +143,7 @@ def _above_sole(
     radius: np.ndarray,
     axes: np.ndarray,
 ) -> np.ndarray:
-    """Which points do not belong to the sole of a foot: those that lie higher, by more than a sole is thick."""
+    """Which points do not belong to the sole of a foot: those that lie above it by more than its thickness."""
     turn, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
     polygon, normal = foot.polygon @ turn.T + origin, UP
     if len(polygon) >= 3:
@@ -158,7 +160,7 @@ def _above_sole(
 def _in_foot(
     data: mujoco.MjData, foot: Foot, body: int, centre: np.ndarray, radius: np.ndarray, axes: np.ndarray
 ) -> np.ndarray:
-    """Which points are contact points of a foot already: two at one place would carry twice what one does."""
+    """Which points are contact points of a foot already: two in one place would be twice as stiff."""
     own = foot.points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
     away = np.linalg.norm(centre[:, None] - own, axis=2) + np.abs(radius[:, None] - foot.radius)
     return (away <= SAME).any(axis=1) & ~axes.any(axis=(1, 2))
@@ -179,14 +181,14 @@ def _needed(centre: np.ndarray, radius: np.ndarray, axes: np.ndarray) -> np.ndar
         if smooth[i] or not keep[i]:
             continue
         away = np.linalg.norm(centre - centre[i], axis=1)
-        inside = away + radius[i] <= radius + SAME  # of equals the first stays
+        inside = away + radius[i] <= radius + SAME  # of equal ones the first stays
         inside &= keep & ~smooth & ((radius > radius[i]) | (np.arange(len(centre)) < i))
         keep[i] = not inside.any()
     return keep
 
 
 def _extreme(corners: np.ndarray) -> np.ndarray:
-    """Indices of few of the corners of a convex body: all, or those extreme along its box's axes and diagonals."""
+    """Indices of a few corners of a convex body: all, or those extreme along the axes and diagonals of its box."""
     if len(corners) <= MOST:
         return np.arange(len(corners))
     middle = corners.mean(axis=0)

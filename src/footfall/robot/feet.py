@@ -1,7 +1,7 @@
 """Finding feet: the bodies at the ends of the legs, or those the user names, and the soles under them.
 
-``find_feet`` looks at the collision geometry, ``named_feet`` takes the user's word for the bodies. Both work
-in the standing pose of the given ``MjData``, with z up.
+``find_feet`` uses the collision geometry, ``named_feet`` the bodies that the user names. Both work in the standing pose
+of the given ``MjData``, with z up.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ LEGS = {"fl", "fr", "rl", "rr", "hl", "hr", "bl", "br", "lf", "rf", "lh", "rh", 
 def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
     """The bodies at the ends of the legs that reach the ground in the pose of ``data`` (kinematics computed).
 
-    A body is a foot if the lowest point of its collidable geoms lies within 3 % of the robot's height of the
-    robot's lowest point, and no body further down its chain does; one that does have a foot below it (a foot
-    with toes) must come within 0.5 %. Where the mass does not stand over these, those are feet too that come down as
-    the robot tips by less than 5 degrees. Bodies rigidly fixed to each other make one foot. Where legs have no
-    collidable geoms, those that show are taken, with a warning.
+    A body is a foot if the lowest point of its collidable geoms lies no higher above the robot's lowest point than 3 %
+    of the robot's height, and the same is true of no body further down its chain; a body with a foot below it (a foot
+    with toes) must come within 0.5 %. Where the centre of mass does not lie over these feet, bodies that come down when
+    the robot tips by less than 5 degrees are feet too. Bodies rigidly fixed to each other make one foot. Where legs
+    have no collidable geoms, their visual ones are used, with a warning.
     """
     geoms = _touching(model, data)
     spans = [_span(model, data, g) for g in geoms]
@@ -80,9 +80,9 @@ def find_feet(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Foot, ...]:
 def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, Any] | Iterable[str]) -> tuple[Foot, ...]:
     """The feet the user named: ``{"left": body}``, ``{"left": (body, points)}`` or ``[body, ...]``.
 
-    Instead of a body, a geom may be named: then the sole is that geom's alone. Points are (P, 3) in the
-    body's frame, m; the sole is their hull. ``{"left": {"body": body, "polygon": ring}}`` gives the vertices of the
-    sole in order instead, which must make a flat convex polygon.
+    A geom may be named instead of a body: then the sole is that geom's alone. Points are (P, 3) in the body's frame, m;
+    the sole is their hull. ``{"left": {"body": body, "polygon": ring}}`` gives the vertices of the sole in order
+    instead, which must make a flat convex polygon.
     """
     if isinstance(feet, str):
         feet = [feet]
@@ -98,7 +98,7 @@ def named_feet(model: mujoco.MjModel, data: mujoco.MjData, feet: Mapping[str, An
 
 
 def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
-    """Geoms of the robot to find feet among: those that collide, and those of bare legs, which reach far below them."""
+    """Geoms among which feet are searched: those that collide, and visual ones of legs that reach far below these."""
     robot = _bodies_of_robot(model)
     if not robot:
         raise RobotError("nothing in the model moves: it is a scene, or a part of a model, and no robot")
@@ -128,7 +128,7 @@ def _touching(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
 
 
 def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], reaching: set[int]) -> set[int]:
-    """Bodies beyond the centre of mass that come down as the robot tips over the feet it has, by little."""
+    """Bodies beyond the centre of mass that come down when the robot tips slightly over the feet it has."""
     bottom = {}
     for g in geoms:
         centre, radius = corners(model, data, g)
@@ -155,7 +155,7 @@ def _tipped_onto(model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int], r
 def _warn_of_bodies_below(
     model: mujoco.MjModel, data: mujoco.MjData, robot: set[int], floor: float, top: float
 ) -> None:
-    """Warn of bodies with mass that lie far below all geometry: legs that a model has no shapes for."""
+    """Warn of bodies with mass that lie far below all geometry: legs without shapes."""
     heavy = [b for b in sorted(robot) if model.body_mass[b] > 0]
     lowest = min((float(data.xipos[b, 2]) for b in heavy), default=floor)
     below = [model.body(b).name for b in heavy if data.xipos[b, 2] < floor - BARE * (top - lowest)]
@@ -177,7 +177,7 @@ def _report(reduced: list[str]) -> None:
 
 
 def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: Any, reduced: list[str]) -> Foot:
-    """The foot that a user named: by points of his own, or by what there is at its body or geom."""
+    """The foot that a user named: from the given points, or from the geometry of its body or geom."""
     polygon = isinstance(place, Mapping)
     try:
         if isinstance(place, Mapping):
@@ -201,7 +201,7 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
         if polygon:
             check_polygon(points, name)
         world = points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
-        ring = outline(world, UP, detail=1e-9)  # what was given is kept, but for points on an edge
+        ring = outline(world, UP, detail=1e-9)  # the given points are kept, except those on an edge
         return Foot(name, model.body(body).name, points[ring], points, np.zeros(len(points)))
     geoms = [geom] if on_geom else _geoms_of(model, body)
     if not geoms:
@@ -213,7 +213,7 @@ def _named_foot(model: mujoco.MjModel, data: mujoco.MjData, name: str, place: An
 
 
 def _bodies_of_robot(model: mujoco.MjModel) -> set[int]:
-    """Bodies that move: where any is driven, those on the same root, and none that lie about in the scene."""
+    """Bodies that move; where any has an actuator, only those on the same root, without loose objects of the scene."""
     driven = {
         int(model.body_rootid[model.jnt_bodyid[model.actuator_trnid[i, 0]]])
         for i in range(model.nu)
@@ -249,7 +249,7 @@ def _foot(
         return Foot(name, model.body(body).name, polygon, points, np.zeros(len(points)), rotation.T @ axes)
     parts = [corners(model, data, g) for g in geoms]
     centre, radius = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-    # A primitive knows its points; of a mesh, or of many geoms, only a few are needed.
+    # A primitive has few points; of a mesh, or of many geoms, only a few are needed.
     simple = len(geoms) == 1 and model.geom_type[geoms[0]] != KIND.mjGEOM_MESH
     ball = None if simple or radius.any() else ball_of(centre)
     if ball is not None:
@@ -259,7 +259,7 @@ def _foot(
     centre, radius = centre[sole], radius[sole]
     bottom = centre - radius[:, None] * UP
     ring = outline(bottom, normal, detail=OUTLINE_DETAIL)
-    # Every sphere was put there to touch; of sharp corners only those of the outline matter.
+    # All spheres are kept; of sharp corners only those on the outline matter.
     kept = [*ring, *(i for i in range(len(centre)) if radius[i] > 0 and i not in ring)]
     if len(kept) > FEW and not simple:
         kept = few(bottom, normal)

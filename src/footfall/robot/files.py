@@ -18,7 +18,7 @@ from footfall.robot.model import one_line
 from footfall.robot.urdf import read_urdf
 
 ENDINGS = (".xml", ".mjcf", ".urdf")
-UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
+UNNAMED = "MuJoCo Model"  # MuJoCo's name for a model without one
 INCLUDE = re.compile(r"<include\s+file\s*=\s*[\"']([^\"']+)")
 
 
@@ -54,9 +54,7 @@ def read_model(path: Path) -> mujoco.MjSpec:
 
 
 def name_of(path: Path, spec: mujoco.MjSpec) -> str:
-    """What to call the robot of a file: the file's name, but that of the model where the file is called "model", or
-    "robot", or is a scene around it.
-    """
+    """The name of a file's robot: the file's, or the model's if the file is called "model" or "robot" or is a scene."""
     if path.stem.lower() not in ("model", "robot") and not path.stem.lower().startswith("scene"):
         return path.stem
     model = re.sub(r"[\s_-]*scene$", "", spec.modelname, flags=re.IGNORECASE)
@@ -67,13 +65,13 @@ def name_of(path: Path, spec: mujoco.MjSpec) -> str:
 
 
 def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | None) -> dict[str, bytes]:
-    """Take all files the spec needs into memory, and let the spec refer to them by plain names.
+    """Read all files that the spec needs into memory, and let the spec refer to them by plain names.
 
-    Missing meshes, height fields and textures that only show in pictures, as all of a scene does, are left out, with
-    one warning for all of them.
+    Missing meshes, height fields and textures that are only drawn, as everything in a scene is, are left out, with one
+    warning for all of them.
     """
     assets: dict[str, bytes] = {}
-    # Models attached to the model have folders of their own, which only MuJoCo knows.
+    # Attached models have folders of their own, which only MuJoCo knows.
     needed = mujoco.mju_getXMLDependencies(str(path)) if path and not is_urdf(path) else []
     folders = {Path(file).parent for file in needed if Path(file).suffix.lower() in (".xml", ".mjcf")}
     missing = []
@@ -98,7 +96,7 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
     for element in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures):
         element.compiler.meshdir = element.compiler.texturedir = ""
     spec.compiler.meshdir = spec.compiler.texturedir = ""
-    # From nowhere, as what is read from its XML later: MuJoCo finds the hulls of meshes once for both.
+    # No folder, as for the spec that is read from its XML later: so MuJoCo computes the hulls of meshes once for both.
     spec.modelfiledir = ""
     spec.assets = assets
     if missing:
@@ -112,7 +110,7 @@ def gather_assets(spec: mujoco.MjSpec, name: str, folder: Path, path: Path | Non
 def _content(
     spec: mujoco.MjSpec, element: Any, file: str, directory: str, folder: Path, others: list[Path]
 ) -> bytes | None:
-    """The bytes of a file that a spec carries or names, None where they are not to be found."""
+    """The bytes of a file that a spec carries or names, None where they cannot be found."""
     places = (file, f"{directory}/{file}".replace("//", "/"), PurePosixPath(file).name)
     content = next((spec.assets[place] for place in places if place in spec.assets), None)
     if content is None:
@@ -122,7 +120,7 @@ def _content(
 
 
 def _leave_out(spec: mujoco.MjSpec, element: Any, file: str, where: str) -> None:
-    """Remove an asset whose file is missing, and what shows it, if nothing but pictures needs it."""
+    """Remove an asset whose file is missing, and the geoms that use it, if it is needed only for drawing."""
     name = element.name or PurePosixPath(file).stem
     lost = f"cannot find '{file}', the file of asset '{name}' of {where}"
     if isinstance(element, mujoco.MjsTexture):

@@ -49,13 +49,15 @@ class Foot:
             raise RobotError(f"foot '{self.name}' has points or a polygon that are not finite")
 
     def lowest(self, turn: np.ndarray) -> np.ndarray:
-        """(P,) m, height of each point's lowest place above its body's origin, the body turned by ``turn`` (3, 3)."""
+        """(P,) m, height of the lowest place of each point above its body's origin, with the body turned by ``turn``
+        (3, 3).
+        """
         down = np.linalg.norm(np.swapaxes(self.axes, 1, 2) @ turn[2], axis=1)
         return self.points @ turn[2] - self.radius - down
 
     @cached_property
     def length(self) -> float:
-        """Longer side (m) of the smallest rectangle around the sole, however it lies in its body; 0 for a point."""
+        """Longer side (m) of the smallest rectangle around the sole; 0 for a point."""
         ring, following = self.polygon, np.roll(self.polygon, -1, axis=0)
         edges = following - ring
         sizes = np.linalg.norm(edges, axis=1)
@@ -76,7 +78,7 @@ class Foot:
         return hash(self.content())
 
     def content(self) -> tuple[str, str, tuple[bytes, ...]]:
-        """All that two equal feet have in common."""
+        """What two feet must share to be equal."""
         arrays = (self.polygon, self.points, self.radius, self.axes)
         return self.name, self.body, tuple(array.tobytes() for array in arrays)
 

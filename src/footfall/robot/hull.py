@@ -1,6 +1,6 @@
-"""Convex hulls of corners: of few by trying every plane through them, of many by SciPy's Qhull.
+"""Convex hulls: of few points by trying every plane through them, of many by SciPy's Qhull.
 
-The feet of most robots have few corners, and to import SciPy's hulls takes longer than all else of loading a robot.
+The feet of most robots have few corners, and importing SciPy's hulls takes longer than the rest of loading a robot.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Points up to which every plane is tried: 19600 of them.
+#: Most points for which every plane is tried: 19600 planes.
 FEW = 50
-#: Of the size of the body: points nearer to a plane or a line than this lie on it.
+#: Share of the size of the body: points nearer to a plane or a line than this lie on it.
 THIN = 1e-9
 
 
@@ -40,7 +40,7 @@ def hull_corners(points: np.ndarray) -> np.ndarray | None:
 
 @lru_cache(maxsize=256)
 def _corners_of_few(numbers: bytes) -> np.ndarray | None:
-    """The corners of a hull, found once: a robot that is loaded again has the points that it had."""
+    """The corners of a hull, cached: a robot that is loaded again has the same points."""
     points = np.frombuffer(numbers).reshape(-1, 3)
     planes = _planes_of_few(points) if len(points) > 3 else None
     if planes is None:
@@ -91,7 +91,7 @@ def _lower_ring(flat: np.ndarray, order: list[int], thin: float) -> list[int]:
 
 
 def _planes_of_few(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The F planes of the faces of a hull: outward normals (F, 3), offsets (F,), and who is on each (F, N)."""
+    """The planes of the F faces of a hull: outward normals (F, 3), offsets (F,), and the points on each (F, N)."""
     size = float(np.ptp(points, axis=0).max())
     triples = np.array(list(combinations(range(len(points)), 3)))
     a, b, c = (points[triples[:, i]] for i in range(3))

@@ -23,9 +23,9 @@ from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
 from footfall.robot.robot import Robot
 
-#: The last built-in robots by what they were asked for: to make one takes 5 to 40 ms.
+#: The last built-in robots, by name and options: making one takes 5 to 40 ms.
 _made: dict[Hashable, Robot] = {}
-#: Of each name the robot that simulations have in common, and its model as it was.
+#: By name, the robot that simulations share, and a copy of its model as it was.
 _shared: dict[str, tuple[Robot, bytes]] = {}
 MOST_MADE = 32
 
@@ -46,10 +46,10 @@ def load_robot(
         source: a built-in name (see ``robots()``), with its ``parameters``; a path to an MJCF (.xml) or URDF
             (.urdf) file, whose meshes are looked for beside it and, for ``package://``, in the folders above
             it; an ``MjSpec``; or an ``MjModel``.
-        feet: None finds them from the collision geometry in the standing pose. Otherwise ``{"left": body}``,
-            ``{"left": (body, points)}`` with (P, 3) points in the body's frame in m, ``[body, ...]``, or
-            ``{"left": {"body": body, "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's
-            name does in place of a body's.
+        feet: None finds them from the collision geometry in the standing pose. Otherwise ``{"left": body}``, ``{"left":
+            (body, points)}`` with (P, 3) points in the body's frame in m, ``[body, ...]``, or ``{"left": {"body": body,
+            "polygon": ring}}`` with the vertices of a flat convex sole in order. A geom's name may stand in place of a
+            body's.
         points: where the soles can touch: "vertices" of the outline, an (nx, ny) grid, a number of points on
             the outline, or ``{foot: (P, 3)}`` (see ``footfall.robot.points.choose_points``).
         pose: the pose to stand in: a keyframe's name, (nq,) numbers (m and rad), or {joint: value} on top of the
@@ -62,12 +62,12 @@ def load_robot(
     outside their limits are moved in, with a warning, and the robot is moved vertically until the lowest contact point
     touches z = 0 (with a free joint or a vertical slide at the root).
 
-    What stands fixed in the world (a floor, stairs) belongs to the scene, not to the robot: it is kept for
-    the picture but no longer collides, the ``Ground`` takes its place. Everything else of a model is kept:
-    armature, damping, limits, actuators, equalities, keyframes. A URDF gets a free joint at its root unless
-    it has a link called "world" or a moving root, and a motor for each joint, limited by its effort; inertias that no
-    body can have and links that move without mass are mended, and pairs of bodies that overlap where it stands no
-    longer collide, with a warning. Legs without collision geometry get their feet from what shows, with a warning.
+    What is fixed to the world (a floor, stairs) belongs to the scene, not to the robot: it is drawn but no longer
+    collides, and the ``Ground`` takes its place. Everything else of a model is kept: armature, damping, limits,
+    actuators, equalities, keyframes. A URDF gets a free joint at its root, unless it has a link called "world" or a
+    moving root, and a motor for each joint, limited by its effort. Inertias that no body can have and moving links
+    without mass are repaired, and pairs of bodies that overlap in the standing pose no longer collide, with a warning.
+    Legs without collision geometry get their feet from visual geometry, with a warning.
 
     Example:
         >>> load_robot("spatial-biped", mass=50.0).mass
@@ -110,7 +110,7 @@ class _Given(NamedTuple):
 
 
 class _Compiled(NamedTuple):
-    """A model, and what it can be made from again."""
+    """A model, and the source from which it can be made again."""
 
     name: str
     model: mujoco.MjModel
@@ -175,16 +175,16 @@ def _compiled(given: _Given, *, motors: bool) -> _Compiled:
     if motors:
         servos_to_motors(spec)
     mjcf = written(spec, name)
-    # Compiled from the XML itself, so that what is stored is what is simulated.
+    # Compiled from the XML itself, so that the stored model is the simulated one.
     return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets)
 
 
-#: What stands for a robot wherever one is asked for.
+#: Everything that is accepted as a robot.
 AnyRobot: TypeAlias = "Robot | str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec"
 
 
 def as_robot(given: Any) -> Robot:
-    """Of :data:`AnyRobot` the robot itself, that of a name, or what ``load_robot`` makes of a model."""
+    """The robot meant by an :data:`AnyRobot`: itself, the built-in one of that name, or the one loaded from a model."""
     if isinstance(given, Robot):
         return given
     if not isinstance(given, str | os.PathLike | mujoco.MjModel | mujoco.MjSpec):
@@ -195,9 +195,9 @@ def as_robot(given: Any) -> Robot:
 
 
 def shared_robot(name: str) -> Robot:
-    """A built-in robot that all who ask by this name have in common, with what it has found out of itself.
+    """The built-in robot that all callers of this name share, with its cached properties.
 
-    One whose model was changed, against the rule, is left to those who have it.
+    One whose model was changed, against the rule, is not shared any further.
     """
     if name in _shared:
         robot, written = _shared[name]
@@ -217,9 +217,9 @@ def _bytes_of(model: mujoco.MjModel) -> bytes:
 
 
 def _with_own_model(robot: Robot) -> Robot:
-    """A robot whose model may be changed, against the rule, without changing the next one that is loaded.
+    """A copy with its own model: changing that, against the rule, does not change the next robot that is loaded.
 
-    What it has found out of itself goes with it.
+    Cached properties are kept.
     """
     own = object.__new__(Robot)
     vars(own).update(vars(robot), model=copy.copy(robot.model))
@@ -227,7 +227,7 @@ def _with_own_model(robot: Robot) -> Robot:
 
 
 def _key(source: str, options: Mapping[str, Any], parameters: Mapping[str, Any]) -> Hashable:
-    """What decides a built-in robot; None where it is not made of plain values, which alone are compared in no time."""
+    """The key of a built-in robot in the cache; None where an option is not a plain value."""
     given = (*options.items(), *sorted(parameters.items()))
     if not all(value is None or isinstance(value, str | int | float) for _, value in given):
         return None

@@ -1,4 +1,4 @@
-"""Mesh files that a model names: where they lie, and those that MuJoCo cannot read brought into a format it can."""
+"""Mesh files that a model names: found, and converted where MuJoCo cannot read their format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGE_REACH = 6  # folders above a file in which a package is looked for
 
 
 def find_mesh(file: str, folder: Path, *, own_package: bool = False, others: Iterable[Path] = ()) -> Path | None:
-    """The file that is meant, None where it is not there. Another file of the same name is never taken for it.
+    """The file that is meant, None where it is missing. Another file of the same name is never used instead.
 
     A path is relative to ``folder``, or to one of ``others``. ``package://name/rest`` lies in a folder ``name`` beside
     or above ``folder``; with ``own_package``, the package may have been renamed, and ``rest`` lies in a folder above.
@@ -43,7 +43,7 @@ def packages(files: Iterable[str]) -> set[str]:
 
 
 def is_readable(path: Path, content: bytes) -> bool:
-    """Whether MuJoCo reads a mesh file of this name and content: of STL it reads the binary format alone."""
+    """Whether MuJoCo reads a mesh file of this name and content: it reads only binary STL."""
     suffix = path.suffix.lower()
     if suffix == ".stl":
         count = struct.unpack_from("<I", content, 80)[0] if len(content) >= 84 else 0
@@ -52,7 +52,7 @@ def is_readable(path: Path, content: bytes) -> bool:
 
 
 def as_stl(path: Path, content: bytes, where: str) -> bytes:
-    """A mesh file as a binary STL, in m; more faces than MuJoCo takes become their convex hull."""
+    """A mesh file as a binary STL, in m; a mesh with more faces than MuJoCo takes becomes its convex hull."""
     suffix = path.suffix.lower()
     if suffix not in CONVERTED:
         raise RobotError(f"cannot read '{path}', the {where}: known are {', '.join((*MESH_FORMATS, *CONVERTED))}")

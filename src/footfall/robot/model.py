@@ -16,17 +16,17 @@ from footfall.errors import RobotError, warn
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE, HINGE = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
 AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-#: Integrators with which the damping of servos acts on the velocity at the end of a step.
+#: Integrators that treat the damping of servos implicitly.
 IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
-#: Collision bit of geoms that meet the ground by a <pair> and nothing else: no geom of a robot asks for it.
+#: Collision bit of geoms that collide with the ground by a <pair> only: no geom of a robot has it.
 MEETS_GROUND = 1 << 30
-OUT_OF_REACH = -1e6  # m, margin of a pair that shall never be found
+OUT_OF_REACH = -1e6  # m, margin of a pair that must never be found
 
 
 def prepare(spec: mujoco.MjSpec, name: str) -> None:
-    """Name the nameless bodies, make the scene intangible, and save the spec as written, with all digits.
+    """Name unnamed bodies, make the scene intangible, and save the XML as it was written, with all digits.
 
-    A pair with a geom that the model has not, as in a robot that is meant for a scene, is one with the scene.
+    A pair that names a geom outside the model, as in a robot made for a scene, is taken as a pair with the scene.
     """
     for i, body in enumerate(spec.bodies):
         body.name = body.name or f"body{i}"
@@ -60,7 +60,7 @@ def _scenery(body: Any) -> Iterator[Any]:
 
 
 def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
-    """(nbody,) which bodies forces move: not those fixed to the world, or to a mocap body, which is put where it is."""
+    """(nbody,) which bodies forces can move: not those fixed to the world or to a mocap body."""
     weld = model.body_weldid
     moving: np.ndarray = (weld != 0) & (model.body_mocapid[weld] < 0)
     return moving
@@ -75,14 +75,14 @@ def chain_of(model: mujoco.MjModel, body: int) -> list[int]:
 
 
 def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """(3,) m, of all bodies that move, at the places in ``data``; MuJoCo's of the world counts what is fixed, too."""
+    """(3,) m, centre of mass of all moving bodies in ``data``; MuJoCo's own also counts bodies fixed to the world."""
     moving = moving_bodies(model)
     centre: np.ndarray = model.body_mass[moving] @ data.xipos[moving] / model.body_mass[moving].sum()
     return centre
 
 
 def silence_scene(model: mujoco.MjModel) -> None:
-    """Make what is fixed to the world, with nothing moving on it, intangible, in place."""
+    """Make everything that is fixed to the world intangible, in place."""
     moving = set(np.flatnonzero(moving_bodies(model)).tolist())
     bearing = {int(model.body_parentid[b]) for b in moving}
     for body in range(model.nbody - 1, 0, -1):
@@ -92,7 +92,8 @@ def silence_scene(model: mujoco.MjModel) -> None:
         body = int(model.geom_bodyid[geom])
         if body == 0 or (body not in moving and body not in bearing):
             model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
-            # A pair collides whatever the bits say: it is kept, as a compiled model must, but never found.
+            # A pair collides whatever the bits say, and a compiled model cannot lose it: its margin keeps it from being
+            # found.
             for pair in np.flatnonzero((model.pair_geom1 == geom) | (model.pair_geom2 == geom)):
                 model.pair_margin[pair] = OUT_OF_REACH
                 other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
@@ -118,7 +119,7 @@ def compiled(mjcf: str, assets: Mapping[str, bytes], name: str) -> mujoco.MjMode
 
 @lru_cache(maxsize=8)
 def _compiled_once(mjcf: str, assets: tuple[tuple[str, bytes], ...]) -> mujoco.MjModel:
-    """Kept for the last robots: hulls of large meshes take up to a second."""
+    """Cached: hulls of large meshes take up to a second."""
     return mujoco.MjSpec.from_string(mjcf, assets=dict(assets)).compile()
 
 

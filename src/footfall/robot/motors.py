@@ -1,4 +1,4 @@
-"""Motors and servos: what a controller that computes torques needs of a robot."""
+"""Motors and servos, as a controller that computes torques needs them."""
 
 from __future__ import annotations
 

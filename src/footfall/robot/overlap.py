@@ -1,4 +1,4 @@
-"""Bodies of a robot that lie in each other where it stands: what a URDF cannot say shall not collide."""
+"""Bodies that overlap in the standing pose: a URDF cannot say that they must not collide."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from footfall.errors import warn
 from footfall.robot.model import FREE, SLIDE
 
-#: m, by which bodies must be in each other to overlap: less is rounding.
+#: m, least depth of an overlap: less is rounding.
 DEEP = 1e-6
 
 
 def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str], float]:
-    """Pairs of bodies that collide with each other in a pose (nq,), and how deep they are in each other, m."""
+    """Pairs of bodies that overlap in a pose (nq,), and by how much, m."""
     data = mujoco.MjData(model)
     data.qpos[:] = pose
     mujoco.mj_fwdPosition(model, data)
@@ -27,10 +27,10 @@ def overlapping(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[str, str]
 
 
 def part(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) -> None:
-    """Let bodies that overlap no longer collide with each other, with one warning for all of them.
+    """Exclude collisions between overlapping bodies, with one warning for all of them.
 
-    A URDF has no place for this: its users keep such pairs in other files, and list there what touches in the default
-    pose (MoveIt's SRDF, ``disable_collisions``). In MuJoCo it is an ``<exclude>``.
+    URDF users keep such pairs in other files (``disable_collisions`` in MoveIt's SRDF). In MuJoCo it is an
+    ``<exclude>``.
     """
     for first, second in pairs:
         spec.add_exclude(bodyname1=first, bodyname2=second)
@@ -42,7 +42,7 @@ def part(spec: mujoco.MjSpec, name: str, pairs: dict[tuple[str, str], float]) ->
 
 
 def _thrown(model: mujoco.MjModel, bodies: list[int]) -> bool:
-    """Whether two bodies hang on different roots that move about: a thing beside the robot, which it may touch."""
+    """Whether two bodies belong to different moving roots, such as the robot and a loose object that it may touch."""
     roots = [int(model.body_rootid[body]) for body in bodies]
     return roots[0] != roots[1] and any(
         model.jnt_type[model.body_jntadr[root]] in (FREE, SLIDE) for root in roots if model.body_jntnum[root]

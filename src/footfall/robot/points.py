@@ -14,7 +14,7 @@ from footfall.robot.foot import Foot
 BESIDE_SOLE = 0.02  # of the sole's size: how far outside its outline a point may lie
 
 
-#: Contact points of a foot: more than a law can work on in a step.
+#: Most contact points of a foot.
 MOST_POINTS = 10_000
 
 
@@ -98,7 +98,7 @@ def _on_sole(foot: Foot, points: np.ndarray) -> np.ndarray:
 
 
 def _beyond(flat: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """(P,) m, by which points (P, 2) lie beyond the nearest edge line of a convex outline (K, 2); negative inside."""
+    """(P,) m, signed distance of points (P, 2) to a convex outline (K, 2), to its edge lines; negative inside."""
     edge = np.roll(flat, -1, axis=0) - flat
     outward = np.column_stack([edge[:, 1], -edge[:, 0]]) / np.linalg.norm(edge, axis=1, keepdims=True)
     return np.max(np.einsum("pki,ki->pk", at[:, None] - flat[None], outward), axis=1)

@@ -1,4 +1,4 @@
-"""The standing pose: which one it is, within the joints' limits, and setting it down on the ground."""
+"""The standing pose: chosen, moved into the joints' limits, and set down on the ground."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _numbers(model: mujoco.MjModel, pose: Any, name: str) -> np.ndarray:
 
 
 def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]:
-    """Move hinges and slides that lie outside their ranges to the nearest end, and warn of them; which they are."""
+    """Move hinges and slides outside their ranges to the nearest end, with a warning; gives which they are."""
     limited = np.flatnonzero(model.jnt_limited & np.isin(model.jnt_type, (HINGE, SLIDE)))
     at = model.jnt_qposadr[limited]
     inside = np.clip(qpos[at], *model.jnt_range[limited].T)
@@ -97,8 +97,8 @@ def _into_limits(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> set[int]
 def set_down(
     model: mujoco.MjModel, pose: np.ndarray, feet: tuple[Foot, ...], space: mujoco.MjData | None = None
 ) -> np.ndarray:
-    """The pose moved vertically, where its root can, so that the lowest contact point is at z = 0: of each robot that
-    the model has. ``space`` is data of the model to work in, made if left out.
+    """The pose moved vertically, where its root can move, so that the lowest contact point of each robot in the model
+    is at z = 0. ``space`` is data of the model to work in, made if left out.
     """
     pose, data = np.array(pose), mujoco.MjData(model) if space is None else space
     roots = [int(model.body_rootid[model.body(foot.body).id]) for foot in feet]
@@ -127,7 +127,7 @@ def _lower(data: mujoco.MjData, pose: np.ndarray, feet: list[Foot], index: int, 
 
 
 def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
-    """Warn of a robot that can neither rise nor sink: it hangs in the world at the height its model gives it."""
+    """Warn of a robot that can neither rise nor sink: its model fixes it in the world."""
     root = int(model.body_rootid[model.body(feet[0].body).id])
     joints = range(model.body_jntadr[root], model.body_jntadr[root] + model.body_jntnum[root])
     if not any(model.jnt_type[joint] in (FREE, SLIDE) for joint in joints):
@@ -139,7 +139,7 @@ def warn_of_fixed_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str)
 
 
 def warn_of_dragged_root(model: mujoco.MjModel, feet: tuple[Foot, ...], name: str) -> None:
-    """Warn of a free joint with what only joints of a robot have, mostly by a default that was meant for those."""
+    """Warn of a free joint with damping or friction, usually from a default that was meant for other joints."""
     root = int(model.body_rootid[model.body(feet[0].body).id])
     dofs = np.arange(model.body_dofadr[root], model.body_dofadr[root] + model.body_dofnum[root])
     free = dofs[model.jnt_type[model.dof_jntid[dofs]] == FREE]

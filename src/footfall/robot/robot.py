@@ -68,7 +68,7 @@ class Robot:
 
     @cached_property
     def has_inertia(self) -> bool:
-        """Whether rounding leaves every joint an inertia in the home pose, however far apart masses are."""
+        """Whether the inertia matrix of the home pose is positive definite in spite of rounding."""
         data, inertia = mujoco.MjData(self.model), np.zeros((self.model.nv, self.model.nv))
         data.qpos[:] = self.home
         mujoco.mj_kinematics(self.model, data)
@@ -124,14 +124,14 @@ class Robot:
 
     @cached_property
     def base(self) -> int:
-        """Id of the last body that all feet hang on; of the root where there is one foot, or several robots."""
+        """Id of the last body that carries all feet; the root where there is one foot, or several robots."""
         chains = [chain_of(self.model, body) for body in dict.fromkeys(self.point_body.tolist())]
         shared = [body for body in chains[0] if all(body in chain for chain in chains)]
         return shared[0] if shared and len(chains) > 1 else chains[0][-1]
 
     @property
     def root(self) -> str:
-        """Name of the body of the first joint, which a free robot moves by."""
+        """Name of the body of the first joint, the base of a free robot."""
         return str(self.model.body(int(self.model.jnt_bodyid[0])).name)
 
     @property
@@ -141,7 +141,7 @@ class Robot:
 
     @cached_property
     def others(self) -> BodyPoints:
-        """Where the robot can touch the ground beside its feet: points on all its collision geometry."""
+        """Where bodies other than feet can touch the ground: points on the collision geometry."""
         return body_points(self.model, self.home, self.feet)
 
     @cached_property
@@ -158,7 +158,7 @@ class Robot:
 
     @cached_property
     def root_motors(self) -> np.ndarray:
-        """(nu,) which actuators push or turn the robot from outside: those on a root that is free or on rails."""
+        """(nu,) which actuators push or turn the robot from outside: those on a root that is free or slides."""
         model = self.model
         roots = model.jnt_bodyid[np.isin(model.jnt_type, (FREE, SLIDE)) & (model.body_parentid[model.jnt_bodyid] == 0)]
         at_joint = np.isin(model.actuator_trntype, list(AT_JOINT))
@@ -166,7 +166,7 @@ class Robot:
         return _frozen(at_joint & np.isin(model.jnt_bodyid[joint], roots), bool)
 
     def dof_name(self, dof: int) -> str:
-        """What degree of freedom ``dof`` is called in a message: "left_knee", "base x", "base pitch"."""
+        """The name of degree of freedom ``dof`` in messages: "left_knee", "base x", "base pitch"."""
         joint = int(self.model.dof_jntid[dof])
         part = dof - int(self.model.jnt_dofadr[joint])
         if self.model.jnt_type[joint] == FREE:
@@ -194,7 +194,7 @@ class Robot:
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
-        """What two equal robots have in common, beside their files."""
+        """What two robots must share to be equal, besides their files."""
         return self.mjcf, tuple(foot.content() for foot in self.feet), self.home.tobytes()
 
     def __reduce__(self) -> Any:

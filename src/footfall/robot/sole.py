@@ -1,4 +1,4 @@
-"""The sole of a foot, found from its collision geometry: what can touch, which of it is the sole, its outline.
+"""The sole of a foot, found from its collision geometry: what can touch, what of it is the sole, and its outline.
 
 All in the world frame with z up, m, in the pose of the given ``MjData``.
 """
@@ -45,7 +45,7 @@ def is_solid(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """What of a geom can touch: (N, 3) vertices or sphere centres, world frame, and (N,) radii, m."""
+    """The parts of a geom that can touch: (N, 3) vertices or sphere centres, world frame, and (N,) radii, m."""
     kind, size = model.geom_type[geom], model.geom_size[geom]
     rotation, origin = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
     axis = rotation[:, 2]
@@ -82,8 +82,8 @@ def _is_wheel(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> bool:
 def rolling_parts(
     model: mujoco.MjModel, data: mujoco.MjData, geoms: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Of a foot that is an ellipsoid, or that stands on nothing but wheels: its outline on the ground, and centres
-    (N, 3) and semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
+    """For a foot that is an ellipsoid or stands on wheels alone: its outline on the ground, and centres (N, 3) and
+    semi-axes (N, 3, 3) of what rolls there, world frame, m; a rim is an ellipsoid without thickness.
     """
     turn, size = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_size[geoms]
     parts = [corners(model, data, g) for g in geoms]
@@ -182,7 +182,8 @@ def outline(points: np.ndarray, normal: np.ndarray, *, detail: float = OUTLINE_D
 
 
 def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """Centre and radius of the ball that the lower end of a convex body is, given by its vertices; None if it is none.
+    """Centre and radius of the ball that forms the lower end of a convex body, given by its vertices; None if none
+    does.
 
     Least squares on the cap of 60 degrees around the lowest point, where the ball touches; the cap follows the ball. An
     end without a flat face may differ from a ball as much as a barrel does.
@@ -212,20 +213,20 @@ def ball_of(bottom: np.ndarray) -> tuple[np.ndarray, float] | None:
 
 
 def lone_ball(centre: np.ndarray, radius: np.ndarray) -> int | None:
-    """Which corner is a ball that touches alone, however the foot leans up to 30 degrees; None where others do too.
+    """The corner that is a ball and alone touches, for every lean of the foot up to 30 degrees; None if there is none.
 
-    The end of a shank stays above the ball that is its foot.
+    The end of a shank, for example, stays above the ball that is its foot.
     """
     lowest = int(np.argmin(centre @ UP - radius))
     away = centre - centre[lowest]
-    # How much higher another corner is, with the foot leant towards it.
+    # How much higher another corner is when the foot leans towards it.
     left = np.sqrt(1.0 - LYING**2) * away[:, 2] - LYING * np.hypot(away[:, 0], away[:, 1]) - radius + radius[lowest]
     left[lowest] = np.inf
     return lowest if radius[lowest] > 0 and left.min() > 0 else None
 
 
 def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
-    """At most eight of many points of a sole that span it, as indices: the extreme ones in eight directions.
+    """Indices of at most eight points that span a sole: the extreme ones in eight directions.
 
     The directions are symmetric about the world's forward and sideward axes, so that mirrored soles are reduced to
     mirrored points; they are stretched as the sole is long and wide.
@@ -238,7 +239,7 @@ def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
     middle = (flat.max(axis=0) + flat.min(axis=0)) / 2
     kept: list[int] = []
     for k in range(8):
-        # Of points as extreme as each other, the outermost: vertices of one edge of a mesh differ by rounding.
+        # Of equally extreme points, the outermost: vertices on one edge of a mesh differ by rounding.
         extreme = np.flatnonzero(reach[:, k] > reach[:, k].max() - 1e-4)
         best = int(extreme[np.argmax((((flat[extreme] - middle) / size) ** 2).sum(axis=1))])
         if not kept or np.min(np.linalg.norm((flat[kept] - flat[best]) / size, axis=1)) > NEAR:
@@ -247,7 +248,7 @@ def few(points: np.ndarray, normal: np.ndarray) -> list[int]:
 
 
 def sole_axes(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors across a sole's normal: the world's x axis laid into it, and what lies to the left of that."""
+    """Two unit vectors in the plane of a sole: the projected x axis of the world, and the direction to its left."""
     forward = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
     if np.linalg.norm(forward) < 1e-6:
         forward = np.array([0.0, 1.0, 0.0])

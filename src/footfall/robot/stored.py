@@ -1,4 +1,4 @@
-"""Robots that come with a recording: their XML may name nothing outside it and ask for no more than a robot needs.
+"""Checks of robots stored in a recording: their XML may neither read other files nor ask for absurd memory.
 
 Footfall writes such XML itself (``MjSpec.to_xml``): includes are resolved, replicas expanded, files kept by plain name
 in ``assets``. Whatever is written otherwise was not written by Footfall.
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from footfall.errors import RobotError
 
-#: Elements that read other files or libraries, or multiply themselves; MuJoCo resolves them when it writes XML.
+#: Elements that read other files or libraries, or replicate; MuJoCo resolves them when it writes XML.
 RESOLVED = frozenset(("include", "model", "attach", "replicate", "composite", "flexcomp", "extension", "plugin"))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 #: The most entries of a height field or texture, and the most bytes or items of an attribute of <size>.
@@ -52,7 +52,7 @@ def _check(element: ElementTree.Element, assets: Mapping[str, bytes]) -> None:
 
 
 def _number(text: str) -> float:
-    """What an attribute says, with MuJoCo's units of memory; what is no number is left to MuJoCo."""
+    """The number in an attribute, with MuJoCo's units of memory; anything else is left to MuJoCo."""
     text = text.strip()
     unit = UNITS.get(text[-1:].upper(), 1)
     try:

@@ -1,4 +1,4 @@
-"""Reading URDF files, and mending what MuJoCo does not take as it is: inertias, mesh formats, roots without mass."""
+"""Reading URDF files, and repairing what MuJoCo does not accept: inertias, mesh formats, roots without mass."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
         notes.append(f"{_listed(nothing, 'link')} without shapes whose size is 0")
     assets, left_out = _take_meshes(robot, path, compiler)
     _name_once(robot)
-    # Links stay apart (a sole is often a link of its own) and meshes are found by us.
+    # Links stay separate (a sole is often a link of its own), and meshes are found here.
     compiler.attrib.update(fusestatic="false", strippath="false", balanceinertia="true")
     compiler.attrib.setdefault("discardvisual", "false")
     if left_out:
@@ -75,7 +75,7 @@ def read_urdf(path: Path) -> mujoco.MjSpec:
 def _take_meshes(
     robot: ElementTree.Element, path: Path, compiler: ElementTree.Element
 ) -> tuple[dict[str, bytes], list[str]]:
-    """Read all meshes into memory, name them in the URDF as they are kept, and leave out visual ones that fail."""
+    """Read all meshes into memory, rename them in the URDF accordingly, and leave out visual ones that fail."""
     meshdir = compiler.attrib.pop("meshdir", "")
     shapes = [
         (link, shape, shape.find("geometry/mesh"))
@@ -83,7 +83,7 @@ def _take_meshes(
         for tag in ("visual", "collision")
         for shape in link.findall(tag)
     ]
-    # A package of the only name that occurs is that of the file itself, under whatever name its folder has now.
+    # If only one package is named, it is that of the file itself, whatever its folder is called now.
     own_package = len(packages(mesh.get("filename", "") for _, _, mesh in shapes if mesh is not None)) == 1
     assets: dict[str, bytes] = {}
     left_out = []
@@ -110,7 +110,7 @@ def _take_meshes(
 
 
 def _take_out_nothing(robot: ElementTree.Element) -> list[str]:
-    """Remove spheres, boxes and cylinders of no size, which mark places and MuJoCo refuses; the links they were on."""
+    """Remove shapes of size zero, which mark places and which MuJoCo refuses; gives their links."""
     found = []
     for link in robot.iter("link"):
         for shape in (*link.findall("visual"), *link.findall("collision")):
@@ -127,7 +127,7 @@ def _take_out_nothing(robot: ElementTree.Element) -> list[str]:
 
 
 def _is_zero(number: str) -> bool:
-    """Whether a text is a number, and that is 0; MuJoCo complains of one that is no number."""
+    """Whether a text is the number 0; MuJoCo reports texts that are not numbers."""
     try:
         return float(number) == 0.0
     except ValueError:
@@ -135,7 +135,7 @@ def _is_zero(number: str) -> bool:
 
 
 def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
-    """Make every inertia one that a body can have; what was mended, in words."""
+    """Make every inertia physically possible; gives what was repaired, in words."""
     light, impossible = [], []
     mass_of = {}
     for link in robot.iter("link"):
@@ -180,7 +180,7 @@ def _mend_inertias(robot: ElementTree.Element, path: Path) -> list[str]:
 
 
 def _free_dummy_root(robot: ElementTree.Element) -> None:
-    """Call a massless root that only carries floating joints "world": MuJoCo lets bodies float in the world alone."""
+    """Rename a massless root that only carries floating joints "world": MuJoCo allows floating bodies only there."""
     joints = robot.findall("joint")
     children = {_link(joint, "child") for joint in joints}
     for link in robot.findall("link"):
@@ -216,7 +216,7 @@ def _set_inertia(link: ElementTree.Element, mass: float, inertia: np.ndarray) ->
 
 
 def _rigid(link: str, fixed: dict[str, list[str]]) -> list[str]:
-    """A link and all that is fixed to it further down."""
+    """A link and all links rigidly fixed below it."""
     found = [link]
     for one in found:
         found.extend(child for child in fixed.get(one, ()) if child not in found)
@@ -229,7 +229,7 @@ def _link(joint: ElementTree.Element, end: str) -> str:
 
 
 def _name_once(robot: ElementTree.Element) -> None:
-    """Keep a shape's name only where it occurs first: MuJoCo complains of each that comes again."""
+    """Keep a shape's name only where it occurs first: MuJoCo refuses repeated names."""
     seen = set()
     for shape in (*robot.iter("visual"), *robot.iter("collision")):
         name = shape.get("name")
@@ -239,7 +239,7 @@ def _name_once(robot: ElementTree.Element) -> None:
 
 
 def _listed(names: Sequence[str], one: str, several: str | None = None) -> str:
-    """How many there are, with at most four of their names: 5 links (a, b, c, d, ...)."""
+    """A count with at most four names: 5 links (a, b, c, d, ...)."""
     unique = list(dict.fromkeys(names))
     shown = ", ".join(unique[:4]) + (", ..." if len(unique) > 4 else "")
     return f"{len(unique)} {one if len(unique) == 1 else several or one + 's'} ({shown})"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """Where a built-in robot is written, and what it is in one line."""
+    """The module of a built-in robot, and a line on it."""
 
     module: str
     summary: str

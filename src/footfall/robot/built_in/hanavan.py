@@ -88,12 +88,11 @@ JOINTS: dict[str, tuple[tuple[str, list[int], list[float], float], ...]] = {
 class Parameters:
     """Total mass in kg, from 30 on; stature and lengths in m (those left out follow the stature).
 
-    ``planar`` keeps the motion in the sagittal plane. ``assist`` adds motors that push and turn the pelvis from
-    outside, in N along the world's axes and N m about the pelvis's own: a walk that cannot balance by itself shows in
-    its controls how much it was helped. ``foot_length`` and ``foot_width`` are those of the sole,
-    ``hip_width`` is the distance between the hip joints, ``armature`` the reflected rotor inertia at each joint
-    in kg m2, ``damping`` that of each joint in N m s/rad, ``knee`` the flexion of both knees in the home pose
-    in rad.
+    ``planar`` keeps the motion in the sagittal plane. ``assist`` adds virtual motors that push and turn the pelvis from
+    outside, in N along the world's axes and N m about the pelvis's own; their controls show how much help a walk
+    needed. ``foot_length`` and ``foot_width`` are those of the sole, ``hip_width`` is the distance between the hip
+    joints, ``armature`` the reflected rotor inertia at each joint in kg m2, ``damping`` that of each joint in N m
+    s/rad, ``knee`` the flexion of both knees in the home pose in rad.
     """
 
     mass: float = 75.0

@@ -1,4 +1,4 @@
-"""The solids of Hanavan's man, from mass and stature: how heavy each is, how long, how thick, how hard to turn.
+"""The solids of Hanavan's man, from mass and stature: mass, length, radii and inertia of each.
 
 Shapes and masses are those of Hanavan, A Mathematical Model of the Human Body, AMRL-TR-64-102, 1964. Where that report
 takes lengths and girths off a subject, lengths here are fractions of the stature, and the girths follow from
@@ -124,7 +124,7 @@ class Physique:
 def segment_masses(mass: float) -> dict[str, float]:
     """Masses of the segments in kg, limbs of one side, for the whole mass in kg.
 
-    What the regressions miss of the whole is shared out in proportion, as Hanavan does, so the sum is exact.
+    The difference between the sum of the regressions and the whole is distributed in proportion, as Hanavan does.
     """
     weights = {name: slope * mass / POUND + offset for name, (slope, offset) in BARTER.items()}
     scale = mass / sum(weights.values())

@@ -1,4 +1,4 @@
-"""Robots written as tables: homogeneous links in a tree, hinges with their motors, the right the left's mirror image.
+"""Robots written as tables: a tree of homogeneous links, hinges with motors, the right side mirroring the left.
 
 A table is for the height it states; ``build_biped`` scales it and stands it on its feet. x is forward, y left, z up;
 all angles are zero with straight legs and hanging arms; a flexed hip is negative, a flexed knee positive.

@@ -1,4 +1,4 @@
-"""What built-in robots are put together from: solids that can touch the ground, hinges with motors, inertias."""
+"""Parts of built-in robots: solids that can touch the ground, hinges with motors, inertias."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import mujoco
 
-# Solids of a robot meet the ground (contype 2, conaffinity 1) but never each other.
+# Solids of a robot collide with the ground (contype 2, conaffinity 1) but never with each other.
 CONTYPE, CONAFFINITY = 1, 2
 SIDES = {"left": 1.0, "right": -1.0}
 GREY, DARK = [0.80, 0.81, 0.84, 1], [0.25, 0.27, 0.32, 1]
