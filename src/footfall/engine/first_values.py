@@ -1,8 +1,9 @@
-"""Arrays put back to the values they had, all at once: in Python a hundred of them take as long as ten steps."""
+"""Arrays read and written all at once: in Python a hundred of them take as long as ten steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,28 +13,51 @@ from footfall.engine.bridge import words_at
 WORD = 8  # bytes
 
 
+class Values(NamedTuple):
+    """What the arrays of some ``Blocks`` held."""
+
+    zero: np.ndarray  # of each block, 1 where all of it is zero
+    words: np.ndarray  # the others, one after the other
+    rest: tuple[np.ndarray, ...]  # the arrays that are no blocks
+
+
+class Blocks:
+    """Arrays that are read and written all at once: those of whole words, and one by one the rest of them."""
+
+    def __init__(self, arrays: Iterable[np.ndarray]) -> None:
+        self._arrays: list[np.ndarray] = []  # whose memory is read and written to
+        self._rest: list[np.ndarray] = []
+        for array in arrays:
+            if array.size:
+                whole = array.nbytes % WORD == 0 and array.flags.c_contiguous
+                (self._arrays if whole else self._rest).append(array)
+        self._places = np.array([array.ctypes.data for array in self._arrays], dtype=np.int64)
+        self._words = np.array([array.nbytes // WORD for array in self._arrays], dtype=np.int64)
+        self._total = int(self._words.sum())
+
+    def read(self) -> Values:
+        """What the arrays hold now."""
+        zero, values = np.empty_like(self._words), np.empty(self._total, dtype=np.int64)
+        used = read_blocks(self._places, self._words, zero, values)
+        return Values(zero, values[:used].copy(), tuple(array.copy() for array in self._rest))
+
+    def write(self, values: Values) -> None:
+        """Let them hold what arrays of the same sizes, in the same order, held."""
+        write_blocks(self._places, self._words, values.zero, values.words)
+        for array, value in zip(self._rest, values.rest, strict=True):
+            array[...] = value
+
+
 class FirstValues:
     """What arrays hold now, to be put back later."""
 
     def __init__(self, arrays: Iterable[np.ndarray]) -> None:
-        self._arrays: list[np.ndarray] = []  # whose memory is written to
-        self._rest: list[tuple[np.ndarray, np.ndarray]] = []
-        for array in arrays:
-            if array.size and array.nbytes % WORD == 0 and array.flags.c_contiguous:
-                self._arrays.append(array)
-            else:
-                self._rest.append((array, array.copy()))
-        self._places = np.array([array.ctypes.data for array in self._arrays], dtype=np.int64)
-        self._words = np.array([array.nbytes // WORD for array in self._arrays], dtype=np.int64)
-        self._zero = np.zeros_like(self._words)
-        values = np.empty(self._words.sum(), dtype=np.int64)
-        self._values = values[: read_blocks(self._places, self._words, self._zero, values)].copy()
+        self._blocks = Blocks(arrays)
+        self._values = self._blocks.read()
 
     def put_back(self) -> None:
         """Write all values again."""
-        write_blocks(self._places, self._words, self._zero, self._values)
-        for array, value in self._rest:
-            array[...] = value
+        self._blocks.write(self._values)
 
 
 @kernel

@@ -43,7 +43,7 @@ from footfall.simulation.perturbed import perturb
 from footfall.simulation.prepared import prepared
 from footfall.simulation.pushes import make_pushes
 from footfall.simulation.setup import Setup
-from footfall.simulation.state import State, set_state
+from footfall.simulation.state import Live, State, set_state
 from footfall.simulation.workspace import loop_types, take_workspace
 from footfall.version import versions
 
@@ -112,6 +112,7 @@ class Run:
             self.controls = make_controls(name, controller, sim.robot, sim.ground, period, seen, self.interrupts)
         self._lay_out(control_every, steps)
         self.step = 0
+        self.live: Live | None = None  # what its states are made of, once there was one
         self._loop: Any = None
         if helper is not None:
             parts = step.native_parts(types) if law.native else self._engine.cold_parts(types)

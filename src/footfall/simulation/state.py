@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
+from footfall.engine.first_values import Blocks, Values
 from footfall.errors import SimulationError
 from footfall.simulation.setup import Setup
 
@@ -17,6 +18,9 @@ MUJOCO = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 #: How the names of a controller's arrays begin.
 CONTROLLER = "controller"
+
+#: Of each array its name, shape and type.
+Layout = tuple[tuple[str, tuple[int, ...], str], ...]
 
 #: A :class:`footfall.simulation.run.Run`, which cannot be imported from here.
 Run = Any
@@ -36,15 +40,22 @@ class State:
     step: int  # steps taken since the start
     dt: float  # s
     mujoco: np.ndarray
-    arrays: dict[str, np.ndarray]
+    layout: Layout
+    values: Values
 
     @property
     def time(self) -> float:
-        """Time since the start, s."""
+        """S since the start."""
         return self.step * self.dt
 
     def __repr__(self) -> str:
         return f"State({self.robot}, {self.law}, t = {self.time:g} s)"
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Copies of all arrays of the run, by name."""
+        made = {name: np.zeros(shape, kind) for name, shape, kind in self.layout}
+        Blocks(made.values()).write(self.values)
+        return made
 
 
 def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
@@ -72,47 +83,78 @@ def live_arrays(run: Run) -> Iterator[tuple[str, np.ndarray]]:
             yield f"{CONTROLLER}{name}", array
 
 
+class Live(NamedTuple):
+    """The arrays of a run, as long as it is laid out as it is."""
+
+    rooms: tuple[Any, ...]
+    layout: Layout
+    blocks: Blocks
+    law: str
+
+
+def _live(run: Run) -> Live:
+    """Known from the last time, unless the run was laid out anew: to look at all arrays takes as long as ten steps."""
+    rooms = (run.points, run.contacts, run.conditions, run.scratch, run.flow, run.controls.inside)
+    known: Live | None = run.live
+    if known is None or any(one is not other for one, other in zip(known.rooms, rooms, strict=True)):
+        arrays = dict(live_arrays(run))
+        layout = tuple((name, array.shape, array.dtype.str) for name, array in arrays.items())
+        known = run.live = Live(rooms, layout, Blocks(arrays.values()), str(run.simulation.law))
+    return known
+
+
 def state_of(run: Run) -> State:
     """The state of a run between two steps."""
     setup: Setup = run.simulation
     numbers = np.zeros(mujoco.mj_stateSize(run.model, MUJOCO))
     mujoco.mj_getState(run.model, run.data, numbers, MUJOCO)
-    arrays = {name: array.copy() for name, array in live_arrays(run)}
-    return State(robot=setup.robot.name, law=str(setup.law), step=run.step, dt=setup.dt, mujoco=numbers, arrays=arrays)
+    live = _live(run)
+    return State(setup.robot.name, live.law, run.step, setup.dt, numbers, live.layout, live.blocks.read())
 
 
 def set_state(run: Run, state: State) -> None:
     """Put a run into a state of the same robot, under the same law with the same step.
 
-    A compiled controller of the same kind and size continues from its state; any other starts afresh.
+    A compiled controller goes on where that of the state was, if it is of the same kind and size; any other begins.
     """
     setup: Setup = run.simulation
     if not isinstance(state, State):
         raise SimulationError(f"a state is what world.state() gives, not {state!r}")
-    own = (setup.robot.name, str(setup.law), setup.dt)
+    live = _live(run)
+    own = (setup.robot.name, live.law, setup.dt)
     if own != (state.robot, state.law, state.dt):
         raise SimulationError(
             f"a state of {state.robot} under {state.law}, dt = {state.dt:g} s, does not fit {own[0]} under {own[1]}, "
             f"dt = {own[2]:g} s: start from its qpos and qvel instead"
         )
+    if live.layout != state.layout:
+        _make_room(run, state)
+        live = _live(run)
+    if live.layout == state.layout:
+        live.blocks.write(state.values)
+    else:
+        _set_without_controller(run, state)
+    mujoco.mj_setState(run.model, run.data, state.mujoco, MUJOCO)
+    run.step = state.step
+
+
+def _make_room(run: Run, state: State) -> None:
+    """Give a run as many places for points beside the feet as that of the state had."""
     sizes = run.workspace.sizes()
-    places = len(state.arrays.get("others.who", ()))
+    places = next((shape[0] for name, shape, _ in state.layout if name == "others.who"), 0)
     if places in sizes and places != sizes[run.workspace.size]:
         run.resize(sizes.index(places))
-    live = dict(live_arrays(run))
-    shapes, kept = ({name: array.shape for name, array in arrays.items()} for arrays in (live, state.arrays))
-    of_controller = {name for name in shapes.keys() | kept.keys() if name.startswith(CONTROLLER)}
-    if any(shapes.get(name) != kept.get(name) for name in of_controller | {"signals"}):
-        for name in of_controller | {"signals"}:
-            live.pop(name, None)
-        of_controller |= {"signals"}
-    if {n: s for n, s in shapes.items() if n not in of_controller} != {
-        n: s for n, s in kept.items() if n not in of_controller
-    }:
+
+
+def _set_without_controller(run: Run, state: State) -> None:
+    """Set all arrays but those of the controller and its signals, which begin; an error where others differ."""
+    live, kept = (
+        {name: array for name, array in arrays.items() if name != "signals" and not name.startswith(CONTROLLER)}
+        for arrays in (dict(live_arrays(run)), state.arrays())
+    )
+    if {name: array.shape for name, array in live.items()} != {name: array.shape for name, array in kept.items()}:
         raise SimulationError(
             f"the state of {state.robot} has other contact points or constraints than this simulation"
         )
-    mujoco.mj_setState(run.model, run.data, state.mujoco, MUJOCO)
     for name, array in live.items():
-        array[...] = state.arrays[name]
-    run.step = state.step
+        array[...] = kept[name]
