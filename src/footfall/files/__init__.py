@@ -1,1 +1,1 @@
-"""Files that several rooms read or write: how a file is put in place at once, and C3D."""
+"""File formats of others, and atomic writing."""

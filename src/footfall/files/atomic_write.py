@@ -1,7 +1,7 @@
-"""Files that appear at once: written under another name beside their place, forced to the disk, then renamed.
+"""Atomic writing: files are written under another name, forced to the disk, then renamed.
 
-Whoever looks finds the old file or the new one, whole, whatever ends the process in between. What a killed process
-left behind is removed when something is next written to the same place.
+A reader finds either the old file or the new one, complete, even if the process is killed. What a killed process left
+behind is removed at the next write to the same place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables: .csv, .tsv, .txt of spreadsheets, of Vicon, Qualisys, Bertec and AMTI, Cortex' .forces, and .parquet.
 
-In text a table is found by its numbers: its head is the text right above the first row of numbers, one row of names, a
-row of units below it if there is one, and a row of groups above it (a marker's or a plate's name over its X, Y, Z).
-What stands above the head is a preamble, in which a sampling rate is looked for.
+In text a table is recognised by its numbers. Its head is the text directly above the first row of numbers: a row of
+names, possibly a row of units below it, and a row of groups above it (a marker's or a plate's name over its X, Y, Z).
+Everything above the head is a preamble, which is searched for a sampling rate.
 """
 
 from __future__ import annotations

@@ -170,7 +170,9 @@ class Measured:
         return replace(self, time=time, channels=channels, done=(*self.done, f"resampled at {rate:g} Hz"))
 
     def low_passed(self, cutoff: float) -> Measured:
-        """The same without what is faster than ``cutoff`` (Hz): Butterworth's second order, both ways, so undelayed."""
+        """The same, low-passed at ``cutoff`` (Hz) by a second-order Butterworth filter applied forwards and backwards,
+        without delay.
+        """
         from scipy.signal import butter, sosfiltfilt
 
         rate = self.rate

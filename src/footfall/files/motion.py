@@ -8,9 +8,8 @@
 
 OpenSim's .mot and .sto, .trc markers, .c3d, Cortex' .forces, and tables (.csv, .tsv, .txt, .parquet) with units in
 their head. Numbers come in SI units: degrees become radians, millimetres metres. Axes stay those of the file until
-``z_up`` turns them into Footfall's: OpenSim's y is up, and so is that of .trc and .forces files; a .c3d file has up
-what its force plates say, and it or a table has z up unless ``up`` says otherwise. What was assumed or left out is in
-``done``.
+``z_up`` turns them into Footfall's. In OpenSim's files, .trc and .forces files y is up; in a .c3d file the force plates
+tell; otherwise, and in tables, z is up unless ``up`` says so. ``done`` lists what was assumed or left out.
 """
 
 from __future__ import annotations
@@ -82,11 +81,11 @@ def load_forces(
 ) -> Measured:
     """Read ground reaction forces: a vector ``NAME.force`` (N, z up, of the ground on the foot) for each foot or plate.
 
-    ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. Left out, all
-    vectors in N are taken by their own names. The plates of a .c3d file keep their own rate. Vectors without a unit
-    that are named as forces are taken to be in N. Unless ``up`` says it, the axis that carries the load is up. Forces
-    that press down are those of the foot on the plate, and are reversed; ``done`` tells all this. With ``pressure`` the
-    centre of pressure is there too where the file has it: ``NAME.cop``, m.
+    ``feet`` says which vector of the file is the force on which foot, ``{"left": "ground_force_v"}``. If left out, all
+    vectors in N are used, under their own names. The plates of a .c3d file keep their own rate. Vectors without a unit
+    that are named like forces are taken to be in N. Unless ``up`` is given, the axis that carries the load is up.
+    Forces that press down are those of the foot on the plate, and are reversed. ``done`` lists all this. With
+    ``pressure`` the centre of pressure is read as well, where the file has it: ``NAME.cop``, m.
     """
     source = Path(path).expanduser()
     if source.suffix.lower() == ".c3d":

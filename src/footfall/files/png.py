@@ -1,6 +1,7 @@
-"""PNG pictures as grey levels, without another package: 8 or 16 bits, grey, RGB or palette, not interlaced.
+"""PNG pictures as grey levels, read without a further package: 8 or 16 bits, grey, RGB or palette, not interlaced.
 
-Terrain is kept as 16-bit grey, which MuJoCo's own reader reduces to 8: 256 steps of height are stairs under a foot.
+Terrain is stored as 16-bit grey, which MuJoCo's own reader reduces to 8: 256 steps of height would be stairs under a
+foot.
 """
 
 from __future__ import annotations

@@ -85,9 +85,9 @@ class Scene:
 
 
 def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None) -> Scene:
-    """Choose the samples that are shown, ``rate`` a second (at most ``most``), and compute what is drawn of them."""
+    """Choose the samples to show, ``rate`` per second (at most ``most``), and compute what is drawn of them."""
     samples = display_samples(recording.time, rate, most)
-    # With its successor beside each sample the measures see true accelerations, at the cost of the shown samples only.
+    # Each sample is taken with its successor, so that measures have true accelerations without evaluating all samples.
     follower = np.minimum(samples + 1, len(recording) - 1)
     pairs = np.stack([samples, follower], axis=1).ravel()
     columns: dict[str, Any] = {name: getattr(recording, name)[pairs] for name in COLUMNS}
@@ -157,7 +157,8 @@ def _pushed_places(recording: Record, samples: np.ndarray) -> np.ndarray:
 
 
 def force_scale(scenes: Sequence[Scene]) -> float:
-    """m/N, one for all that is shown together: the robot's weight is drawn as long as the robot is high.
+    """Length of arrows, m/N, the same for all that is shown together: the robot's weight is as long as the robot is
+    high.
 
     Less where hard impacts would leave the picture.
     """

@@ -1,4 +1,4 @@
-"""Numbers for people: few digits, a fitting unit, and no rounding errors passed off as values."""
+"""Numbers for people: few digits, a fitting unit, and 0 for rounding errors."""
 
 from __future__ import annotations
 

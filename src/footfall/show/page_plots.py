@@ -1,4 +1,4 @@
-"""The plots of the report's page: which there are, and as many of their samples as a screen can show."""
+"""The plots of the report's page, with as many samples as a screen can show."""
 
 from __future__ import annotations
 

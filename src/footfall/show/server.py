@@ -11,9 +11,9 @@ from typing import Any
 
 from footfall.errors import FootfallError
 
-#: Events that may wait for a browser that is slow; then the oldest are left out.
+#: Most events that wait for a slow browser; then the oldest are dropped.
 WAITING = 64
-#: S after which a silent stream is kept awake.
+#: Time after which a silent stream is kept alive, s.
 HEARTBEAT = 5.0
 #: Bytes of the longest command.
 LONGEST_COMMAND = 100_000
@@ -74,7 +74,7 @@ class PageServer:
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of an answer is no error."""
+        """Ignore a browser that goes away in the middle of an answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

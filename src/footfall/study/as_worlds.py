@@ -1,7 +1,7 @@
-"""Runs that differ in numbers alone, computed as worlds side by side, each what the single run gives.
+"""Runs that differ only in numbers, computed as worlds side by side, with the results of single runs.
 
-In worlds bodies meet the ground, but not each other. So what was computed is looked through for bodies that would have
-touched: up to there it is the single run.
+In worlds, bodies touch the ground but not each other. So each result is searched for bodies that would have touched
+each other: up to then it equals the single run.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from footfall.simulation.controls import initial_state, own_rate
 from footfall.simulation.worlds import Worlds
 from footfall.standing import place
 
-#: Bytes of recordings that worlds may hold at a time.
+#: Most bytes of recordings that worlds hold at a time.
 ROOM = 2**28
 
 
 class Variant(NamedTuple):
-    """What one of many runs is given; controllers of one kind."""
+    """The inputs of one of many runs; controllers are of one kind."""
 
     ground: Ground
     controller: Any  # compiled, or None; one with a memory is the same for all
@@ -51,7 +51,7 @@ def refusal(sim: Simulation, controller: Any) -> str:
 
 
 def controller_refusal(sim: Simulation, controller: Any) -> str:
-    """The same of the controller alone."""
+    """The same for the controller alone."""
     if isinstance(controller, str):
         controller = named_controller(controller)
     if controller is None or isinstance(controller, CompiledController):
@@ -76,9 +76,10 @@ def run_together(
     law_options: Mapping[str, np.ndarray] | None = None,
     threads: int | None = None,
 ) -> list[Recording]:
-    """Run a simulation with each ground, controller and pushes for ``duration`` (s), as many at a time as have room.
+    """Run a simulation with each ground, controller and pushes for ``duration`` (s), as many at a time as fit into
+    memory.
 
-    ``law_options`` are one number for each run. Ends only where a single run would: a robot that is down goes on.
+    ``law_options`` holds one number for each run. A run ends only where a single run would: a fallen robot goes on.
     """
     every = multiple("record_dt", record_dt, sim.dt)
     samples = step_count(duration, sim.dt) // every + 2
@@ -99,7 +100,7 @@ def _portion(
     law_options: Mapping[str, np.ndarray],
     threads: int | None,
 ) -> list[Recording]:
-    """The recordings of variants that are worlds together."""
+    """The recordings of variants that run together as worlds."""
     controller = variants[0].controller
     grounds = [one.ground for one in variants]
     states = [_start(sim, one) for one in variants]
@@ -133,7 +134,7 @@ def _start(sim: Simulation, one: Variant) -> tuple[np.ndarray, np.ndarray]:
 
 
 def apart_until(sim: Simulation, rec: Recording) -> float:
-    """s, up to when no two bodies of the robot touched each other: inf where it stays so to the end."""
+    """Time (s) until which no two bodies of the robot touched each other; inf if none ever did."""
     model = sim.scene.model
     if not may_touch(model):
         return np.inf

@@ -1,8 +1,8 @@
 """How fast Footfall is, measured the way its speed is claimed.
 
-The spatial biped stands on its eight points, held by position servos. Each law's bulk run and MuJoCo's own bulk step
-take turns within one process, so that whatever else the machine does meets all of them alike, and the best round of
-each counts: noise only ever adds time.
+The spatial biped stands on its eight points, held by position servos. Each law's run and MuJoCo's own bulk step take
+turns within one process, so that other load on the machine affects all of them alike, and the best round of each
+counts: noise only adds time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from footfall.simulation.run import Run, Task
 
 DT = 1e-3  # s
 MUJOCO = "mj_step"
-#: Height (m) and forward speed (m/s) with which motions begin, and how many steps they last.
+#: Height (m) and forward speed (m/s) at the start of motions, and their number of steps.
 MOTIONS = {"landing from 5 cm": (0.05, 0.0), "sliding at 1.5 m/s": (0.0, 1.5)}
 MOTION_STEPS = 400
 
@@ -79,7 +79,7 @@ QUICK = Effort(grids=(2, 4, 6), cold_start=False)
 
 
 def bench(effort: Effort = QUICK, say: Callable[[str], None] = lambda sentence: None) -> Iterator[LawSpeed | Figure]:
-    """Every figure, one after the other; ``say`` hears what is being measured."""
+    """Every figure, one after the other; ``say`` is told what is being measured."""
     robot = load_robot("spatial-biped", actuators="position")
     say("bench: the speed of every law against MuJoCo's own step")
     yield from law_speeds(robot, all_laws(), effort)
@@ -121,7 +121,7 @@ def law_speeds(robot: Robot, laws: Sequence[Law | str], effort: Effort) -> Itera
 
 
 def motion_speeds(robot: Robot, laws: Sequence[str], effort: Effort) -> Iterator[Figure]:
-    """How many of MuJoCo's own steps a step of each law is worth while feet land and slide."""
+    """Steps per second of each law relative to MuJoCo's own, while feet land and slide."""
     model, data = mujoco_scene(robot)
     for motion, (height, speed) in MOTIONS.items():
         qpos, qvel = robot.home.copy(), np.zeros(model.nv)
@@ -159,7 +159,7 @@ def mujoco_scene(robot: Robot) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 def mujoco_stepper(model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray | None = None) -> Stepper:
-    """MuJoCo's own bulk step, each time from the pose ``start`` (nq,) at rest if there is one."""
+    """MuJoCo's own bulk step; each call starts at rest in the pose ``start`` (nq,), if one is given."""
 
     def take(steps: int) -> None:
         if start is not None:
@@ -198,7 +198,7 @@ def controller_costs(effort: Effort) -> Iterator[Figure]:
 
 
 def run_cost(robot: Robot, effort: Effort) -> Figure:
-    """What a run of ten steps takes beside its steps."""
+    """The overhead of a run of ten steps."""
     sim = Simulation(robot, law="time-stepping", dt=DT)
     few, many = 10, 10 + effort.steps
     best = dict.fromkeys((few, many), float("inf"))
@@ -239,7 +239,7 @@ def settled(
     length: int | None = None,
     dt: float = DT,
 ) -> Stepper:
-    """A run that stands still and is ready to take ``length`` more steps, all that ``interleaved`` asks for."""
+    """A run that has settled and can take ``length`` more steps, as many as ``interleaved`` needs."""
     steps = effort.settle + (effort.rounds * effort.steps if length is None else length)
     run = begun(Simulation(robot, law=law, dt=dt), steps, controller=controller)
 
@@ -258,7 +258,7 @@ def begun(
     qvel: np.ndarray | None = None,
     controller: Controller | None = None,
 ) -> Run:
-    """A run that is ready to take so many steps."""
+    """A run that can take so many steps."""
     task = Task(controller=controller, qpos=qpos, qvel=qvel, control_dt=sim.dt, record_dt=1.0)
     return Run(sim, (steps + 1) * sim.dt, task)
 
@@ -268,7 +268,7 @@ def interleaved(
 ) -> dict[Key, float]:
     """Seconds per step of each, best of several rounds in which all take turns.
 
-    One that cannot go on ends the whole, unless there is ``ended`` to say so in: then it is left out.
+    A run that fails ends the measurement, unless a list ``ended`` is given: then its name is added and it is left out.
     """
     best = dict.fromkeys(steppers, float("inf"))
     for _ in range(rounds):
@@ -310,7 +310,7 @@ def first_step_times(effort: Effort) -> Iterator[Figure]:
     """From the start of a process to the end of its first step: nothing compiled yet, and everything."""
     if effort.cold_start:
         yield from cold_starts(DEFAULT_LAW)
-    code = FIRST_STEP + "import os; os._exit(0)"  # what Python does when it ends is no part of the first step
+    code = FIRST_STEP + "import os; os._exit(0)"  # Python's shutdown is not part of the first step
     _wall(code, DEFAULT_LAW)
     yield Figure("first step, warm", min(_wall(code, DEFAULT_LAW) for _ in range(effort.processes)), "s")
 
@@ -318,7 +318,7 @@ def first_step_times(effort: Effort) -> Iterator[Figure]:
 def cold_starts(*laws: str) -> Iterator[Figure]:
     """From the start of a process to the end of its first step with nothing compiled, for each law.
 
-    Beside it the processor's time of all processes that compiled, which a busy machine does not lengthen as much.
+    Also the processor time of all compiling processes, on which other load has less effect.
     """
     for law in laws:
         with tempfile.TemporaryDirectory() as folder:
@@ -345,7 +345,7 @@ def _wall(code: str, *arguments: str, **environment: str) -> float:
 
 
 def _python(code: str, *arguments: str, **environment: str) -> str:
-    """What a new Python process prints that can import this very package."""
+    """The output of a new Python process that imports this package."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
     env = os.environ | {"PYTHONPATH": path} | environment

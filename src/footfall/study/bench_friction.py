@@ -1,4 +1,4 @@
-"""What joint friction costs: a robot under every law with and without it, standing, pushed and landing."""
+"""The cost of joint friction: a robot under every law with and without it, standing, pushed and landing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from footfall.simulation import Simulation
 from footfall.study.bench import DT
 from footfall.study.bench_robots import DURATION, driven
 
-#: Push on the body that all others hang on, forwards and to the side, of the weight; how long it lasts, s.
+#: Push on the root, forwards and to the side, relative to the weight, and its duration, s.
 PUSH, PUSHED = (0.1, 0.05), 0.1
 #: Height of a drop, m.
 DROP = 0.05
@@ -27,7 +27,7 @@ DROP = 0.05
 
 @dataclass(frozen=True)
 class FrictionCost:
-    """What a robot with joint friction costs over 3 s of a motion, beside the same robot without.
+    """The cost of 3 s of a motion for a robot with joint friction, beside the same robot without.
 
     Attributes:
         motion: "standing", "pushed" or "landing".
@@ -64,7 +64,7 @@ def friction_costs(
     laws: Sequence[str] | None = None,
     duration: float = DURATION,
 ) -> Iterator[FrictionCost]:
-    """Of each robot that has joint friction a row for every law and motion; robots with and without take turns."""
+    """A row for every robot that has joint friction, law and motion; robots with and without it take turns."""
     for given in robots:
         robot = driven(as_robot(given), say)
         if robot.model.njnt == 0 or robot.model.jnt_type[0] != int(mujoco.mjtJoint.mjJNT_FREE):

@@ -1,7 +1,7 @@
-"""Any robot under every law, against MuJoCo's own step of the same model in the same pose: does it stand, and how fast.
+"""Any robot under every law beside MuJoCo's own step of the same model: does it stand, and what does a step cost?
 
-A robot is measured as it is driven: servos hold its home pose; motors are replaced by servos with the gains and the
-torques of posture control, since MuJoCo alone must hold it too. One with actuators of other kinds is left to itself.
+Servos hold the home pose. Motors are replaced by servos with the gains and torque limits of posture control, since
+MuJoCo alone must hold the robot too. A robot with other actuators is not controlled.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from footfall.study.bench import DT, MUJOCO, Effort, Stepper, interleaved, mujoc
 
 #: Share of the height of the centre of mass above which a robot counts as standing.
 STANDING = 0.8
-#: How long it must stand, and the end of it that forces and creep are taken from, s.
+#: How long it must stand, and the last part of that from which forces and creep are taken, s.
 DURATION, LATE = 3.0, 1.0
 
 
 @dataclass(frozen=True)
 class RobotLaw:
-    """A robot that stands on its servos under a law, beside MuJoCo's own step; None where there is no such number.
+    """A robot standing on its servos under a law, beside MuJoCo's own step; None where there is no such number.
 
     Attributes:
         mujoco_stands: whether MuJoCo's own step holds the same model up for as long.
@@ -41,7 +41,7 @@ class RobotLaw:
         unsolved: samples of these 3 s, one each step, that the law marked as unsolved.
         audit: "pass", or what the audit of the recording did not pass.
         force_over_weight: mean vertical force of the last second over the weight.
-        creep_mm_per_s: how fast the fastest foot wandered over the ground in the last second.
+        creep_mm_per_s: speed of the fastest foot along the ground in the last second.
         us_per_step: time of a step, best of several rounds.
         ratio_to_mujoco: steps per second over those of MuJoCo's own step.
         note: why there are no numbers, or what else there is to say.
@@ -66,7 +66,7 @@ def robot_table(
     say: Callable[[str], None] = lambda sentence: None,
     laws: Sequence[Law | str] | None = None,
 ) -> Iterator[RobotLaw]:
-    """Of each robot a row for every law, and one for MuJoCo's own step."""
+    """A row for every robot and law, and one for MuJoCo's own step."""
     chosen = [str(law) for law in laws or all_laws()]
     done, total = 0, len(robots) * len(chosen)
     for given in robots:
@@ -88,7 +88,7 @@ def robot_table(
                 note = str(error).splitlines()[0]
                 rows[law] = replace(rows.get(law, RobotLaw(robot.name, law, holds)), note=note)
         say(f"bench: the time of a step of {robot.name}")
-        # A robot that it lets fall is timed as it stands: from home again in each round.
+        # A robot that MuJoCo lets fall is timed while it stands: each round starts again from home.
         steppers[MUJOCO] = mujoco_stepper(model, data, None if holds else robot.home)
         ended: dict[str, str] = {}
         best = interleaved(steppers, effort.rounds, effort.steps, ended)
@@ -112,7 +112,7 @@ def driven(robot: Robot, say: Callable[[str], None]) -> Robot:
 
 
 def _stands_best(robot: Robot, law: str, *, mujoco_stands: bool) -> tuple[RobotLaw, float]:
-    """How it stands in steps of 1 ms, or in those that the law takes on its own (s) if it does well in these alone."""
+    """How it stands in steps of 1 ms, or in the law's default steps (s) if it stands well only in these."""
     row = _stood(robot, law, DT, mujoco_stands=mujoco_stands)
     short = Simulation(robot, law=law).dt
     if _is_well(row) or not mujoco_stands or short >= DT:

@@ -40,31 +40,31 @@ if TYPE_CHECKING:
     from footfall.recording import Recording
     from footfall.simulation.controls import Controller
 
-#: Called after each law with how many are done, of how many, and which.
+#: Called after each law with the number done, the total, and the law's label.
 Progress = Callable[[int, int, str], None]
 
-#: How long this process works alone before it starts others, s: one takes about as long to start.
+#: How long this process works alone before it starts others, s: starting one takes about as long.
 WORTH_A_PROCESS = 1.0
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """What became of one law. Numbers are NaN where the law has no recording.
+    """The outcome of one law. Numbers are NaN where the law has no recording.
 
     Attributes:
         law: its name, with its options where two laws share it.
         outcome: "stood", "fell" (see ``measure.has_fallen``) or "failed".
         why: the sentence of the failure, when and why it fell, or "".
-        duration_s: how far it came, s.
+        duration_s: simulated time reached, s.
         peak_force_N, peak_force_bw: the largest vertical force, N and times the robot's weight.
         mean_force_N, mean_force_bw: its mean over time.
-        slip_m: the longest way of a contact point in mode slide, m.
+        slip_m: longest distance that a contact point slid, m.
         penetration_m: the deepest, m.
         ground_loss_J: energy that went into the ground, J.
         actuator_work_J: work of all actuators, J.
         audit: worst verdict of the audit, "" without a recording.
         audit_failed: the rows of the audit that fail.
-        us_per_step: wall time per step, microseconds; with other laws at work beside it.
+        us_per_step: wall time per step, microseconds, while other laws may run at the same time.
     """
 
     law: str
@@ -92,7 +92,7 @@ class Comparison:
         rows: one per law, in the order asked for.
         recordings: by the rows' names; a law that failed before its first sample has none.
         audits: of each recording.
-        warnings: what a reader should know of how it was run.
+        warnings: notes on how it was run.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -179,14 +179,14 @@ def compare(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run the same task under several contact laws, in several processes, each of which takes one law after the other.
+    """Run the same task under several contact laws, in several processes.
 
         found = ff.compare("spatial-biped", laws=["spring-damper", "time-stepping"], controller="posture")
         print(found)
         found.report("laws.html")
 
-    A law that fails is a row that says why. What a controller, a ground or a law needs may not be fit to be sent to
-    another process (a function of a script or a notebook): it runs in this one, and a warning says so.
+    A law that fails is a row that says why. A controller, ground or law that cannot be sent to another process (a
+    function of a script or a notebook) runs in this one, with a warning.
 
     Args:
         robot: as in :class:`footfall.Simulation`.
@@ -195,14 +195,13 @@ def compare(
         controller: as in :meth:`footfall.Simulation.run`.
         pushes: as in :meth:`footfall.Simulation.run`.
         duration: s.
-        dt: step of all runs, s; left out, each law's own: 1 ms, or less where its springs need it on light feet.
+        dt: step of all runs, s; if left out each law's default: 1 ms, or less where its springs need it for light feet.
         qpos: (nq,) where they start; home on the ground if left out.
         qvel: (nv,) velocities there; at rest if left out.
         control_dt: s between two calls of the controller.
         record_dt: s between two samples.
-        workers: left out, as many processes work as there are cores: this one, and others if there is more than a
-            second's work, or a law that is not Footfall's own. Given, all laws run in that many other processes, with
-            1 in this one.
+        workers: if left out, one process per core: this one, and others if there is more than a second's work or a
+            user's own law. If given, all laws run in that many other processes; 1 means this one.
         progress: called after each run with the runs done, their number and the law's label.
     """
     robot = as_robot(robot)
@@ -240,13 +239,13 @@ def _chosen(laws: str | Sequence[str | Law]) -> dict[str, Law]:
 def _run(
     tasks: Mapping[str, Task], workers: int | None, progress: Progress | None
 ) -> tuple[dict[str, Answer], list[str]]:
-    """What came of each task, by its label, here and in other processes; and what is to be said of where it ran."""
+    """The answer of each task by label, computed here and in other processes; and notes on where it ran."""
     count = min(len(tasks), cores()) if workers is None else int(workers)
     if count < 1:
         raise SimulationError(f"workers = {count} but it must be a number of processes, at least 1")
     packed, warnings = _packed(tasks) if count > 1 and len(tasks) > 1 else ({}, [])
     if packed:
-        # What the laws have in common is compiled here, once, and not in every process at the same time.
+        # Code that all laws share is compiled here once, and not in every process at the same time.
         simulate(replace(tasks[next(iter(packed))], duration=0.0))
     joins_in = workers is None  # this process works as well
     idle = [Elsewhere() for _ in range(count - joins_in if packed else 1)]

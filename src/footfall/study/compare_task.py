@@ -40,7 +40,9 @@ class Task:
     options: Mapping[str, Any]
 
     def packed(self) -> bytes:
-        """For another process. Raises whatever ``pickle`` raises for a law, ground or controller that cannot travel."""
+        """The task as bytes for another process. Raises what ``pickle`` raises for a law, ground or controller that
+        cannot be sent.
+        """
         content = (self.robot.to_dict(), self.ground, self.law, self.duration, dict(self.setup), dict(self.options))
         data = pickle.dumps(content)
         if b"__main__" in data:  # a function of a script or a notebook: the other process has another __main__
@@ -80,7 +82,7 @@ def simulate(task: Task) -> Answer:
 
 
 class Elsewhere:
-    """A process that runs tasks, one after the other, and whose end is no end of ours; the next task gets a new one."""
+    """A process that runs tasks one after the other. If it dies, the next task gets a new one."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -101,7 +103,7 @@ class Elsewhere:
             return Answer(replace(rec, robot=task.robot, ground=task.ground, law=task.law), why)
 
     def _do(self, folder: str) -> str:
-        """Let the process do what is in a folder; with which code it ended, and its last words, if it did."""
+        """Let the process do the task in a folder; if it died, gives its exit code and its last line of output."""
         process = self._process or self._start()
         assert process.stdin is not None and process.stdout is not None
         with suppress(BrokenPipeError):

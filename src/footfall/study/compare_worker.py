@@ -1,4 +1,4 @@
-"""A process of a comparison, a program of its own: it reads folders with tasks, one a line."""
+"""The worker program of a comparison: it reads folders with tasks, one per line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def do(folder: Path) -> None:
 
 
 def main() -> None:
-    """Do one task after the other, and say so on what was the standard output, which a controller may write to."""
+    """Do one task after the other, and report on the original standard output; controllers get another one."""
     reports = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:

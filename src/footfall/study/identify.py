@@ -1,8 +1,8 @@
 """Friction coefficients from pull data, by regression (Moraud, Hale and Cheng 2008, section V-C).
 
-Something of known load is pulled along the ground until it slides. The static coefficient is the slope of the
-tangential force at onset against the normal force there, through the origin, one point per pull; the kinetic one is
-the slope of all samples while it slides.
+A load is pulled along the ground until it slides. The static coefficient is the slope of the tangential force at onset
+against the normal force, through the origin, with one point per pull; the kinetic coefficient is the slope over all
+samples while it slides.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ def identify_friction(
     with time (s), normal and tangential force (N), or a sequence of these, one pull each. ``time``, ``normal``,
     ``tangential``, ``speed`` and ``pull`` name columns of a CSV file, ``foot`` the foot of a recording that slides.
 
-    Forces are those at the contact; a load cell in the rope also feels the mass it accelerates. Where it is not
-    known when the load slides (from a column speed, or a recording), onset is found as the break between a rising
-    line and a level in the ratio of the forces, so a pull should rise steadily and slide on; one that sticks and slips
-    many times gives a kinetic coefficient between the two, and a peak within twice the noise is none. Pull along the
-    ground: a rope that tips the load makes its least loaded corner slide first.
+    Forces must be those at the contact; a load cell in the rope also measures the inertia of the load. Where neither a
+    column of speeds nor a recording tells when the load slides, onset is the break between a rising line and a constant
+    in the ratio of the forces. So a pull should rise steadily and then keep sliding: one that sticks and slips many
+    times gives a kinetic coefficient between the two. A peak below twice the noise is ignored. Pull along the ground: a
+    rope that tips the load makes its least loaded corner slide first.
 
     Example:
         >>> rise = np.minimum(np.linspace(0, 10, 200), 6.0)

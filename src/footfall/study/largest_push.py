@@ -29,7 +29,7 @@ from footfall.study.as_worlds import Variant, apart_until, refusal, run_together
 if TYPE_CHECKING:
     from footfall.simulation.controls import Controller
 
-#: From one try to the next while the limit is not enclosed, and how often that is done.
+#: Factor from one try to the next until the limit is bracketed, and the most such tries.
 FACTOR, TRIES = 1.6, 16
 #: Called after each try with law, size of the push, and whether the robot survived it.
 Progress = Callable[[str, float, bool], None]
@@ -46,7 +46,7 @@ class PushLimit:
         unit: of both, "N" or "N m".
         why: what became of the robot at ``failed``.
         runs: simulations it took.
-        in_worlds: how many of them were worlds beside those of other pushes.
+        in_worlds: how many of them ran as worlds beside those of other pushes.
     """
 
     law: str
@@ -74,27 +74,27 @@ def largest_pushes(
     within: float = 0.05,
     progress: Progress | None = None,
 ) -> list[tuple[PushLimit, ...]]:
-    """Scale each push up and down, on its own, until it is known how much of it the robot survives: for each its limits
-    under each law.
+    """Find, for each push on its own, the largest multiple that the robot survives under each law.
 
-    To survive is not to have fallen (``measure.fall``) some time after the push and to be able to come to rest without
-    a step: the capture point lies in the support (``measure.capture_point``). A run that fails is not survived.
+    A robot survives if it has not fallen (``measure.fall``) some time after the push and can come to rest without a
+    step: its capture point lies in the support (``measure.capture_point``). A run that fails does not count as
+    survived.
 
-    Where law and controller allow it, a try of every push is one world among many, on all cores; as long as only feet
-    touch, and up to a fall, a world is the single run.
+    Where law and controller allow it, the tries of all pushes run as worlds on all cores; up to a fall, and as long as
+    only feet touch, a world equals the single run.
 
     Limitations: bisection assumes that a robot which falls under a push falls under every larger one.
 
     Args:
         robot: as in :class:`footfall.Simulation`.
-        pushes: their bodies, directions, starts and durations; the size of each is its first try, and each law begins
-            where the one before ended.
+        pushes: their bodies, directions, starts and durations; the size of each is its first try, and each law starts
+            from the result of the law before.
         laws: names or laws with options; "all" are those of ``footfall.laws()``.
         controller: as in :meth:`footfall.Simulation.run`.
         ground: a level plane if left out.
         dt: step, s; left out, that of each law.
-        wait: s after the push, until it is judged.
-        within: how exactly the limits are found, relative.
+        wait: s between the end of the push and the judgement.
+        within: relative accuracy of the limits.
         progress: called after each run with the law's name, the size that was tried and whether it was survived.
     """
     if not 0.0 < within < 1.0:
@@ -143,7 +143,7 @@ class _Tries:
         self.in_worlds = [0] * len(pushes)
 
     def outcomes(self, tries: Sequence[tuple[int, float]]) -> list[str]:
-        """What became of the robot under each push (its number, and a size in N or N m), "" where it survived."""
+        """The outcome of each push (its number, and a size in N or N m), "" where the robot survived."""
         scaled = [_scaled(self.pushes[i], size / self.sizes[i]) for i, size in tries]
         known = self._of_worlds(scaled) if self.together and len(tries) > 1 else {}
         found = []
@@ -156,7 +156,9 @@ class _Tries:
         return found
 
     def _of_worlds(self, pushes: Sequence[Push]) -> dict[int, str]:
-        """The outcomes that worlds can tell, by number: all but those of robots whose bodies touched before a fall."""
+        """The outcomes that worlds can decide, by number: all except robots whose bodies touched each other before a
+        fall.
+        """
         sim, found = self.sim, {}
         by_duration: dict[float, list[int]] = {}
         for k, push in enumerate(pushes):
@@ -171,12 +173,12 @@ class _Tries:
         return found
 
 
-#: Gives what became of each try, "" if it was survived; a try is the number of a push and a size.
+#: Gives the outcome of each try, "" if it was survived; a try is the number of a push and a size.
 Outcomes = Callable[[Sequence[tuple[int, float]]], Sequence[str]]
 
 
 def bisect_together(outcomes: Outcomes, begin: Sequence[tuple[float, float]], within: float) -> list[PushLimit]:
-    """The limits of several pushes, each from a size and a factor to begin with, a try of each at a time."""
+    """The limits of several pushes, each from a first size and factor; one try of each at a time."""
     searches = {i: _search(start, factor, within) for i, (start, factor) in enumerate(begin)}
     waiting = {i: next(search) for i, search in searches.items()}
     found: dict[int, PushLimit] = {}
@@ -192,9 +194,7 @@ def bisect_together(outcomes: Outcomes, begin: Sequence[tuple[float, float]], wi
 
 
 def _search(start: float, factor: float, within: float) -> Generator[float, str, PushLimit]:
-    """Sizes to try, one after the other: the limit is enclosed by steps of ``factor`` that double as they go on, then
-    halved.
-    """
+    """Sizes to try, one after the other: growing steps of ``factor`` bracket the limit, then it is bisected."""
     low, high, why, runs, size = 0.0, math.inf, "", 0, start
     for _ in range(TRIES):  # until the limit is between two tries
         runs += 1
@@ -217,7 +217,7 @@ def _search(start: float, factor: float, within: float) -> Generator[float, str,
 
 
 def push_outcome(sim: Simulation, push: Push, wait: float, controller: Controller | str | None) -> str:
-    """What became of a robot under a push, "" if it survived (see ``largest_pushes``) ``wait`` seconds after it."""
+    """The outcome of a push, "" if the robot survived (see ``largest_pushes``) ``wait`` seconds after it."""
     duration = _duration(push, wait)
     try:
         with without_warnings():  # a run that diverges says so in its recording
@@ -239,7 +239,7 @@ def _judged(rec: Recording, duration: float) -> str:
 
 
 def check_fall(robot: Robot) -> None:
-    """Refuse a robot that no push lets fall."""
+    """Refuse a robot that cannot fall."""
     if robot.held:
         body = robot.model.body(robot.base).name
         raise SimulationError(f"no push lets {robot.name} fall: its body '{body}' is held in the world")
@@ -248,7 +248,7 @@ def check_fall(robot: Robot) -> None:
 
 
 def check_wait(wait: float) -> None:
-    """Refuse a time to wait after a push that is none."""
+    """Refuse an invalid time to wait after a push."""
     if not (is_number(wait) and wait >= 0.0):
         raise SimulationError(f"wait = {wait!r} but it must be a number of seconds >= 0")
 

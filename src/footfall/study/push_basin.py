@@ -3,8 +3,7 @@
     basin = push_basin("spatial-biped", law="time-stepping", controller="posture", directions=64)
     basin.plot().savefig("basin.png")
 
-Every direction is a world where law and controller allow it, so that one run of many worlds is a step of all
-bisections together.
+Where law and controller allow it every direction is a world: one run of many worlds is a step of all bisections.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def push_basin(
 ) -> PushBasin:
     """The largest horizontal push of ``duration`` (s) on ``body`` that is survived, in all directions.
 
-    What it is to survive, and its limitations, are those of :func:`~footfall.study.largest_push.largest_pushes`.
+    Survival and limitations are those of :func:`~footfall.study.largest_push.largest_pushes`.
 
     Args:
         robot: as in :class:`footfall.Simulation`.
@@ -96,10 +95,10 @@ def push_basin(
         controller: as in :meth:`footfall.Simulation.run`.
         ground: a level plane if left out.
         directions: how many, evenly around the vertical.
-        body: that is pushed; the root if left out.
+        body: the body that is pushed; the root if left out.
         duration: of the push, s.
-        wait: s after the push, until it is judged.
-        within: how exactly the limits are found, relative.
+        wait: s between the end of the push and the judgement.
+        within: relative accuracy of the limits.
         dt: step, s; left out, that of the law.
     """
     if not is_whole(directions, 1):

@@ -1,8 +1,8 @@
 """Random states: short runs of every robot on every ground under every law, and what went wrong in them.
 
-A robot is put near the ground or inside it, tilted, bent and moving anyhow, and let go without a controller for a few
-steps. Whatever the state, a law must answer in bounded time, with forces that push and lie within the friction cone; it
-must not diverge, and a robot that starts clear of the ground must not gain energy from it.
+A robot starts near the ground or inside it, tilted, bent and moving at random, and runs without a controller for a few
+steps. In any state a law must answer in bounded time, with forces that push and lie within the friction cone; it must
+not diverge, and a robot that starts clear of the ground must not gain energy from it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ FRICTIONS = ((0.0, 0.0), (0.3, 0.3), (0.8, 0.6), (1.0, 1.0))
 CLEAR, TOUCHING, DEEP = (0.0, 0.03), (-1e-3, 1e-3), (-0.1, 0.0)
 #: Share of the largest force by which friction may leave the cone, or a force pull: rounding.
 ROUNDING = 1e-6
-#: How often every step is timed, and CPU time, s, beyond which twice as often.
+#: How often every step is timed, and the CPU time, s, beyond which it is timed twice as often.
 REPEATS, SUSPECT = 2, 5e-4
 #: Runs that are timed of a robot put down at home, one after the other, and steps of each.
 STANDING, STANDING_STEPS = 10, 30
-#: Height, m, by whose energy a gain is judged, beside the kinetic energy at the start.
+#: Height, m, whose potential energy is added to the kinetic energy at the start when a gain is judged.
 HEIGHT = 0.1
 
 
@@ -89,13 +89,13 @@ class Case:
 
 
 def coulomb_laws(names: Iterable[str] | None = None) -> dict[str, Law]:
-    """Laws by name, with Coulomb's friction: the viscous part that one has by default is meant to leave the cone."""
+    """Laws by name, with pure Coulomb friction: the viscous part that one has by default leaves the cone by design."""
     options = {"distributed": {"mu_ts": 0.0}}
     return {name: make_law(name, **options.get(name, {})) for name in (all_laws() if names is None else names)}
 
 
 def rough_grounds() -> dict[str, Ground]:
-    """One ground of each kind, most of them so rough that feet stand askew."""
+    """One ground of each kind, most of them so rough that feet stand tilted."""
     x, y = np.meshgrid(np.linspace(-3.0, 3.0, 61), np.linspace(-3.0, 3.0, 61))
 
     def bumps(x, y):
@@ -155,7 +155,7 @@ def random_start(robot: Robot, ground: Ground, rng: np.random.Generator) -> Star
 
 
 def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool = True) -> Outcome:
-    """Run a simulation for a few steps from a state, and look at every one of them, if ``timed`` also at their time."""
+    """Run a simulation for a few steps from a state, and check every one of them; if ``timed``, also their time."""
     run = begun(sim, start, steps)
     run.advance(steps)
     rec, failed = run.recording(), bool(run.outcome[END] != DONE)
@@ -174,12 +174,12 @@ def try_start(sim: Simulation, start: Start, steps: int = STEPS, *, timed: bool 
 
 
 def begun(sim: Simulation, start: Start, steps: int) -> TimedRun:
-    """A run from a state that is ready to take so many steps."""
+    """A run from a state that can take so many steps."""
     return TimedRun(sim, steps * sim.dt, Task(qpos=start.qpos, qvel=start.qvel))
 
 
 class TimedRun(Run):
-    """A run that knows how long it has taken to make room for points, which is no part of a step."""
+    """A run that measures the time spent making room for points, which is not part of a step."""
 
     room = 0.0  # s, CPU time
 
@@ -190,10 +190,9 @@ class TimedRun(Run):
 
 
 def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
-    """CPU time of the slowest step from a state, less what a call takes and what it takes to make room for points, s.
+    """CPU time of the slowest step from a state, without the overhead of the call and of making room for points, s.
 
-    Whatever else the machine does only ever adds time: of each step the best of some repeats counts, and more of them
-    where that is long.
+    Other load only adds time: for each step the best of some repeats counts, with more repeats for long ones.
     """
     taken, call, repeats = np.full(steps, np.inf), np.full(steps, np.inf), 0
     while repeats < REPEATS or (repeats < 2 * REPEATS and taken.max() > SUSPECT):
@@ -216,7 +215,7 @@ def _slowest_step(sim: Simulation, start: Start, steps: int) -> float:
 def standing_step(robot: Robot, law: Law) -> float:
     """CPU time of a step of a robot at home on a plane, s.
 
-    It is let go without a controller, and what is not held by servos begins to fall: the least of some runs counts.
+    It runs without a controller, so robots without servos begin to fall: the least of some runs counts.
     """
     sim = Simulation(robot, ground=Ground.plane(), law=law, dt=DT)
     best = math.inf
@@ -234,10 +233,11 @@ def standing_step(robot: Robot, law: Law) -> float:
 
 
 def _gain(rec: Record, start: Start) -> float:
-    """The most work that the contact forces had done on a robot at any time, of what it had to lose at the start.
+    """The largest work of the contact forces on a robot up to any time, relative to its energy at the start.
 
-    As the change of kinetic energy that a step of semi-implicit Euler makes: by the mean of the two velocities. Energy
-    itself would show the integrator's error in flight, and what MuJoCo's soft joint limits and contacts give back.
+    Work is force times the mean of two velocities, which is the change of kinetic energy in a step of semi-implicit
+    Euler. The energy itself would also contain the integrator's error in flight and what MuJoCo's soft joint limits and
+    contacts return.
     """
     model = rec.robot.model
     data = own_data(model)
@@ -250,9 +250,9 @@ def _gain(rec: Record, start: Start) -> float:
 
 
 def judge_forces(rec: Record) -> tuple[bool, bool]:
-    """Whether any recorded force is outside its cone, or pulls. Of a law with one cone for a foot the resultant counts.
+    """Whether any recorded force is outside its cone, or pulls. For a law with one cone per foot the resultant counts.
 
-    MuJoCo's own contacts have normals of their own on uneven ground, and are not judged.
+    MuJoCo's own contacts have different normals on uneven ground, and are not judged.
     """
     law, ground, force, normal = rec.law, rec.ground, rec.force, rec.normal
     if law.native or not force.any():
@@ -279,7 +279,7 @@ def judge_forces(rec: Record) -> tuple[bool, bool]:
     return bool((np.linalg.norm(friction, axis=2) > limit + slack).any()), pulls
 
 
-@lru_cache(maxsize=256)  # every law starts from them, also where laws are asked one after the other
+@lru_cache(maxsize=256)  # every law starts from the same, also where laws are run one after the other
 def _drawn(
     robot: Robot, ground: Ground, count: int, seed: tuple[int, ...]
 ) -> tuple[tuple[float, float], tuple[Start, ...]]:

@@ -1,7 +1,7 @@
 """Which inputs an output depends on: Sobol indices over a sweep.
 
-The variance of an output over the box of inputs is shared out (Sobol 1993): the first-order index of an input is the
-share that it explains alone, the total index the share that would vanish if it were known.
+The variance of an output over the box of inputs is decomposed (Sobol 1993): the first-order index of an input is the
+share that it explains alone; the total index is the share that involves it, alone or with others.
 """
 
 from __future__ import annotations

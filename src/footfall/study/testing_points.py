@@ -5,24 +5,25 @@
     robot = ff.load_robot("hanavan").with_points(enough.points)
     enough.plot()
 
-A rigid sole is pressed on rough ground by a load that stands anywhere in its middle half, at many places and headings.
-A sole of very many points finds its depth and tilt in equilibrium; grids of fewer points are then held in the same pose
-and judged by what they get wrong there: the resultant force, the centre of pressure, the stiffness against tilting.
-All share one stiffness per area.
+A load, placed anywhere in the middle half of a rigid sole, presses it onto rough ground at many places and headings. A
+sole of very many points gives depth and tilt in equilibrium; grids of fewer points are then evaluated in the same pose,
+and their errors are those of the resultant force, the centre of pressure and the stiffness against tilting. All have
+the same stiffness per area.
 
-The rule of thumb it yields, for waves a seventh of the sole long and the three laws of springs. What counts is the
-height of the waves against the depth to which the sole sinks in on smooth ground, and spacing against wavelength:
+A rule of thumb from it, for wavelengths of a seventh of the sole and the three spring laws. What matters is the height
+of the waves relative to the depth of the sole on smooth ground, and the spacing relative to the wavelength:
 
     waves / depth      0.3      1       3      10
     spacing for 2 %    0.5     0.33    0.2    0.12    wavelengths
     spacing for 5 %    0.85    0.55    0.35   0.22    wavelengths
 
-Points wider apart than a wavelength see chance; where only summits touch, each wants several points. Shorter waves
-allow up to 1.5 times this, longer ones want as much less. Smooth ground alone asks for 6 (Hertz' exponent) to 13
-(linear springs) points along the sole for 2 %, for a sole that is loaded off its middle lifts an edge.
+Points farther apart than a wavelength sample the waves at random; where only summits touch, each needs several points.
+Shorter waves allow up to 1.5 times this spacing, longer ones need as much less. Even smooth ground needs 6 (Hertz's
+exponent) to 13 (linear springs) points along the sole for 2 %, because a sole that is loaded off its middle lifts an
+edge.
 
-Limitations: the ground is seen from above, so its slopes should be gentle; every point carries the same share of the
-sole, as it does under our laws.
+Limitations: depths are measured vertically, so slopes of the ground should be gentle; every point represents the same
+area of the sole, as under Footfall's laws.
 """
 
 from __future__ import annotations
@@ -67,15 +68,15 @@ def enough_points(
     """How many testing points are enough for a foot on a ground.
 
     Args:
-        robot: a robot, whose first foot with a sole is taken to stand for all, or a foot.
+        robot: a robot, whose first foot with a sole represents all, or a foot.
         roughness: amplitude and wavelength of the ground's waves, m (a random surface with the root mean square
             of a sine of this amplitude), or a ``Ground``.
-        law: a law of springs; gains that it is given belong to the contact points the foot has now.
+        law: a spring law; gains given to it are those of the contact points that the foot has now.
         tolerance: of each error, see :class:`GridRow`.
         load: on the foot, N; a robot's weight is shared by its feet if left out.
-        layout: "even" spreads points so that each stands for its own piece of sole; "edges" is the grid of
-            ``load_robot(points=(nx, ny))``, for soles whose very edge must touch: it is stiffer against tilting, by
-            ``2 / (n - 1)`` for n points along a side.
+        layout: "even" spreads points so that each represents its own piece of sole; "edges" is the grid of
+            ``load_robot(points=(nx, ny))``, for soles whose very edge must touch: it is stiffer against tilting, by ``2
+            / (n - 1)`` for n points along a side.
         limit: points per foot beyond which nothing is tried.
         samples: placements of the sole.
         seed: of the waves and of the placements.

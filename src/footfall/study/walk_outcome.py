@@ -1,4 +1,4 @@
-"""What became of a walk, and of a robot that stood, was pushed and walked: one row of a table of robots."""
+"""The outcome of a walk, and of a robot that stands, is pushed and walks: one row of a table of robots."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Processes that work for a study are started as programs: ``multiprocessing`` would run a user's script once more."""
+"""Worker processes of a study are started as programs: ``multiprocessing`` would run a user's script again."""
 
 from __future__ import annotations
 
 import sys
 
-#: Before anything else is loaded, as that makes most of what a search for garbage goes through.
+#: Before anything else is loaded: imports create most of the objects that garbage collection goes through.
 PROGRAM = """
 from footfall.garbage import search_garbage_seldom
 search_garbage_seldom()

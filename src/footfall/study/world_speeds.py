@@ -1,6 +1,6 @@
 """How fast many worlds are: steps per second against worlds and law, beside MuJoCo's own batch on the same robot.
 
-Each figure twice: of worlds that stand, and of *restless* ones, with random targets of their servos at 50 Hz, random
+Each figure is measured twice: for standing worlds, and for *restless* ones, with random servo targets at 50 Hz, random
 pushes, falls and resets. A batch that is fast only while nothing happens is not fast.
 """
 
@@ -65,7 +65,7 @@ def world_speeds(
     robot: Robot | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Iterator[WorldSpeed]:
-    """Measure every law and every number of worlds; what is not offered is left out with a sentence."""
+    """Measure every law and every number of worlds; combinations that are not offered are left out with a message."""
     own = world_robot() if robot is None else robot
     for law in laws:
         sim = Simulation(own, law=law)

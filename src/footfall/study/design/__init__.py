@@ -1,4 +1,4 @@
-"""Design: parameters of robot, foot and gait varied against measures, and the front of best compromises.
+"""Design: vary parameters of robot, foot and gait, and find the front of best compromises between measures.
 
 This is what Bruneau (1999) built a simulator for: a tool to design legged machines.
 
@@ -131,7 +131,7 @@ def design(
         cases: designs of a round.
         rounds: the first fills the box evenly, each later one tries as many designs around the front.
         seed: of the designs.
-        out: as in ``sweep``: a design that is killed and started again goes on.
+        out: as in ``sweep``: a design that was killed continues when it is started again.
         workers: as in ``sweep``.
         scheduler: as in ``sweep``.
         progress: as in ``sweep``.

@@ -1,8 +1,9 @@
 """Laws fitted to measurements: ``ff.fit("time-stepping", tosses[:30], judge=tosses[30:130])``.
 
-A fit simulates every trial under many parameters, over the whole box first and then downhill, and says what the data
-tell about each parameter. Trials are tosses, measured ground forces or pulls, or whatever a function of the user's own
-simulates. Fitted on some trials, a law is judged on others; one that gets no better by fitting says so.
+A fit simulates every trial with many parameters, first over the whole range and then downhill, and estimates how well
+the data determine each parameter. Trials are tosses, measured ground forces, pulls, or anything that a user's own
+function simulates. A law is fitted on some trials and judged on others; where fitting does not help, the result says
+so.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ __all__ = [
     "split",
 ]
 
-#: How often a fit moves to a better place that its probes come across.
+#: Most moves of a fit to a better place that its probes find.
 ESCAPES = 3
 #: Parts of the trials in cross-validation, and how often the bootstrap draws.
 FOLDS, DRAWS = 2, 400
-#: Shares of the evaluations: in which the law keeps its defaults, without a part of the trials, and at the end on all.
+#: Shares of the evaluations: with the law's defaults, without a part of the trials, and finally on all.
 FOR_DEFAULTS, CROSSED, LAST = 0.25, 0.8, 0.6
 
 
@@ -98,15 +99,15 @@ def fit(
             time between two frames of a toss.
         simulate: gives errors by name for a simulation and a trial; left out, that of the kind of trials.
         weights: how the errors are added to the loss of a trial, by name.
-        evaluations: how often a search simulates all trials, about; a fit takes twice as many in all.
+        evaluations: about how often a search simulates all trials; a whole fit takes twice as many.
         seed: of the search, the halves of the trials and the bootstrap.
         workers: threads that simulate, one per core if left out.
         progress: called with the simulations done and about how many there will be.
 
-    Whether fitting helps the law is decided by cross-validation: it is searched for without a half of the trials and
-    judged on that half, and so are its defaults, with which ground and robot alone are fitted. What is found on both
-    halves is where the search on all trials goes on. The bootstrap draws trials with replacement, among all that was
-    tried on all of them.
+    Cross-validation decides whether fitting helps the law: parameters are searched without one half of the trials and
+    judged on that half; likewise with the law's defaults, where only ground and robot are fitted. The search on all
+    trials continues from what was found on both halves. The bootstrap draws trials with replacement and picks among all
+    parameters that were tried on all trials.
     """
     check_seed(seed)
     if len(data) < 2:
@@ -167,7 +168,7 @@ def fit(
 def _found(
     errors: Errors, first: np.ndarray, of_law: np.ndarray, trials: int, evaluations: int, seed: int
 ) -> tuple[Evaluations, int, int, tuple[float, float]]:
-    """All that was tried on all trials, which of it has the law's defaults, which is best, and the cross-validated
+    """Everything tried on all trials, which of it has the law's defaults, which is best, and the cross-validated
     losses, fitted and with the defaults.
     """
     few = max(4, round(FOR_DEFAULTS * evaluations))
@@ -187,7 +188,7 @@ def _found(
 
 
 def _polished(errors: Errors, tried: Evaluations, best: int, *, kept: bool) -> tuple[curvature.Curvature, Probes]:
-    """The best of what was tried, led to the bottom unless it is ``kept`` as it is, and what is around it."""
+    """The best of what was tried, refined to the minimum unless it is ``kept``, and the loss around it."""
     found = curvature.Curvature(tried.points[best], tried.errors[best], np.full(tried.points.shape[1], np.nan))
     if kept:
         return found, probed(errors, found.point, found.errors, tried.scale)

@@ -1,4 +1,4 @@
-"""Sweeps: thousands of cases of one function or one simulation, to one table with a row per case.
+"""Sweeps: thousands of cases of one function or one simulation, in one table with a row per case.
 
     table = ff.sweep(
         {"robot": "spatial-biped", "controller": "posture", "push": {"body": "trunk", "duration": 0.1}},
@@ -8,7 +8,7 @@
     )
     table["fell"], table.to_pandas()
 
-Each finished case is on disk at once: what is killed and started again goes on where it ended.
+Each finished case is written to disk at once: a sweep that was killed continues when it is started again.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def sweep(
     retry: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
-    """Run every case and give the table, one row per case: inputs, outputs, status, message, seed, versions.
+    """Run every case and return the table, one row per case: inputs, outputs, status, message, seed, versions.
 
-    A case that fails is a row with status "failed" and its sentence, and finished. The table is the same for any number
-    of workers.
+    A case that fails is a finished row with status "failed" and a message. The table is the same for any number of
+    workers.
 
     Args:
         work: the settings of a simulation (see :mod:`footfall.study.sweep.settings`), or a function of the inputs that
@@ -60,19 +60,18 @@ def sweep(
         grid: values of each input by its path ("law.k", "push.size"); every combination is a case.
         samples: inputs between bounds, crossed with the grid.
         table: inputs as columns, as rows, or in a CSV or Parquet file, crossed with the grid.
-        measures: what is taken of recordings, by name.
-        out: the folder that keeps the study: the same call again goes on with what is not finished, another study over
-            it is refused. Left out, nothing is kept but the table that is given back.
+        measures: names of the measures taken of each recording.
+        out: folder of the study: the same call again continues with what is not finished; another study in it is
+            refused. If left out, only the returned table is kept.
         seed: of samples and cases.
-        workers: processes, one per core if left out; a function that other processes cannot import, and a law of one's
-            own, run in as many threads.
+        workers: processes, one per core if left out; a function that other processes cannot import, or a user's own
+            law, runs in as many threads.
         scheduler: address of a Dask scheduler, on whose cluster cases run.
-        worlds: whether cases of settings that differ in pushes, friction or numbers of ground, law or controller alone
-            are computed as worlds side by side (see :class:`footfall.Worlds`), as long as only feet touch, the
-            controller is compiled and the law is one that worlds have; the others run one by one. Both give the same
-            to a billionth over a second of stable motion. Left out, from a hundred cases on. The table's ``in_worlds``
-            says how many were.
-        retry: do those cases again that failed before.
+        worlds: whether cases that differ only in pushes, friction or numbers of ground, law or controller run as worlds
+            side by side (see :class:`footfall.Worlds`), where the controller is compiled, worlds offer the law, and
+            only feet touch; all others run one by one. Over a second of stable motion both agree to a billionth. If
+            left out, worlds are used from a hundred cases on. The table's ``in_worlds`` says how many ran so.
+        retry: repeat the cases that failed before.
         progress: called with the cases finished and their number.
     """
     wanted = check_measures(measures)

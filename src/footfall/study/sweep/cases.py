@@ -1,7 +1,7 @@
 """The cases of a study: every combination of a grid, random or Sobol samples, or the rows of a table.
 
-A case is one value for each input. Cases are kept as columns, one entry per case, in an order that depends on nothing
-but what was asked for.
+A case is one value for each input. Cases are columns with one entry per case, in an order that depends only on the
+arguments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from footfall.errors import StudyError
 from footfall.given_numbers import check_seed
 
-#: Cases beyond this are a slip of the finger.
+#: Most cases of a study; more are taken for a typing error.
 MOST = 10_000_000
 Scalar = float | int | bool | str
 METHODS = ("random", "sobol")
@@ -76,7 +76,7 @@ def make_cases(
     table: Mapping[str, Sequence[Scalar]] | Sequence[Mapping[str, Scalar]] | str | Path | None = None,
     seed: int = 0,
 ) -> dict[str, list[Scalar]]:
-    """Columns of inputs. A grid beside samples or a table is crossed with them: every row with every combination."""
+    """Columns of inputs. A grid is crossed with samples or a table: every row with every combination."""
     if samples is not None and table is not None:
         raise StudyError("a study draws its samples or reads them from a table, not both")
     rows = {} if samples is None and table is None else _read(table) if samples is None else samples.columns(seed)

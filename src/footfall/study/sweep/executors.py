@@ -1,4 +1,4 @@
-"""Who does the work of a study: threads of this process, processes of this machine, or a Dask cluster."""
+"""What runs the cases of a study: threads of this process, processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from footfall.study.sweep.worker import do_batch
 from footfall.study.worker_program import own_program
 
 Progress = Callable[[int, int], None]
-#: s between two looks at what is finished.
+#: s between two checks of progress.
 PAUSE = 0.2
-#: Workers that end without having finished a case, one after the other, before the study gives up.
+#: Workers in a row that may die without finishing a case before the study gives up.
 IDLE_DEATHS = 3
-#: s in which a Dask scheduler must answer.
+#: s within which a Dask scheduler must answer.
 ANSWER_S = 10.0
 
 
 def by_threads(folder: Path, plan: Plan, workers: int, work: Any, progress: Progress) -> None:
-    """In this process. Compiled steps run side by side; a Python controller or function does not."""
+    """Run in this process. Compiled steps run in parallel; a Python controller or function does not."""
     known: dict[Path, tuple[int, int]] = {}
     looked = -math.inf
     with ThreadPoolExecutor(workers) as pool:
@@ -45,7 +45,7 @@ def by_threads(folder: Path, plan: Plan, workers: int, work: Any, progress: Prog
 
 
 def by_processes(folder: Path, plan: Plan, workers: int, progress: Progress) -> None:
-    """In processes of this machine, started as programs: a user's script does not run once more. One that dies is
+    """Run in processes of this machine, started as programs, so that a user's script is not run again. One that dies is
     replaced.
     """
     known: dict[Path, tuple[int, int]] = {}
@@ -87,7 +87,7 @@ def by_processes(folder: Path, plan: Plan, workers: int, progress: Progress) -> 
 
 
 def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
-    """On a Dask cluster: one task per batch. A worker that does not see the study's folder hands its rows back."""
+    """Run on a Dask cluster, one task per batch. A worker that does not see the study's folder returns its rows."""
     distributed = needed("distributed", 'a cluster needs Dask: pip install "footfall[cluster]"')
     try:
         client = distributed.Client(address, timeout=ANSWER_S)
@@ -118,7 +118,7 @@ def by_dask(folder: Path, plan: Plan, address: str, progress: Progress) -> None:
 
 
 def _keep(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
-    """Put rows that a worker handed back into their batch, but for those that are there."""
+    """Put rows that a worker returned into their batch, unless they are there already."""
     with open_batch(folder, number) as batch:
         for row in rows:
             if batch is not None and row["case"] not in batch.rows:

@@ -1,7 +1,7 @@
-"""Cases of a study computed as worlds: those that differ in pushes, friction, ground and numbers of law or controller.
+"""Cases of a study as worlds: those that differ only in pushes, friction, ground, and numbers of law or controller.
 
-Cases of different robots, laws or times are different worlds' companies. What worlds cannot compute as a single run
-would, and what ends early, is left to run on its own, with the reason.
+Cases with different robots, laws or times form separate groups of worlds. Cases that worlds cannot compute like a
+single run, and cases that end early, run on their own, with the reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from footfall.study.as_worlds import (
 )
 from footfall.study.sweep.settings import ground_of, law_of, put_in, run_options, simulation_of
 
-#: Cases of a study from which on worlds are worth the minute in which their loop is compiled for the first time.
+#: Least number of cases for which worlds are worth the minute that their loop takes to compile.
 MANY = 100
 
 MET = "two bodies of the robot touched"
@@ -36,7 +36,7 @@ ENDED = "the run ended early"
 
 
 class Computed(NamedTuple):
-    """A case as a world: its recording and computing time (s), or why it must run on its own."""
+    """A case that ran as a world: its recording and computing time (s), or why it must run on its own."""
 
     recording: Recording | None = None
     seconds: float = 0.0
@@ -44,7 +44,7 @@ class Computed(NamedTuple):
 
 
 def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, Any]]) -> dict[int, Computed]:
-    """The cases, by number, as far as worlds compute them. Nothing that is wrong with a case is said here."""
+    """The cases that worlds can compute, by number. Errors of a case are left to its own run."""
     companies: dict[str, dict[int, dict[str, Any]]] = {}
     for case, inputs in cases.items():
         try:
@@ -63,7 +63,7 @@ def compute_cases(settings: Mapping[str, Any], cases: Mapping[int, Mapping[str, 
 
 
 def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
-    """Compile the loop of many worlds here, once, and not in every process at the same time."""
+    """Compile the loop of many worlds here once, and not in every process at the same time."""
     full = put_in(settings, inputs)
     sim = simulation_of(full)
     if not refusal(sim, run_options(full)["controller"]):
@@ -72,7 +72,7 @@ def compile_ahead(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> Non
 
 
 def _company(full: Mapping[str, Any]) -> str:
-    """What cases must have in common to be worlds of one simulation."""
+    """What cases must share to be worlds of one simulation."""
     ground = {name: None if _number(value) else value for name, value in full["ground"].items()}
     law = {name: None if isinstance(value, float) else value for name, value in full["law"].items()}
     controller = full.get("controller", {})

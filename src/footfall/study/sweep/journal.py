@@ -1,8 +1,7 @@
-"""What is finished of a study, on disk at once: one file per batch of cases, one line per event.
+"""The journal of a study, written to disk at once: one file per batch of cases, one line per event.
 
-A line says that a case begins, what came out of it, or that this shall be forgotten. Whoever works on a batch holds a
-lock on its file, so that two workers never do the same case; whoever dies leaves at most a torn last line, which is cut
-off by the next.
+A line says that a case has begun, gives its row, or revokes it. A worker holds a lock on the file of its batch, so that
+no two workers do the same case; a worker that dies leaves at most an incomplete last line, which the next one removes.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Batch:
             self._write({"forget": case})
 
     def _write(self, line: dict[str, Any]) -> None:
-        # One call of write: what reached the operating system survives the end of this process.
+        # One call of write: data that reached the operating system survives the end of this process.
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
 
@@ -72,7 +71,7 @@ def open_batch(folder: Path, number: int, *, wait: bool = True) -> Iterator[Batc
 
 
 def forget_failed(folder: Path) -> None:
-    """Let cases that failed be done again, as if they had never begun."""
+    """Revoke failed cases, so that they are done again."""
     for path in sorted((folder / "cases").glob("*.jsonl")):
         with open_batch(folder, int(path.stem)) as batch:
             if batch is not None:

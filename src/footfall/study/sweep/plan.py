@@ -1,7 +1,7 @@
 """A study on disk: a folder with what is to be done, what is finished, and, at the end, the table.
 
-``study.json`` says what the study is, ``inputs.parquet`` has its cases, ``cases/`` what is finished, ``table.parquet``
-the table. The same study again goes on where it ended; another one over it is refused.
+``study.json`` describes the study, ``inputs.parquet`` holds its cases, ``cases/`` the finished ones, ``table.parquet``
+the table. The same study continues in its folder; another one is refused.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from footfall.version import versions
 
 FORMAT = 1
 STUDY, INPUTS, CASES, TABLE = "study.json", "inputs.parquet", "cases", "table.parquet"
-#: Cases of a batch at most, and batches that a study is cut into at least.
+#: Most cases of a batch, and fewest batches of a study.
 LARGEST_BATCH, FEWEST_BATCHES = 50, 64
-#: Worlds side by side in a batch, which take as long to set up as one does, where each worker has so many batches then.
+#: Cases of a batch that runs as worlds, which takes as long to set up as one case, if each worker still has so many
+#: batches.
 COMPANY, EACH = 8, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study does: its work, the inputs of its cases, the seed, the size of a batch, and whether cases that can
-    be are computed as worlds side by side.
+    """What a study does: its work, the inputs of its cases, the seed, the size of a batch, and whether cases run as
+    worlds where they can.
     """
 
     work: Mapping[str, Any]
@@ -58,7 +59,7 @@ class Plan:
         return {name: values[case] for name, values in self.inputs.items()}
 
     def case_seed(self, case: int) -> int:
-        """A seed of its own for each case, that depends on nothing but the study's and its number."""
+        """The seed of each case, which depends only on the study's seed and the case's number."""
         return int(np.random.SeedSequence(self.seed, spawn_key=(case,)).generate_state(1)[0])
 
 
@@ -86,7 +87,7 @@ def make_plan(
 
 
 def open_folder(folder: Path, plan: Plan) -> Plan:
-    """Make the study's folder, or go on with one of the same study that is there, in batches of its size."""
+    """Make the study's folder, or continue with an existing one of the same study, in batches of its size."""
     known = folder / STUDY
     if known.exists():
         old = _read_study(known)
@@ -118,7 +119,7 @@ def open_folder(folder: Path, plan: Plan) -> Plan:
 
 
 def _may_begin(folder: Path) -> bool:
-    """Whether a study may begin in a folder: it is empty, or has no more than one that was killed as it began."""
+    """Whether a study may begin in a folder: it is empty, or holds only what a study killed at its beginning left."""
     if not folder.is_dir():
         return False
     names = [path.name for path in folder.iterdir()]

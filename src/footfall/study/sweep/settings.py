@@ -28,7 +28,7 @@ from footfall.robot import load_robot
 from footfall.simulation import Simulation
 from footfall.simulation.pushes import make_pushes
 
-#: What a setting that may be a name alone calls that name.
+#: The key of the name in a setting that may be a name alone.
 NAMED = {"robot": "name", "law": "name", "ground": "kind", "controller": "name"}
 SIMULATION = ("dt", "integrator", "body_contacts")
 RUN = ("duration", "record_dt")
@@ -39,7 +39,7 @@ PUSH = ("body", "size", "angle", "force", "torque", "start", "duration")
 
 
 def check_inputs(settings: Mapping[str, Any], first: Mapping[str, Any]) -> None:
-    """Refuse settings and inputs that make no simulation: the first case is made ready, but not run."""
+    """Refuse settings and inputs that make no valid simulation: the first case is prepared, but not run."""
     for name in settings:
         if name not in KNOWN:
             raise StudyError(f"a simulation has no setting '{name}': {did_you_mean(name, KNOWN)}")
@@ -56,7 +56,7 @@ def simulate(settings: Mapping[str, Any], inputs: Mapping[str, Any], seed: int) 
 
 
 def prepare(settings: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[Simulation, dict[str, Any]]:
-    """The simulation of a case and what its run is given. Cases that differ in the run alone share the simulation."""
+    """The simulation of a case, and the options of its run. Cases that differ only in the run share the simulation."""
     full = put_in(settings, inputs)
     return simulation_of(full), run_options(full)
 

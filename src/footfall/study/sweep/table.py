@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-#: What each row has beside its inputs and outputs.
+#: Columns of each row besides its inputs and outputs.
 OWN = ("case", "status", "message", "seed")
 #: As many are shown where the whole table is asked for as text.
 FIRST_ROWS = 12
@@ -37,7 +37,7 @@ class SweepTable:
         inputs, outputs: which of them are what.
         seconds: computing time of each case, s; not part of the table, which is the same on any machine.
         in_worlds: how many cases were computed as worlds side by side; the others ran one by one.
-        alone: why cases ran one by one though worlds were asked for, with how many did.
+        alone: reasons why cases ran one by one although worlds were asked for, each with the number of cases.
     """
 
     columns: Mapping[str, Sequence[Any]]

@@ -1,7 +1,7 @@
 """What a case does: a function of its inputs, or a simulation described by settings.
 
-Work travels to other processes as text: a function as the module or file that defines it and its name, settings as
-they are. What comes out of a case is a row: numbers and texts by name.
+Work is sent to other processes as text: a function as its name and the module or file that defines it, settings as they
+are. The result of a case is a row: numbers and texts by name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONGEST = 500
 
 
 def describe(work: Callable[..., Any] | Mapping[str, Any], measures: tuple[str, ...]) -> dict[str, Any]:
-    """Work as JSON can hold it, with all that decides what comes out."""
+    """Work as JSON, with everything that affects the result."""
     if isinstance(work, Mapping):
         return {"settings": dict(work), "measures": list(measures)}
     if not callable(work):
@@ -54,7 +54,7 @@ def describe(work: Callable[..., Any] | Mapping[str, Any], measures: tuple[str, 
 def travels(work: Callable[..., Any] | Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
     """Whether another process can find this work: a function at the top of a module or file, or settings.
 
-    A law of one's own is known to the process alone in which its function was decorated.
+    A user's own law is known only to the process in which its function was decorated.
     """
     if isinstance(work, Mapping):
         return laws_of(work, inputs) <= set(BUILT_IN)
@@ -118,7 +118,7 @@ def run_case(
     seed: int,
     computed: Recording | None = None,
 ) -> dict[str, Any]:
-    """The row of one case, whose run may have been ``computed``. Whatever goes wrong in it is a sentence in its row."""
+    """The row of one case, whose run may have been ``computed`` already. An error becomes a message in the row."""
     row: dict[str, Any] = {"case": case, "seed": seed, "status": "done", "message": "", "outputs": {}}
     try:
         with without_warnings():  # the row says the same

@@ -1,6 +1,6 @@
 """One process that works on a study, a program of its own.
 
-Workers need no one to hand out work: each takes the next batch that is not finished and that nobody holds the lock of.
+No one distributes the work: each worker takes the next batch that is neither finished nor locked.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from footfall.study.sweep.plan import Plan, read_plan
 from footfall.study.sweep.work import fetch, run_case
 from footfall.version import versions
 
-#: A case during which this many processes died is not tried again.
+#: Processes that may die during a case before it is given up.
 DEATHS = 2
 
 
 def do_batch(folder: Path, plan: Plan, number: int, work: Any = None, *, wait: bool = True) -> list[dict[str, Any]]:
-    """Do what is not finished of a batch and give the rows of all of it.
+    """Do the unfinished cases of a batch and return all its rows.
 
-    If another process holds it: wait for that one, or give nothing if not ``wait``.
+    If another process holds it, wait for that one, or return None if not ``wait``.
     """
     work = fetch(plan.work) if work is None else work
     made_with = versions()
