@@ -15,7 +15,7 @@ HOPPER = """
   <asset><texture name="grid" type="2d" builtin="checker" width="8" height="8"/></asset>
   <worldbody>
     <geom name="floor" type="plane" size="5 5 0.1"/>
-    <body name="steps" pos="2 0 0"><geom name="step" type="box" size="0.1 0.1 0.1"/></body>
+    <body name="steps" pos="2 0 0"><geom name="step" type="box" size="0.1 0.1 0.1" contype="0" conaffinity="0"/></body>
     <body name="trunk" pos="0 0 1">
       <freejoint name="root"/>
       <geom type="sphere" size="0.1" mass="3"/>

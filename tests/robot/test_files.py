@@ -45,6 +45,10 @@ def test_a_urdf_is_one_by_what_is_in_it_and_a_template_is_none(tmp_path):
     called.write_text(path.read_text().replace('mass value="5"', 'mass value="${weight / 2}"'))
     with pytest.raises(RobotError, match=r"is a template: expand it first, as in xacro called.xml > robot.urdf"):
         load_robot(called)
+    macro = '<xacro:property xmlns:xacro="http://ros.org/wiki/xacro" name="weight" value="5"/></robot>'
+    called.write_text(path.read_text().replace("</robot>", macro))
+    with pytest.raises(RobotError, match="is a template"):
+        load_robot(called)
 
 
 def test_a_urdf_with_meshes_survives_to_dict_when_its_files_are_gone(tmp_path):
@@ -314,7 +318,10 @@ def test_terrain_and_scenery_may_be_missing_but_what_touches_may_not(tmp_path):
     sensor = "<sensor><contact name='felt' geom1='hills' body2='trunk'/></sensor></mujoco>"
     scene = HOPPER.replace("<asset>", assets, 1).replace("<worldbody>", terrain, 1).replace("</mujoco>", sensor)
     path.write_text(scene)
-    with pytest.warns(FootfallWarning, match=r"2 files missing that only show in pictures: goal.stl, hills.png"):
+    with (
+        pytest.warns(FootfallWarning, match=r"2 files missing that only show in pictures: goal.stl, hills.png"),
+        pytest.warns(FootfallWarning, match=r"nothing touches .* fixed in the world \(hills, a mesh\)"),
+    ):
         robot = load_robot(path)
     assert [foot.body for foot in robot.feet] == ["spring_leg"]
     path.write_text(scene.replace("<freejoint", "<geom type='mesh' mesh='goal'/><freejoint"))

@@ -9,6 +9,7 @@ from robot_models import HOPPER, lowest_contact
 
 from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import load_robot
+from footfall.simulation import Simulation
 
 
 def test_home_is_the_standing_keyframe_set_down_on_the_ground(hopper):
@@ -31,16 +32,31 @@ def test_armature_damping_limits_and_equalities_survive_loading(hopper):
     assert hopper.actuated == ("hip", "knee")
 
 
-def test_the_scene_stays_in_the_model_but_no_longer_collides(hopper):
+SOLID = HOPPER.replace('contype="0" conaffinity="0"', "")
+UNTOUCHED = r"robot 'hopper': nothing touches what its model has fixed in the world \({}\); the ground takes its place"
+
+
+def test_the_scene_stays_in_the_model_but_no_longer_collides():
+    """Level floors become the ground without a word, stairs and terrain with one."""
+    with pytest.warns(FootfallWarning, match=UNTOUCHED.format("step")):
+        hopper = load_robot(mujoco.MjSpec.from_string(SOLID))
     assert hopper.model.geom("floor").contype[0] == hopper.model.geom("floor").conaffinity[0] == 0
     assert hopper.model.geom("step").contype[0] == 0
     assert hopper.model.npair == 0
     assert [foot.body for foot in hopper.feet] == ["spring_leg"]
 
 
+def test_a_floor_that_is_a_slope_is_no_level_ground():
+    slope = HOPPER.replace('<geom name="floor"', '<geom name="floor" euler="0 10 0"', 1)
+    for made in (mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string):
+        with pytest.warns(FootfallWarning, match=UNTOUCHED.format("floor")):
+            load_robot(made(slope))
+
+
 def test_the_scene_of_a_compiled_model_is_silenced_on_a_copy():
-    model = mujoco.MjModel.from_xml_string(HOPPER)
-    robot = load_robot(model)
+    model = mujoco.MjModel.from_xml_string(SOLID)
+    with pytest.warns(FootfallWarning, match=UNTOUCHED.format("step")):
+        robot = load_robot(model)
     assert robot.name == "hopper"
     assert robot.model.geom("floor").contype[0] == robot.model.geom("step").contype[0] == 0
     assert model.geom("floor").contype[0] == 1
@@ -207,3 +223,18 @@ def test_a_model_that_was_changed_is_not_that_of_the_next_robot():
     changed.model.body_mass[:] *= 3.0
     assert load_robot("brick").mass == mass
     np.testing.assert_allclose(load_robot("brick").model.body_mass.sum(), mass)
+
+
+def test_what_cannot_act_under_a_law_is_told():
+    """Adhesion pulls at MuJoCo's own contacts, and flexes have no contact points: both did nothing without a word."""
+    body = "<body name='trunk' pos='0 0 1'><freejoint/><geom size='.1'/></body>"
+    adhesion = "<actuator><adhesion body='trunk' ctrlrange='0 1'/></actuator>"
+    gecko = f"<mujoco><worldbody>{body}</worldbody>{adhesion}</mujoco>"
+    robot = load_robot(mujoco.MjSpec.from_string(gecko), name="gecko")
+    with pytest.warns(FootfallWarning, match="actuators of gecko adhere .* nothing under time-stepping"):
+        Simulation(robot, law="time-stepping")
+    Simulation(robot, law="mujoco")
+    jelly = "<flexcomp name='jelly' type='grid' count='2 2 2' spacing='.1 .1 .1' pos='0 0 3' dim='3'>"
+    jelly += "<edge equality='true'/></flexcomp>"
+    with pytest.warns(FootfallWarning, match=r"flexes have no contact points and fall through the ground \(jelly\)"):
+        load_robot(mujoco.MjSpec.from_string(f"<mujoco><worldbody>{body}{jelly}</worldbody></mujoco>"))

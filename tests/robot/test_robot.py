@@ -10,14 +10,14 @@ import pytest
 from robot_models import HOPPER, lowest_contact
 
 import footfall as ff
-from footfall.errors import RobotError
+from footfall.errors import FootfallWarning, RobotError
 from footfall.robot import Robot, load_robot, robots
 
 
 def test_a_robot_is_a_value(hopper):
     assert hopper == load_robot(mujoco.MjSpec.from_string(HOPPER))
     assert hopper != load_robot("ball")
-    assert "contact points" in repr(hopper)
+    assert "2 actuators, 1 contact point on feet: spring_leg (1)" in repr(hopper)
     assert len({hopper, load_robot(mujoco.MjSpec.from_string(HOPPER))}) == 1
     for array in (hopper.home, hopper.home_ctrl, hopper.point_position, hopper.feet[0].points):
         with pytest.raises(ValueError, match="read-only"):
@@ -81,7 +81,8 @@ def test_a_mocap_body_weighs_nothing_in_a_robot():
     bodies = ball.format("ball", "", "<freejoint/>") + ball.format("target", "mocap='true'", "")
     model = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
     for source in (mujoco.MjSpec.from_string(model), mujoco.MjModel.from_xml_string(model)):
-        robot = load_robot(source)
+        with pytest.warns(FootfallWarning, match=r"nothing touches .* fixed in the world \(a sphere\)"):
+            robot = load_robot(source)
         assert robot.mass == 3.0 and [foot.body for foot in robot.feet] == ["ball"]
         assert not robot.model.geom_contype[robot.model.geom_bodyid == robot.model.body("target").id].any()
 

@@ -17,7 +17,7 @@ from footfall.robot.actuators import check_choice, servos_of_model_to_motors, se
 from footfall.robot.built_in import build, parameters_of
 from footfall.robot.feet import find_feet, named_feet
 from footfall.robot.files import gather_assets, is_path, is_urdf, name_of, read_model
-from footfall.robot.model import compiled, model_name, prepare, silence_scene, written
+from footfall.robot.model import compiled, model_name, prepare, silence_scene, warn_of_flexes, warn_of_scenery, written
 from footfall.robot.overlap import overlapping, part
 from footfall.robot.points import points_on_feet
 from footfall.robot.pose import posed, set_down, standing_pose, warn_of_dragged_root, warn_of_fixed_root
@@ -116,6 +116,7 @@ class _Compiled(NamedTuple):
     model: mujoco.MjModel
     mjcf: str | None
     assets: dict[str, bytes]
+    touched: list[str]  # parts of its scene that could be
 
 
 def _of_user(source: Any, name: str | None) -> _Given:
@@ -135,7 +136,7 @@ def _of_user(source: Any, name: str | None) -> _Given:
 def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> Robot:
     """The robot of a model: its actuators, its pose, its feet and their points; see :func:`load_robot`."""
     check_choice(actuators)
-    name, model, mjcf, assets = _compiled(given, motors=actuators == "motor")
+    name, model, mjcf, assets, touched = _compiled(given, motors=actuators == "motor")
     home, ctrl = standing_pose(model, pose, name)
     if given.path is not None and is_urdf(given.path) and (overlaps := overlapping(model, home)):
         part(given.model, name, overlaps)
@@ -147,6 +148,8 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
     if not (isinstance(points, str) and points == "vertices"):  # which is what they come with
         found = points_on_feet(found, points)
     warn_of_fixed_root(model, found, name)
+    warn_of_flexes(model, name)
+    warn_of_scenery(touched, name)
     warn_of_dragged_root(model, found, name)
     numbers = {k: v if isinstance(v, str | bool) else float(v) for k, v in given.parameters.items()}
     return Robot(
@@ -164,19 +167,20 @@ def _robot(given: _Given, feet: Any, points: Any, pose: Any, actuators: str) -> 
 def _compiled(given: _Given, *, motors: bool) -> _Compiled:
     """The model, without a scene that collides, and with ``motors`` for servos if they are asked for."""
     if isinstance(given.model, mujoco.MjModel):
-        silence_scene(given.model)
+        name = str(given.name or model_name(given.model))
+        touched = silence_scene(given.model)
         if motors:
             servos_of_model_to_motors(given.model)
-        return _Compiled(str(given.name or model_name(given.model)), given.model, None, {})
+        return _Compiled(name, given.model, None, {}, touched)
     spec = given.model
     name = str(given.name or spec.modelname)
-    prepare(spec, name)
+    touched = prepare(spec, name)
     assets = gather_assets(spec, name, given.folder, given.path)
     if motors:
         servos_to_motors(spec)
     mjcf = written(spec, name)
     # Compiled from the XML itself, so that the stored model is the simulated one.
-    return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets)
+    return _Compiled(name, compiled(mjcf, assets, name), mjcf, assets, touched)
 
 
 #: Everything that is accepted as a robot.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,18 +20,22 @@ AT_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPAREN
 IMPLICIT = (int(mujoco.mjtIntegrator.mjINT_IMPLICIT), int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST))
 #: Collision bit of geoms that collide with the ground by a <pair> only: no geom of a robot has it.
 MEETS_GROUND = 1 << 30
+NAMED = 4  # parts that a warning names
 OUT_OF_REACH = -1e6  # m, margin of a pair that must never be found
 
 
-def prepare(spec: mujoco.MjSpec, name: str) -> None:
+def prepare(spec: mujoco.MjSpec, name: str) -> list[str]:
     """Name unnamed bodies, make the scene intangible, and save the XML as it was written, with all digits.
 
     A pair that names a geom outside the model, as in a robot made for a scene, is taken as a pair with the scene.
+    Gives the parts of the scene that could be touched, without level floors.
     """
     for i, body in enumerate(spec.bodies):
         body.name = body.name or f"body{i}"
     scene = list(_scenery(spec.worldbody))
     scene_names = {geom.name for geom in scene if geom.name}
+    solid = [geom for geom in scene if (geom.contype or geom.conaffinity) and not _is_floor(geom)]
+    touched = [geom.name or f"a {_shape(geom.type)}" for geom in solid]
     for geom in scene:
         geom.contype = geom.conaffinity = 0
     known = {geom.name for geom in spec.geoms}
@@ -49,6 +53,7 @@ def prepare(spec: mujoco.MjSpec, name: str) -> None:
         if pair.geomname1 in scene_names or pair.geomname2 in scene_names:
             spec.delete(pair)
     spec.compiler.savecompiled = spec.compiler.savecanonical = False
+    return touched
 
 
 def _scenery(body: Any) -> Iterator[Any]:
@@ -57,6 +62,38 @@ def _scenery(body: Any) -> Iterator[Any]:
     for child in body.bodies:
         if not child.joints and not child.find_all("joint"):
             yield from _scenery(child)
+
+
+def _shape(kind: int) -> str:
+    return mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
+
+
+def _is_floor(geom: Any) -> bool:
+    """Whether a geom of a spec is a level plane, as every ground begins."""
+    plane = geom.type == mujoco.mjtGeom.mjGEOM_PLANE
+    return plane and geom.alt.type == mujoco.mjtOrientation.mjORIENTATION_QUAT and _is_level(geom.quat)
+
+
+def _is_level(quat: np.ndarray) -> bool:
+    return float(np.hypot(quat[1], quat[2])) < 1e-9
+
+
+def warn_of_scenery(parts: Sequence[str], name: str) -> None:
+    """Warn of stairs, walls and terrain that a model has for the robot to touch: the ground takes their place."""
+    if parts:
+        listed = ", ".join(parts[:NAMED]) + (", ..." if len(parts) > NAMED else "")
+        warn(
+            f"robot '{name}': nothing touches what its model has fixed in the world ({listed}); the ground takes its "
+            "place: ground=ff.Ground.stairs(...), heightfield(...) or function(...)"
+        )
+
+
+def warn_of_flexes(model: mujoco.MjModel, name: str) -> None:
+    """Warn of soft bodies: contact points are those of rigid ones."""
+    solid = [i for i in range(model.nflex) if model.flex_contype[i] or model.flex_conaffinity[i]]
+    if solid:
+        names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, i) or f"flex {i}" for i in solid[:NAMED]]
+        warn(f"robot '{name}': MuJoCo's flexes have no contact points and fall through the ground ({', '.join(names)})")
 
 
 def moving_bodies(model: mujoco.MjModel) -> np.ndarray:
@@ -81,16 +118,20 @@ def centre_of_mass(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     return centre
 
 
-def silence_scene(model: mujoco.MjModel) -> None:
-    """Make everything that is fixed to the world intangible, in place."""
+def silence_scene(model: mujoco.MjModel) -> list[str]:
+    """Make everything that is fixed to the world intangible, in place. Gives the same parts."""
     moving = set(np.flatnonzero(moving_bodies(model)).tolist())
     bearing = {int(model.body_parentid[b]) for b in moving}
     for body in range(model.nbody - 1, 0, -1):
         if body in bearing:
             bearing.add(int(model.body_parentid[body]))
+    parts = []
     for geom in range(model.ngeom):
         body = int(model.geom_bodyid[geom])
         if body == 0 or (body not in moving and body not in bearing):
+            kind, solid = int(model.geom_type[geom]), model.geom_contype[geom] or model.geom_conaffinity[geom]
+            if solid and not (kind == int(mujoco.mjtGeom.mjGEOM_PLANE) and _is_level(model.geom_quat[geom])):
+                parts.append(model.geom(geom).name or f"a {_shape(kind)}")
             model.geom_contype[geom] = model.geom_conaffinity[geom] = 0
             # A pair collides whatever the bits say, and a compiled model cannot lose it: its margin keeps it from being
             # found.
@@ -99,6 +140,7 @@ def silence_scene(model: mujoco.MjModel) -> None:
                 other = int(model.pair_geom1[pair] + model.pair_geom2[pair] - geom)
                 if not (model.geom_contype[other] or model.geom_conaffinity[other]):
                     model.geom_contype[other] = MEETS_GROUND * int(int(model.geom_bodyid[other]) in moving)
+    return parts
 
 
 def written(spec: mujoco.MjSpec, name: str) -> str:

@@ -202,9 +202,10 @@ class Robot:
 
     def __repr__(self) -> str:
         feet = ", ".join(f"{f.name} ({len(f.points)})" for f in self.feet)
+        degrees, actuators, points = self.model.nv, self.model.nu, self.point_count
         return (
-            f"Robot('{self.name}', {self.mass:.4g} kg, {self.model.nv} degrees of freedom, "
-            f"{self.model.nu} actuators, {self.point_count} contact points on feet: {feet})"
+            f"Robot('{self.name}', {self.mass:.4g} kg, {degrees} degree{'s'[: degrees != 1]} of freedom, "
+            f"{actuators} actuator{'s'[: actuators != 1]}, {points} contact point{'s'[: points != 1]} on feet: {feet})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from footfall.contact import law as make_law
 from footfall.contact.base import Law
 from footfall.contact.setting import Setting, make_setting
 from footfall.contact.springs.stable_step import usual_step
-from footfall.errors import SimulationError, did_you_mean
+from footfall.errors import SimulationError, did_you_mean, warn
 from footfall.given_numbers import is_number
 from footfall.ground import Ground
 from footfall.ground.ground import as_ground
@@ -77,9 +77,11 @@ class Setup:
                 raise SimulationError(f"{self.robot.name} uses MuJoCo's {feature}, which Footfall's step does not run")
 
     def _check_model(self) -> None:
-        """Refuse settings under which forces would vanish silently."""
+        """Refuse settings under which forces would vanish silently; warn of those that no other law has."""
         options, name = self.scene.model.opt, self.robot.name
         if not self.law.native:
+            if (self.robot.model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any():
+                warn(f"actuators of {name} adhere to MuJoCo's own contacts alone, and do nothing under {self.law.name}")
             return
         for flag in ("constraint", "contact"):
             if options.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag.upper()}")):
