@@ -7,19 +7,19 @@ problems, given by their Delassus matrix, are solved on Coulomb's exact cone by 
 
 Which file does what:
 
-- the contact problem of a law: ``contact_problem`` asks first ``contact_guess``, which guesses what each point does and
-  mends the guess, then ``contact_search``, which looks for the few points that carry a foot (``chosen_points``) and
-  solves theirs; ``problem`` holds what they share, ``effort`` what they may cost; ``faceted`` is the same on a cone
-  with facets
-- forces of least norm, which a guess takes: ``minimum_norm``, for feet that stand ``steady_feet`` and ``bound_feet``,
-  with friction at its limit ``friction_limits``; ``rigid_motion`` makes what is asked of points possible for their feet
-- problems with their Delassus matrix written out (``delassus``): ``gauss_seidel``; ``exact_cone``, which asks
-  ``newton_on_cone`` and then ``interior_point``; and ``many_points`` for hundreds; ``pyramid`` makes them linear,
-  ``lemke_pivoting`` and ``newton_on_lcp`` solve those
-- for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which answer with what is in ``solution``
-- constraint selection: ``selection/``; worlds on a GPU: ``together/``, and ``contact_lean``, which leaves it to that
-- ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``,
-  what laws and solvers know of points
+- the contact problem of a law: ``contact_problem`` calls first ``contact_guess``, an active-set method that guesses the
+  mode of each point and corrects the guess, then ``contact_search``, which looks for the few points that carry a foot
+  (``chosen_points``) and solves their problem; ``problem`` holds what they share, ``effort`` bounds their work;
+  ``faceted`` is the same on a cone with facets
+- forces of least norm for a guess: ``minimum_norm``; for standing feet ``steady_feet`` and ``bound_feet``; with
+  friction at its limit ``friction_limits``; ``rigid_motion`` fits rigid motions of feet to those wanted of their points
+- problems with an explicit Delassus matrix (``delassus``): ``gauss_seidel``; ``exact_cone``, which calls
+  ``newton_on_cone`` and then ``interior_point``; ``many_points`` for hundreds of points; ``pyramid`` makes them linear,
+  and ``lemke_pivoting`` and ``newton_on_lcp`` solve linear complementarity problems
+- for users, on NumPy arrays: ``numpy_api``, ``lcp``, ``impacts``, which return the types of ``solution``
+- constraint selection: ``selection/``; worlds on a GPU: ``together/``, to which ``contact_lean`` defers the solution
+- ``quadratic_program`` for controllers, ``dense`` for small matrices, ``power`` for powers of depths, and ``contacts``
+  for what laws and solvers know about the points
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Least forces on feet that stand on a robot that cannot move them all at will: a quadruped without hips that spread.
+"""Least forces on standing feet of a robot that cannot move them all independently: a quadruped without hip abduction.
 
 With the motions B that feet feel, ``D = B^T W^T W B`` and ``R = B^T L B`` (see :mod:`footfall.solve.steady_feet`), some
-motions, or rather wrenches N on the feet, have ``R N = 0``: forces that press feet against each other and move nothing.
-What is wanted of the feet, w, is missed by the least sum of squares where N^T w is not zero, and of all wrenches y with
-``R y = w`` those of least forces have no part of N:
+wrenches N on the feet have ``R N = 0``: forces that press feet against each other and move nothing. Where N^T w is not
+zero, the wanted motion w of the feet is met in the sense of least squares; and among all wrenches y with ``R y = w``
+those of least forces have no part along N:
 
     w' = w - D^-1 N (N^T D^-1 N)^-1 N^T w,    y = y' - N (N^T D^-1 N)^-1 N^T D^-1 y',
 
@@ -28,7 +28,7 @@ from footfall.solve.steady_feet import (
     spread_over_steady_feet,
 )
 
-#: What became of forces: not found; found, and points move as they are told to; found, and they may not.
+#: Outcomes: forces not found; found, and all points move as wanted; found, but some points may move otherwise.
 NOT_FOUND, AS_TOLD, AS_THEY_CAN = 0, 1, 2
 
 
@@ -36,7 +36,7 @@ NOT_FOUND, AS_TOLD, AS_THEY_CAN = 0, 1, 2
 def spread_over_held_feet(contacts, force, scratch):
     """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame, every point held.
 
-    Nothing is done where they are ``NOT_FOUND``.
+    Nothing is changed if they are ``NOT_FOUND``.
     """
     if not lay_out_feet(contacts, scratch):
         return NOT_FOUND
@@ -55,7 +55,9 @@ def bound_signature() -> Any:
 
 @separate(bound_signature)
 def spread_over_bound_feet(contacts, force, scratch):
-    """The same where R is singular, once feet are laid out. False, with nothing done, where its rank is not certain."""
+    """The same where R is singular, after the feet are laid out. False, with nothing changed, if its rank is not
+    certain.
+    """
     near, feet, x, start, turns = contacts.near, contacts.near.size - 1, scratch.solution, scratch.start, scratch.turns
     rows, factor, small = start[feet], scratch.factor, scratch.bases
     null, weighed, gram = scratch.felt, scratch.acting, scratch.spare

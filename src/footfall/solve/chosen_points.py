@@ -1,4 +1,4 @@
-"""Which points of a contact problem carry the feet: those that are chosen first, and those that join them."""
+"""Which points of a contact problem carry the feet: those chosen first, and those that join them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from footfall.compiled import inlined, kernel
 from footfall.solve.delassus import ANY
 from footfall.solve.problem import MOST, NO_MORE
 
-#: Points that are chosen of one foot at the beginning, and bodies up to which they are; of more of them it is one each,
-#: since few of their points carry a heap, and those that are missing join.
+#: Points chosen of one foot at the beginning, and the most bodies for which that holds; with more bodies it is one
+#: point each, since few points carry a heap, and missing ones join.
 OF_A_FOOT, FEW_BODIES = 4, 3
 
 
@@ -21,8 +21,8 @@ def is_chosen(chosen, count, p):
 
 @inlined
 def farthest(problem, b, first, count):
-    """The point of a foot that the ground may have to stop and that is farthest from those chosen of it; -1 if all are
-    chosen, or lie at the same places.
+    """The point of a foot that may touch the ground and is farthest from those already chosen; -1 if all are chosen, or
+    lie at the same places.
     """
     contacts, target, chosen = problem.contacts, problem.target, problem.chosen
     best, distance = -1, 0.0
@@ -41,9 +41,9 @@ def farthest(problem, b, first, count):
 
 @kernel
 def choose_few(problem, hard):
-    """Choose points of every foot: the one that goes in fastest, and others far from it. Gives how many.
+    """Choose points of every foot: the one that enters the ground fastest, and others far from it. Gives their number.
 
-    Where the law is asked again in the same step, those that carried the feet under its last answer are; if the last
+    Where the law is solved again in the same step, take those that carried the feet in its last solution; if the last
     step was ``hard``, those that carried them then.
     """
     contacts, free, target = problem.contacts, problem.free, problem.target
@@ -85,8 +85,8 @@ def mark_end(problem, count):
 
 @kernel
 def join(problem, slack, count):
-    """Let the point of each foot join that goes in fastest, and those go that carry nothing. Gives how many are chosen
-    now, and whether any joined: if none, nothing has changed.
+    """Add the point of each foot that enters the ground fastest, and drop those that carry nothing. Gives the number of
+    chosen points, and whether any joined: if none, nothing has changed.
     """
     contacts, target, force, end = problem.contacts, problem.target, problem.force, problem.end
     chosen, before, joined = problem.chosen, count, False

@@ -1,4 +1,4 @@
-"""Solving the contact problem by guessing what each point does, and mending the guess.
+"""An active-set method for the contact problem: the mode of each point is guessed, and the guess corrected.
 
 See :mod:`footfall.solve.contact_problem`; names and shapes are those of :mod:`footfall.solve.problem`.
 """
@@ -17,30 +17,31 @@ from footfall.solve.friction_limits import add_friction, spread_with_friction
 from footfall.solve.problem import FORCE, MISSED, NO_MORE, TURNED, problem_type
 from footfall.solve.steady_feet import resultant
 
-#: Guesses that may be mended before Newton takes over, and the share of the step's effort they may take.
+#: Most guesses before Newton takes over, and the share of the step's effort they may take.
 GUESSES, GUESSING = 8, 0.15
-#: Share of the largest force that may still change.
+#: Share of the largest force by which forces may still change.
 TOLERANCE = 1e-10
 # What a point remembers: what it did, the size and direction of its friction, and whether guesses missed.
 MODE, SIZE, DIRECTION, MISSES = 0, 1, 2, 5
 MEMORY_SIZE = 6
-#: Change of what a direction misses per turn of it, beyond which a secant leads nowhere.
+#: Largest change of a direction's error per turn of it for which a secant step makes sense.
 FLAT = -0.05
 #: Share of the limit by which friction may miss it where a point slides.
 ON_CONE = 1e-6
-#: By how many times what counts as still a point that is held may miss its motion; and of the most by which motions
-#: differ that are wanted of points of its foot: a flat sole that lands tilted misses them by a part in some hundred, as
-#: its points do not stick at one height.
+#: Error that the motion of a held point may have: in units of the speed that counts as rest, and relative to the
+#: largest difference between motions wanted of points of its foot. A flat sole that lands tilted misses them by about
+#: one per cent, since its points do not stick at one height.
 MISSED_BY, OF_UNLIKE = 1e3, 0.1
-#: Sine of the widest turn.
+#: Sine of the largest turn.
 WIDEST = 0.3
 
 
 @inlined
 def guess(problem):
-    """What each point will do: what it did, unless it was open and would now go into the ground.
+    """Guess the mode of each point: that of the last step, unless it was open and would now enter the ground.
 
-    Where guesses have missed in this step, and the law is asked again, it is what the forces of its last answer do.
+    Where guesses have failed in this step and the law is solved again, the modes follow from the forces of its last
+    solution.
     """
     contacts, memory, kind, friction = problem.contacts, problem.memory, problem.kind, problem.friction
     free, target = problem.free, problem.target
@@ -65,7 +66,7 @@ def guess(problem):
 
 @inlined
 def guess_from_force(contacts, p, force, kind, friction):
-    """What a point does under a force (contact frame): one on the cone lets it slide."""
+    """The mode of a point under a force (contact frame): with one on the cone it slides."""
     size, limit = math.sqrt(force[0] * force[0] + force[1] * force[1]), contacts.dynamic_friction[p] * force[2]
     if force[2] <= 0.0:
         kind[p] = OPEN
@@ -81,7 +82,7 @@ def guess_from_force(contacts, p, force, kind, friction):
 
 @inlined
 def missing_accelerations(problem):
-    """What would stop every point: no slip, and the least normal motion allowed, world frame."""
+    """Accelerations that would stop every point: no slip, and the least normal motion allowed, world frame."""
     contacts, step, free, target = problem.contacts, problem.step, problem.free, problem.target
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -122,11 +123,11 @@ def end_motions(problem, force):
 
 @inlined
 def turn(x, y, against_x, against_y, last, before):
-    """Turn a direction of friction towards one against the slip; both are unit vectors. Gives the direction, how far it
-    was turned and what it missed; ``last`` and ``before`` are these of the turn before, no turn for the first.
+    """Turn a direction of friction towards the one against the slip; both are unit vectors. Gives the direction, the
+    turn, and the error before it; ``last`` and ``before`` are those of the turn before, zero at first.
 
-    The slip turns with the friction, and turning one against the other again and again converges slowly where the slip
-    is slow. From the second turn on a secant, of the angle alone, leads to where nothing is missed.
+    The slip turns with the friction, and repeatedly turning one against the other converges slowly where the slip is
+    slow. From the second turn on, a secant step in the angle is taken.
     """
     missed = against_y * x - against_x * y
     sine = missed
@@ -152,8 +153,8 @@ def turn_against(friction, frame, u, speed):
 
 @inlined
 def may_stay_above(problem):
-    """How far above where it is held a point may stay, m/s: any amount, unless more than three points of a foot are to
-    arrive at unlike speeds, which a rigid sole that is not flat cannot give them.
+    """How much faster than wanted a held point may move up, m/s: any amount, unless more than three points of a foot
+    are to arrive at different speeds, which a rigid sole that is not flat cannot do.
     """
     contacts, target, unlike = problem.contacts, problem.target, 0.0
     for b in range(contacts.near.size - 1):
@@ -166,12 +167,12 @@ def may_stay_above(problem):
 
 @inlined
 def mend(problem):
-    """Change what is wrong with a guess, given its forces (world frame, with friction); True if anything was.
+    """Correct a guess, given its forces (world frame, with friction); True if anything was wrong.
 
-    A point that would go in is held, one that is pulled is let go (the worst first), one that would need more friction
-    than there is slides, one that would slide the way its friction pushes sticks, and friction turns against the slip.
-    Where nothing else is wrong, the point is let go that stays farthest above where it is held, as on a sole that is
-    not flat.
+    A point that would enter the ground is held; a point that is pulled is released (the worst first); one that needs
+    more friction than there is slides; one that would slide in the direction of its friction sticks; and friction turns
+    against the slip. Where nothing else is wrong, the point that stays farthest above its wanted motion is released, as
+    on a sole that is not flat.
     """
     contacts, still, memory, target = problem.contacts, problem.still, problem.memory, problem.target
     force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
@@ -240,7 +241,7 @@ def all_held(problem):
 
 @inlined
 def as_told(problem):
-    """Let the points move as they are told to, unless one stays above that by more than it may."""
+    """Set the motions of the points to the wanted ones, unless one stays above that by more than it may."""
     contacts, end, target, above = problem.contacts, problem.end, problem.target, may_stay_above(problem)
     if above < math.inf:
         end_motions(problem, problem.force)
@@ -255,9 +256,10 @@ def as_told(problem):
 
 @inlined
 def hold_all(problem):
-    """Forces (world frame) of feet that stand: every point is held. If that is not so, False, and ``kind`` mended.
+    """Forces (world frame) of standing feet, with every point held. False, with ``kind`` corrected, if that does not
+    hold.
 
-    The common case, kept short: there is no friction to adapt, and points of a flat sole move as they are told to.
+    The common case, kept short: there is no friction to adapt, and points of a flat sole move as wanted.
     """
     contacts, force = problem.contacts, problem.force
     for i in range(contacts.number[0]):
@@ -283,9 +285,9 @@ def guessing_signature() -> Any:
 
 @separate(guessing_signature)
 def solve_by_guessing(problem, most):
-    """Forces (world frame) for a guess that holds: whether one was found, and how many were tried.
+    """Forces (world frame) for a guess that is right: whether one was found, and how many were tried.
 
-    Each takes its cost off the step's effort.
+    The cost of each is subtracted from the step's effort.
     """
     for count in range(1, most + 1):
         problem.contacts.effort[0] -= guess_cost(problem)

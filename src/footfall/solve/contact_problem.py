@@ -1,13 +1,13 @@
 """The contact problem that rigid and prescribed-acceleration laws share, on the exact Coulomb cone.
 
-Motions of the points (velocities at the end of a step, or accelerations less those that are wanted) are
-``u = free + step G f``. Wanted are forces with ``0 <= u_n - target _|_ f_n >= 0``, friction inside the cone, and, where
-``u_t`` is not zero, on the cone and against it.
+Motions of the points (velocities at the end of a step, or accelerations less the wanted ones) are ``u = free + step G
+f``. Sought are forces with ``0 <= u_n - target _|_ f_n >= 0`` and friction inside the cone; where ``u_t`` is not zero,
+friction is on the cone and opposes it.
 
-Most steps look like the one before. So the kind of each point (open, held, sliding, with the direction of its friction)
-is guessed from the last step, the linear problem that follows is solved by the least forces, and the answer checked;
-what is found wrong is changed, a few times. Where that does not end, the problem of a few points that carry each foot
-is solved by other means (:mod:`footfall.solve.contact_search`), within a budget.
+Most steps look like the one before. So the kind of each point (open, held, sliding with a direction of friction) is
+guessed from the last step, the resulting linear problem is solved by the least forces, and the guess is checked and
+corrected, a few times. Where that does not converge, the problem of the few points that carry each foot is solved by
+other methods (:mod:`footfall.solve.contact_search`), within a budget.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from footfall.solve.steady_feet import least_scratch
 
 @inlined
 def conclude(problem):
-    """Clip what rounding left outside the cone, and remember what each point did."""
+    """Clip rounding errors outside the cone, and remember the mode of each point."""
     contacts, still, memory = problem.contacts, problem.still, problem.memory
     force, end, mode = problem.force, problem.end, problem.mode
     for i in range(contacts.number[0]):
@@ -75,7 +75,7 @@ def solver_signature() -> Any:
 def solve_contacts(problem):
     """Forces and modes of all near points, for a law that has written the motions of its problem.
 
-    Gives a law's status, and how many guesses, pivots, steps and sweeps it took.
+    Gives a law's status, and the number of guesses, pivots, steps and sweeps.
     """
     guess(problem)
     return solve_from_guess(problem)
@@ -105,7 +105,7 @@ def solve_from_guess(problem):
 
 
 class ContactScratch(NamedTuple):
-    """Scratch of a law that solves a contact problem and needs none beside."""
+    """Scratch of a law that solves a contact problem and needs no other."""
 
     problem: ProblemScratch
 

@@ -1,10 +1,10 @@
-"""Solving the contact problem where guessing does not end: on the few points that carry a foot.
+"""Solving the contact problem where guessing fails: on the few points that carry a foot.
 
-The points of a foot move together. If no point of it goes into the ground under forces on some of them, those forces
-solve the whole problem, and under a flat face the corners are enough. So a few points are chosen, the farthest from one
-another; their problem is solved by Newton or from inside the cone (:mod:`footfall.solve.exact_cone`), and if that does
-not end, by Gauss-Seidel; points that go in join them. All of it takes from the step's effort
-(:mod:`footfall.solve.effort`): a state that costs more is called unsolved.
+The points of a foot move together. If forces on some of them keep all its points out of the ground, those forces solve
+the whole problem; under a flat face the corners are enough. So a few points are chosen, far from one another. Their
+problem is solved by Newton's or an interior-point method (:mod:`footfall.solve.exact_cone`), and if these do not
+converge, by Gauss-Seidel; points that enter the ground join them. All of it is counted against the step's effort
+(:mod:`footfall.solve.effort`): a state that costs more is marked as unsolved.
 
 See :mod:`footfall.solve.contact_problem`; names and shapes are those of :mod:`footfall.solve.problem`.
 """
@@ -32,24 +32,24 @@ from footfall.solve.gauss_seidel import gauss_seidel
 from footfall.solve.problem import FORCE, MOST, TURNED, problem_type
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers
 
-#: Times that points may join those that are chosen.
+#: How often points may join the chosen ones.
 JOININGS = 12
-#: Share of the step's effort that is left to Gauss-Seidel, and the most times it may solve a point.
+#: Share of the step's effort that is reserved for Gauss-Seidel, and the most times it may solve a point.
 LEFT, POINT_SOLUTIONS = 0.05, 800
 #: Sweeps of Gauss-Seidel between two guesses.
 SWEEPS = 40
-#: Sweeps over all points of what is not solved otherwise, whatever they cost.
+#: Sweeps over all points where nothing else has solved the problem, whatever they cost.
 LAST_SWEEPS = 5
 # What a point remembers of guesses: that they missed, and that the problem was hard, too.
 MISS, HARD = 1.0, -1.0
-#: Guesses that nearly right forces are worth, and fewer where guesses missed in the last step.
+#: Most guesses from nearly right forces, and fewer where guesses failed in the last step.
 NEAR_GUESSES, FEW_GUESSES = 6, 2
-#: A point that carries no more than this share of what the largest one does is open or about to be; one with less than
-#: this share of the friction that it could have sticks.
+#: A point whose load is no more than this share of the largest is open or about to be; one with less than this share of
+#: its friction limit sticks.
 IDLE, HOLDS = 1e-6, 0.9999
-#: What is not solved to this, of the largest impulse that would stop a point alone, is said to be unsolved.
+#: Residual beyond which a problem is unsolved, relative to the largest impulse that would stop a point alone.
 ENOUGH = 1e-6
-#: What Gauss-Seidel has not converged to this is, too.
+#: The same for the last relative change in Gauss-Seidel.
 UNSOLVED = 1e-8
 
 
@@ -69,7 +69,7 @@ def search_integers(points: int, facets: int = 0, *, lean: bool = False) -> int:
 
 @inlined
 def slowest_motion(problem):
-    """The motion that is as good as none, by the accuracy of the forces: a share of the largest there is."""
+    """The motion that counts as none at the accuracy of the forces: a share of the largest."""
     contacts, free, target = problem.contacts, problem.free, problem.target
     largest = 0.0
     for i in range(contacts.number[0]):
@@ -81,7 +81,7 @@ def slowest_motion(problem):
 
 @kernel
 def keep_in_cone(problem):
-    """Make any forces a fair start for Gauss-Seidel."""
+    """Project forces onto the cone, as a start for Gauss-Seidel."""
     contacts, force = problem.contacts, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -91,9 +91,9 @@ def keep_in_cone(problem):
 
 @kernel
 def read_kinds(problem):
-    """What each point seems to do, from forces and motions that are nearly right.
+    """The mode of each point, from forces and motions that are nearly right.
 
-    A point that touches without a force is held too: other forces may do the same and load it.
+    A point that touches without a force is held too: another solution may load it.
     """
     contacts, still, target = problem.contacts, problem.still, problem.target
     force, end, kind, friction = problem.force, problem.end, problem.kind, problem.friction
@@ -125,7 +125,7 @@ def move(problem):
 
 @inlined
 def keep_forces(problem):
-    """Put the forces aside."""
+    """Save the forces."""
     for i in range(problem.contacts.number[0]):
         p = problem.contacts.points[i]
         for k in range(3):
@@ -134,7 +134,7 @@ def keep_forces(problem):
 
 @inlined
 def fetch_forces(problem):
-    """Take the forces that were put aside."""
+    """Restore the saved forces."""
     for i in range(problem.contacts.number[0]):
         p = problem.contacts.points[i]
         for k in range(3):
@@ -143,9 +143,9 @@ def fetch_forces(problem):
 
 @kernel
 def tame(problem):
-    """Shrink forces that solve nothing to those along their ray that leave the least motion, by Gauss's principle.
+    """Scale forces that are not a solution so that they leave the least motion (Gauss's principle).
 
-    So they take energy, or none, however far from a solution they are.
+    So they never add energy, however far from a solution they are.
     """
     contacts, free, target = problem.contacts, problem.free, problem.target
     force, end = problem.force, problem.end
@@ -169,10 +169,10 @@ def tame(problem):
 
 @kernel
 def guess_from_forces(problem, most):
-    """Replace forces that are nearly right by those of a guess that they suggest and that holds.
+    """Replace nearly right forces by those of a guess that they suggest, if it is right.
 
-    Gives whether there is one, and how many were tried, up to ``most`` or what the step's effort is enough for; if
-    there is none, nothing has changed but ``end``, which is that of the forces either way.
+    Gives whether there is one, and how many were tried, up to ``most`` or until the step's effort is used up. If there
+    is none, only ``end`` has changed: it always belongs to the forces.
     """
     contacts = problem.contacts
     move(problem)
@@ -191,9 +191,9 @@ def guess_from_forces(problem, most):
 
 @kernel
 def solve_few(problem, count, warm, hard, budget):
-    """Forces of the first ``count`` chosen points, the others without any: whether they are solved, the steps and
-    pivots, what is left of the budget, and whether the problem is hard, as those before if ``hard``. Begins with the
-    forces there are, which if ``warm`` are nearly right.
+    """Solve for the forces of the first ``count`` chosen points, with no forces on the others. Gives whether they are
+    solved, the steps and pivots, the rest of the budget, and whether the problem is hard; ``hard`` says that earlier
+    ones were. Starts from the present forces, which if ``warm`` are nearly right.
     """
     dense = dense_problem(problem, count)
     for i in range(count):
@@ -209,11 +209,11 @@ def solve_few(problem, count, warm, hard, budget):
 
 @inlined
 def guesses_missed(problem):
-    """How guesses from what each point did missed in the last step, ``MISS`` or ``HARD``, or 0.0: they will in this
-    one, which is like it.
+    """How guesses failed in the last step, ``MISS`` or ``HARD``, or 0.0 if they did not: the same is expected of this
+    step.
 
-    So it is where a robot lies at rest and the ground could hold it in many ways. Some points are on the cone without
-    slipping then, which is not remembered of them, or the forces are not the least ones.
+    It happens where a robot lies at rest and the ground can hold it in many ways. Then some points are on the cone
+    without slipping, which the memory of a point does not say, or the forces are not the least ones.
     """
     contacts = problem.contacts
     for i in range(contacts.number[0]):
@@ -225,8 +225,8 @@ def guesses_missed(problem):
 
 @kernel
 def remember(problem, hit, hard):
-    """Remember of all points whether guesses will miss: not if one has hit, and all points that it lets slide do; if
-    none has, whether the problem was ``hard``.
+    """Remember for all points whether guesses will fail: not if one was right and all points that it lets slide do
+    slide; if none was right, whether the problem was ``hard``.
     """
     contacts, still, end = problem.contacts, problem.still, problem.end
     misses = 0.0 if hit else HARD if hard else MISS
@@ -247,15 +247,15 @@ def few_signature() -> Any:
 
 @separate(few_signature, rare=True)
 def solve_by_few(problem):
-    """Forces from those that were put aside. Gives whether they solve the problem, and how many steps, pivots, sweeps
-    and guesses it took.
+    """Solve for the forces, starting from the saved ones. Gives whether they solve the problem, and the number of
+    steps, pivots, sweeps and guesses.
     """
     contacts = problem.contacts
     missed = guesses_missed(problem)
     near, hard = missed != 0.0 or contacts.number[1] > 0, missed == HARD
     most, iterations = NEAR_GUESSES, 0
     fetch_forces(problem)
-    if missed != 0.0:  # the last forces say more than what each point did
+    if missed != 0.0:  # the last forces are more informative than the last modes
         most = FEW_GUESSES
         hit, iterations = guess_from_forces(problem, most)
         if hit:
@@ -281,7 +281,7 @@ def solve_by_few(problem):
         remember(problem, hit, hard)
         return True, iterations + guesses
     remember(problem, False, True)
-    # Gauss-Seidel comes near from anywhere, and guesses from there hit.
+    # Gauss-Seidel comes near a solution from any start, and guesses from there are right.
     keep_in_cone(problem)
     cost = sweep_cost(count, bodies_near(contacts))
     for _ in range(max(1, POINT_SOLUTIONS // (SWEEPS * max(1, count)))):
@@ -296,7 +296,7 @@ def solve_by_few(problem):
         count, joined = join(problem, slack, count)
         if change <= UNSOLVED and not joined:
             return True, iterations
-    # Whatever has been tried, the ground pushes back: on all points, those that were not chosen too.
+    # As a last resort there are forces on all points, also on those that were not chosen.
     change, sweeps_taken = gauss_seidel(problem, contacts.points[: contacts.number[0]], LAST_SWEEPS, TOLERANCE)
     iterations += sweeps_taken
     if change <= UNSOLVED:

@@ -1,4 +1,4 @@
-"""What contact laws and solvers share: the modes of a point, what is seen of all near points, and Coulomb's cone."""
+"""What contact laws and solvers share: the modes of a point, the data of all near points, and Coulomb's cone."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def coupled_signature() -> Any:
 
 @inlined
 def coulomb(x, y, limit):
-    """Shrink a tangential force radially to ``limit`` N: the force that is left, and whether it slides.
+    """Limit a tangential force to ``limit`` N in its direction: the limited force, and whether the point slides.
 
     Rengifo 2009, (12) and (20); Ott 2011, (2).
     """

@@ -1,4 +1,4 @@
-"""The contact problem of some points with its Delassus matrix written out, for solvers that want it so."""
+"""The contact problem of some points with an explicit Delassus matrix, for solvers that need it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from footfall.compiled import inlined, kernel
 from footfall.solve.gauss_seidel import push_foot, wrench_row
 from footfall.solve.problem import Dense
 
-#: A least motion for points that may do what they like.
+#: A least motion for points that are not constrained.
 ANY = -1e12
 
 
 def dense_floats(points: int) -> int:
-    """Floats that :func:`dense_problem` hands out, beside the rest."""
+    """Floats that :func:`dense_problem` uses for the problem itself."""
     return 9 * points * points + 8 * points
 
 
 @inlined
 def dense_problem(problem, count):
-    """Write out the problem of the first ``count`` points that are chosen, in ``problem.floats``."""
+    """The dense problem of the first ``count`` chosen points, in ``problem.floats``."""
     space, n = problem.floats, count
     a = 9 * n * n
     b, c, d, e = a + 3 * n, a + 4 * n, a + 5 * n, a + 8 * n
@@ -61,7 +61,7 @@ def write_out(problem, dense):
 
 @inlined
 def hand_back(problem, impulse):
-    """The impulses (n, 3) of a dense problem as forces of all near points."""
+    """Write the impulses (n, 3) of a dense problem to the forces of all near points."""
     contacts, force, chosen = problem.contacts, problem.force, problem.chosen
     for i in range(contacts.number[0]):
         p = contacts.points[i]

@@ -7,7 +7,7 @@ import math
 from footfall.compiled import inlined, kernel
 from footfall.compiled.meeting import meet
 
-#: Rounding of a pivot beside which those before it are small, with some to spare.
+#: Relative rounding error of a pivot that follows a small one, with a margin.
 ROUNDING = 1e-14
 
 
@@ -46,8 +46,8 @@ def cholesky(a, n, tolerance, factor):
 
 @inlined
 def pivots_are_certain(a, n, factor):
-    """Whether no pivot of a factor from :func:`cholesky` may be rounding alone: after a small one the next are inexact
-    by rounding over it.
+    """Whether every pivot of a factor from :func:`cholesky` is more than rounding: after a small one the next have an
+    error of rounding over it.
     """
     largest = 0.0
     for i in range(n):
@@ -105,7 +105,7 @@ def pivoted_cholesky(a, n, tolerance, factor):
                 line, share = a[i], row[i]
                 for j in range(n):
                     line[j] -= share * row[j]
-        # What cancels to rounding must not come back as a pivot.
+        # A remainder that is only rounding must not become a pivot.
         for i in range(n):
             a[i, best] = 0.0
             a[best, i] = 0.0
@@ -139,7 +139,7 @@ def low_rank(a, n, tolerance, most, factor, left):
             factor[i, column] = value * scale
         for i in range(n):
             left[i] -= factor[i, column] * factor[i, column]
-        left[best] = 0.0  # what cancels to rounding must not come back as a pivot
+        left[best] = 0.0  # a remainder that is only rounding must not become a pivot
     return most + 1
 
 
@@ -199,7 +199,7 @@ def eliminate(a, n, tolerance, x):
                 line[j], other[j] = other[j], line[j]
             x[k], x[best] = x[best], x[k]
         inverse, rest = 1.0 / a[k, k], n - k - 1
-        top = a[k, k + 1 : n]  # rows as slices, from zero on: only so do loops over them run on vectors
+        top = a[k, k + 1 : n]  # rows as slices that start at zero: only then are loops over them vectorised
         for i in range(k + 1, n - 1, 2):  # two rows at once: the third is read once
             share, further = a[i, k] * inverse, a[i + 1, k] * inverse
             line, other = a[i, k + 1 : n], a[i + 1, k + 1 : n]

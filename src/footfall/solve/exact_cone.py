@@ -1,9 +1,9 @@
 """Contact problems of a few points on Coulomb's exact cone: one method after the other, within a budget.
 
-Newton's method comes first, from impulses that may be nearly right and from softened problems
-(:mod:`footfall.solve.newton_on_cone`). What that has not solved in its share of the budget is led to a solution from
-inside the cone (:mod:`footfall.solve.interior_point`). Where that ends at none, the solution with a few facets, which
-Lemke finds, is another start.
+Newton's method comes first, from impulses that may be nearly right and then on softened problems
+(:mod:`footfall.solve.newton_on_cone`). What it has not solved within its share of the budget is left to an
+interior-point method (:mod:`footfall.solve.interior_point`). Where that fails, Lemke's solution on a pyramid is another
+start.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from footfall.solve.newton_on_lcp import STEPS
 from footfall.solve.problem import Dense
 from footfall.solve.pyramid import pyramid_floats, pyramid_integers, solve_pyramid
 
-#: Products of impulses and motions up to which it goes on inside the cone: before Newton's method is tried, and after.
+#: Complementarity products at which the interior-point method stops: before Newton's method is tried, and after.
 ENDS = (1e-8, 1e-15)
 #: Share of the budget that softened problems may take.
 SOFTENING = 0.3
-#: Directions of friction of the pyramids, each tried if the one before was too rough.
+#: Facets of the pyramids, each tried if the one before was too coarse.
 FACETS = (5, 8, 12)
 
 
@@ -49,11 +49,11 @@ def cone_integers(points: int) -> int:
 
 @kernel
 def from_inside(dense, rank, enough, budget):
-    """Write impulses that the interior-point method leads to, and from there Newton's: by how much they miss the
-    equations, of the largest impulse that would stop a point alone, the steps taken, and what they cost.
+    """Write impulses from the interior-point method, refined by Newton's. Gives their residual, relative to the largest
+    impulse that would stop a point alone, the steps taken, and their cost.
 
-    From near enough Newton's method is there in a few steps; where the ground could hold a robot in many ways, it
-    seldom is.
+    Newton's method converges in a few steps from near enough; where the ground can hold a robot in many ways, it seldom
+    does.
     """
     best, n, lowest, steps, spent = cone_scratch(dense).best, 3 * dense.friction.size, math.inf, 0, 0.0
     begin_inside(dense)
@@ -78,11 +78,11 @@ def from_inside(dense, rank, enough, budget):
 
 @kernel
 def solve_cone(dense, warm, hard, enough, budget):
-    """Make the impulses solve a contact problem, from what they are: whether they do, to ``enough`` of the largest
-    impulse that would stop a point alone, the steps and pivots, what is left of ``budget``, in the units of
-    :mod:`footfall.solve.effort`, and whether the problem is hard: softened ones did not lead to a solution. If
-    ``warm``, what stalls is softened about the impulses that are given, too; if problems like it were ``hard``, it is
-    not softened at all.
+    """Solve a contact problem, starting from the given impulses. Gives whether it is solved, to ``enough`` of the
+    largest impulse that would stop a point alone; the steps and pivots; the rest of ``budget``, in the units of
+    :mod:`footfall.solve.effort`; and whether the problem is hard, that is, softened problems did not lead to a
+    solution. If ``warm``, a stalled problem is also softened about the given impulses; if similar problems were
+    ``hard``, it is not softened at all.
 
     Scratch has ``cone_floats`` numbers and ``cone_integers`` integers.
     """

@@ -28,17 +28,17 @@ from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.lemke_pivoting import LIMIT, SOLVED
 from footfall.solve.pyramid import inside_polygon, solve_pyramid
 
-#: Share of a step's effort that Lemke may take; the rest is for the exact cone, where it does not end.
+#: Share of a step's effort that Lemke's method may take; the rest is for the exact cone, where that fails.
 PIVOTING = 0.5
-#: Times the problem is solved while points that begin to slide change from static to dynamic friction.
+#: How often the problem is solved while points that begin to slide change from static to dynamic friction.
 ROUNDS = 4
-#: Part of a point's mobility below which a direction has none: rounding.
+#: Share of a point's mobility below which a direction has none but rounding.
 IDLE = 1e-12
 
 
 @inlined
 def within_facets(problem, facets):
-    """Whether every point's friction is one that the facets allow while it sticks."""
+    """Whether the facets allow the friction of every point while it sticks."""
     contacts, memory, force = problem.contacts, problem.memory, problem.force
     for i in range(contacts.number[0]):
         p = contacts.points[i]
@@ -52,7 +52,8 @@ def within_facets(problem, facets):
 def solve_by_pivoting(problem, facets):
     """Lemke's forces, and motions: how it ended, and the pivots.
 
-    The problem is that of a few points, to which join those that go in; see :mod:`footfall.solve.contact_search`.
+    The problem is that of a few points, which are joined by points that enter the ground; see
+    :mod:`footfall.solve.contact_search`.
     """
     contacts = problem.contacts
     count, slack = choose_few(problem, False), problem.still + slowest_motion(problem)
@@ -73,8 +74,8 @@ def solve_by_pivoting(problem, facets):
 
 @inlined
 def take_off_idle_friction(w, impulse):
-    """Leave out friction along directions in which no force moves anything, as those that a planar robot's rails bear:
-    it is not determined, and none is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
+    """Remove friction along directions in which no force moves anything, such as those that a planar robot's rails
+    bear: it is not determined, and zero is the least. ``w`` (3n, 3n) is the Delassus matrix, ``impulse`` (n, 3).
     """
     for i in range(impulse.shape[0]):
         k = 3 * i
@@ -138,7 +139,7 @@ def faceted_signature() -> Any:
 def solve_with_facets(problem, facets):
     """As :func:`footfall.solve.contact_problem.solve_contacts`, with ``facets`` directions of friction.
 
-    Feet that stand get the least forces that hold them, if the facets allow these; else Lemke pivots.
+    Standing feet get the least forces that hold them, if the facets allow these; otherwise Lemke's method solves it.
     """
     guess(problem)
     missing_accelerations(problem)

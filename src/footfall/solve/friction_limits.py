@@ -32,8 +32,8 @@ def to_world_frames(contacts, force, world):
 
 @kernel
 def spread_with_friction(problem):
-    """Forces (world frame, friction not included) that give the missing accelerations while sliding points are braked
-    by their friction, whose size is written. False if there are none.
+    """Forces (world frame, without friction) that give the missing accelerations while friction brakes sliding points;
+    its size is written. False if there are none.
     """
     contacts, kind, friction, force = problem.contacts, problem.kind, problem.friction, problem.force
     slides = False
@@ -62,6 +62,6 @@ def add_friction(problem):
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if kind[p] == SLIDE:
-            size = friction[p, FORCE] * (1.0 + 1e-12)  # a trace beyond the cone: clipped to it, it counts as sliding
+            size = friction[p, FORCE] * (1.0 + 1e-12)  # beyond the cone, so that the point counts as sliding
             for k in range(3):
                 force[p, k] += size * friction[p, k]

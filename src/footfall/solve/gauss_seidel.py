@@ -3,7 +3,8 @@
 Finds forces f of all points together such that the velocities ``u = free + dt G f`` at the end of the step obey, in
 every contact frame, ``0 <= u_n - target _|_ f_n >= 0`` and Coulomb's law with the exact cone: ``|f_t| <= mu f_n``,
 friction against ``u_t`` and on the cone where it is not zero. One point at a time is solved exactly, the others given,
-until nothing changes. The Delassus matrix is never formed: what the forces do is kept as the accelerations of the feet.
+until nothing changes. The Delassus matrix is never formed: the effect of the forces is kept as accelerations of the
+feet.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 
 from footfall.compiled import inlined, kernel
 
-#: Trials of the sliding speed of one point, and the miss of the cone, of the friction, that is rounding.
+#: Iterations for the sliding speed of one point, and the relative error of its friction that is rounding.
 TRIALS, ON_CONE = 60, 1e-15
 
 
@@ -124,8 +125,9 @@ def gauss_seidel(problem, chosen, sweeps, tolerance):
 
     Gives the last relative change and the sweeps taken.
 
-    Between sweeps the forces go on a little the way they went (Nesterov), unless that led them back or apart
-    (O'Donoghue and Candes 2015): half the sweeps at the median, a fifteenth in the slowest twentieth of flat feet.
+    Between sweeps the forces are extrapolated (Nesterov's acceleration), with a restart where that makes things worse
+    (O'Donoghue and Candes 2015). On flat feet it takes half the sweeps at the median, a fifteenth in the slowest
+    twentieth of cases.
     """
     contacts, dt, force = problem.contacts, problem.step, problem.force
     free, target, before = problem.free, problem.target, problem.end

@@ -60,15 +60,15 @@ def impact(
     """The velocity after an impact of a body or robot with the ground.
 
     ``mass_matrix`` (nv, nv), ``jacobian`` (3P, nv) of the points that touch, rows (tangent, tangent, normal) for each,
-    normals out of the ground; ``velocity`` (nv,) before. ``friction`` is one number or (P,). Points that leave are not
-    in the impact. Poisson's and the energetic rule need one point that comes in: of several at once they do not say
-    what happens.
+    normals out of the ground; ``velocity`` (nv,) before. ``friction`` is one number or (P,). Points that leave take no
+    part in the impact. Poisson's and the energetic rule need a single approaching point: they are not defined for
+    several at once.
     """
     return collide(collision(mass_matrix, jacobian, velocity), friction, restitution, rule)
 
 
 class Collision(NamedTuple):
-    """What comes to the ground, its numbers looked at: once for any friction and restitution."""
+    """The checked inputs of an impact, for any friction and restitution."""
 
     mass_matrix: np.ndarray  # (nv, nv)
     jacobian: np.ndarray  # (3P, nv)
@@ -79,7 +79,7 @@ class Collision(NamedTuple):
 
 
 def collision(mass_matrix: Any, jacobian: Any, velocity: Any) -> Collision:
-    """The arguments of :func:`impact` of that name in their shapes, or a sentence about what is wrong with them."""
+    """The arguments of :func:`impact` as arrays of the right shapes, or an error that says what is wrong with them."""
     M = as_square(mass_matrix, "mass_matrix")
     v = as_floats(velocity, "velocity", (len(M),))
     J = as_floats(jacobian, "jacobian", (None, len(M)))
@@ -97,7 +97,7 @@ def collision(mass_matrix: Any, jacobian: Any, velocity: Any) -> Collision:
 
 
 def collide(given: Collision, friction: Any, restitution: float, rule: str) -> Impact:
-    """What friction, one number or (P,), and restitution by a rule make of a collision."""
+    """The outcome of a collision with friction, one number or (P,), and restitution by a rule."""
     if rule not in RULES:
         raise SolveError(f"no rule of restitution is called '{rule}': {did_you_mean(rule, RULES)}")
     if not 0.0 <= restitution <= 1.0:
@@ -124,7 +124,7 @@ def collide(given: Collision, friction: Any, restitution: float, rule: str) -> I
 
 
 class _State(NamedTuple):
-    """Where an impact has come to: impulse of friction (2,) and of the normal, N s, and work of the normal one, J."""
+    """The state of an impact: impulses of friction (2,) and of the normal, N s, and work of the normal one, J."""
 
     friction: np.ndarray
     normal: float
@@ -232,7 +232,7 @@ def _slide(
         if min(ends, stops) == math.inf:
             raise SolveError(ENDLESS)
         return _gone_on(state, -mu * slip, u[2], growth[2], min(ends, stops)), ends <= stops
-    from scipy.integrate import solve_ivp  # half a second, which not every program pays that imports this package
+    from scipy.integrate import solve_ivp  # takes half a second, and few programs need it
 
     rows = W.tolist()  # plain numbers: arrays of three cost more than what is computed with them
     mu = float(mu)

@@ -2,11 +2,11 @@
 
 In units that make the cones of impulses and of motions the same, ``x_n >= |x_t|``, impulses x and motions u solve a
 contact problem exactly where ``y = u + |u_t| n`` lies in that cone, too, and ``x . y = 0`` (De Saxce and Feng 1998).
-Both are led there from inside: every step aims at ``x`` and ``y`` with ``x o y`` the same small multiple of the cone's
-identity at all points, in the scaling of Nesterov and Todd (1997), and stops short of the cone. A robot that lies on
-many points, and that the ground can hold in many ways, is solved in some twenty steps, where equations that are smooth
-in parts alone stall at one kink after the other. As Newton's steps there, these are solved in as many unknowns as
-``W = C C^T`` has rank.
+Both approach it from inside the cone: every step aims at ``x`` and ``y`` with ``x o y`` the same small multiple of the
+cone's identity at all points, in the scaling of Nesterov and Todd (1997), and stops short of the cone's surface. A
+robot that lies on many points, which the ground can hold in many ways, is solved in some twenty steps, where Newton's
+method on piecewise smooth equations stalls at one kink after the other. As there, steps are solved in as many unknowns
+as the rank of ``W = C C^T``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from footfall.solve.dense import eliminate
 from footfall.solve.effort import affordable, interior_cost
 from footfall.solve.newton_on_cone import cone_scratch
 
-#: Steps after which it is given up, and the share of a step to the cone below which it is.
+#: Most steps, and the least share of a step that must stay inside the cone: otherwise it is given up.
 STEPS, SHORTEST = 30, 1e-3
-#: Share of the way to the cone that a step may take, and by which the products of x and y shrink at best.
+#: Share of the way to the cone's surface that a step may take, and the least factor by which products of x and y
+#: shrink.
 SHARE, SHRINKS = 0.99, 0.1
 #: Largest miss of the motions, in units of the largest impulse that would stop a point alone.
 MISS = 1e-8
@@ -32,7 +33,7 @@ NO_SLIP = 1e-12
 
 
 class Inside(NamedTuple):
-    """Where the method on n points is."""
+    """The state of the method on n points."""
 
     x: np.ndarray  # (3n,) impulses
     y: np.ndarray  # (3n,) motions, with the slip added along the normal
@@ -46,7 +47,7 @@ class Inside(NamedTuple):
 
 @inlined
 def inside(scratch):
-    """The scratch of Newton's method under the names it has here."""
+    """The scratch of Newton's method under the names used here."""
     return Inside(
         scratch.x,
         scratch.y,
@@ -61,7 +62,7 @@ def inside(scratch):
 
 @inlined
 def measure(x, y, z):
-    """``z^2 - x^2 - y^2`` without cancelling more than it must."""
+    """``z^2 - x^2 - y^2`` with little cancellation."""
     across = math.sqrt(x * x + y * y)
     return (z - across) * (z + across)
 
@@ -83,7 +84,7 @@ def write_units(dense, own):
 
 @kernel
 def begin_inside(dense):
-    """Let impulses and motions be in the middle of the cone."""
+    """Put impulses and motions into the middle of the cone."""
     scratch = cone_scratch(dense)
     for i in range(3 * dense.friction.size):
         scratch.x[i] = scratch.y[i] = 1.0 if i % 3 == 2 else 0.0
@@ -205,7 +206,7 @@ def find_step(dense, own, rank, factor, gram, row, aim):
 
 @kernel
 def to_the_cone(x, d):
-    """How many times d (3n,) leads from x to the cone of any point."""
+    """The multiple of d (3n,) that leads from x to the nearest cone surface of any point."""
     longest = math.inf
     for first in range(0, x.size, 3):
         a = measure(d[first], d[first + 1], d[first + 2])

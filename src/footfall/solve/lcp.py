@@ -28,9 +28,9 @@ from footfall.solve.newton_on_lcp import (
 )
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
-#: Share of the largest q that a solution may miss by before it is mended.
+#: Residual of a solution, relative to the largest q, above which it is refined.
 ROUGH = 1e-11
-#: Pivots for each unknown that may mend what Newton left: Lemke's method mostly takes one.
+#: Pivots per unknown allowed to refine Newton's result: Lemke's method mostly takes one.
 FEW_PIVOTS = 4
 
 
@@ -54,7 +54,7 @@ def _solution(M: np.ndarray, q: np.ndarray, z: np.ndarray, status: int, iteratio
     w = M @ z + q
     residual = float(np.abs(np.minimum(z, w)).max(initial=0.0))
     if status == SOLVED and residual > 1e-6 * max(1.0, np.abs(q).max(initial=0.0), np.abs(z).max(initial=0.0)):
-        status = LIMIT  # the last basis is so ill-conditioned that rounding has the better of it
+        status = LIMIT  # the last basis is so ill-conditioned that rounding spoils it
     return Solution(z, w, residual, iterations, STATUSES[status])
 
 
@@ -62,7 +62,7 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
     """Solve ``w = M z + q``, ``0 <= z _|_ w >= 0`` for an (n, n) matrix by Lemke's method.
 
     Degenerate and rank-deficient problems are no special case; where the last basis is nearly singular, Newton's steps
-    mend what rounding left. Where the path ends in a ray, the status says so: there is no solution if the matrix is
+    remove the rounding errors. Where the path ends in a ray, the status says so: there is no solution if the matrix is
     copositive-plus, and none was found otherwise. ``max_pivots`` is ``50 n + 100`` unless given; some problems need
     2^n.
 
@@ -78,9 +78,10 @@ def lemke(M: Any, q: Any, *, max_pivots: int | None = None) -> Solution:
 def fischer_burmeister(M: Any, q: Any, *, start: Any = None, tolerance: float = TOLERANCE) -> Solution:
     """Solve the same problem by semismooth Newton on Fischer-Burmeister's function, from ``start`` (n,) or zero.
 
-    Converges quadratically from near, so a start from a similar problem saves most of the work. Where it does not
-    converge :func:`lemke` answers, and where it leaves more than rounding and ``tolerance``, a few of its pivots are
-    tried; ``iterations`` counts them too. ``tolerance`` is that of the equations, as a share of the largest q.
+    It converges quadratically near a solution, so the solution of a similar problem as a start saves most of the work.
+    Where it does not converge, :func:`lemke` solves the problem; where the residual exceeds rounding and ``tolerance``,
+    a few of Lemke's pivots are tried; ``iterations`` counts them too. ``tolerance`` is that of the equations, relative
+    to the largest q.
     """
     M, q = _problem(M, q)
     n = len(q)
@@ -107,7 +108,7 @@ def _by_newton(M: np.ndarray, q: np.ndarray, z: np.ndarray, tolerance: float) ->
 
 
 def _rough(found: Solution, q: np.ndarray, tolerance: float = TOLERANCE) -> bool:
-    """Whether a solution misses by more than it need: equations of unlike units, or a basis that is nearly singular."""
+    """Whether the residual is larger than it need be: with equations of different units, or a nearly singular basis."""
     return found.solved and found.residual > max(ROUGH, tolerance) * float(np.abs(q).max(initial=0.0))
 
 

@@ -1,8 +1,8 @@
 """Contact problems of many points on Coulomb's exact cone: stacks and walls, hundreds of contacts.
 
-The Delassus matrix of many bodies is made of 3x3 blocks, most of them zero. Gauss-Seidel, which looks at the blocks
-that are not, comes near a solution; Newton on Alart and Curnier's equations (:mod:`footfall.solve.newton_on_cone`),
-with the points that carry nothing left out and the rest left to LAPACK, makes it exact. They take turns.
+The Delassus matrix of many bodies consists of 3x3 blocks, most of them zero. Gauss-Seidel on the non-zero blocks comes
+near a solution; Newton's method on Alart and Curnier's equations (:mod:`footfall.solve.newton_on_cone`), without the
+points that carry nothing and with LAPACK, makes it exact. They take turns.
 
 Bodies have fewer degrees of freedom than their points have forces: W = J inv(M) J^T has the rank of J at most. Newton's
 equations are therefore solved in as many unknowns as W has rank (Woodbury 1950), a third of all in a wall of bricks.
@@ -20,13 +20,13 @@ from threadpoolctl import threadpool_limits
 from footfall.compiled import kernel
 from footfall.solve.gauss_seidel import solve_point
 
-#: Points from which on a problem is one of many.
+#: Least number of points for these methods.
 MANY = 40
 #: Turns of Gauss-Seidel and Newton, sweeps of the first of them, and steps of Newton in each.
 TURNS, SWEEPS, STEPS = 8, 400, 40
-#: Steps in which Newton must halve what it minimises, or sweeps are the better use of time.
+#: Steps within which Newton must halve its merit function; otherwise sweeps are the better use of time.
 PATIENCE = 6
-#: Miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
+#: Residuals that are aimed at and accepted, relative to the largest impulse that would stop a point alone.
 TOLERANCE, ACCEPTED = 1e-13, 1e-10
 #: Bounds of what is added to the diagonal of W, which is singular under a flat body; Armijo's share of the decrease,
 #: and how often a step is halved.
@@ -198,7 +198,7 @@ class Equations:
         return out * np.sqrt(self.ease)[:, None]
 
     def _dense(self, a: np.ndarray, phi: np.ndarray, moves: np.ndarray, damping: float) -> np.ndarray:
-        """By all unknowns of the points that move."""
+        """With all unknowns of the points that move."""
         out = -phi.copy()
         rows = np.flatnonzero(np.repeat(moves, 3))
         still = np.flatnonzero(~np.repeat(moves, 3))
@@ -262,8 +262,8 @@ def newton(equations: Equations, impulse: np.ndarray) -> tuple[bool, int]:
 def solve_many(
     W: np.ndarray, free: np.ndarray, target: np.ndarray, friction: np.ndarray, impulse: np.ndarray
 ) -> tuple[bool, int]:
-    """Make impulses (P, 3) solve a problem, in place, from what they are: whether they do, and the steps and sweeps."""
-    # On a busy machine threads of BLAS wait for each other ten times as long as one of them would take.
+    """Improve impulses (P, 3) in place until they solve a problem: whether they do, and the steps and sweeps."""
+    # On a busy machine several BLAS threads wait for each other, ten times as long as a single thread would take.
     with threadpool_limits(1, user_api="blas"):
         return _take_turns(W, free, target, friction, impulse)
 

@@ -30,8 +30,7 @@ from footfall.solve.steady_feet import TOLERANCE, least_scratch
 def spread(contacts, kind, force, scratch):
     """Replace accelerations in ``force`` (P, 3) by the least forces that give them, world frame: Rengifo 2009, (18).
 
-    A point of ``kind`` OPEN gets none, one that is STICK is held in all directions, one that is SLIDE along its normal
-    only.
+    A point of ``kind`` OPEN gets none; with STICK it is held in all directions, with SLIDE along its normal only.
     """
     all_held = True
     for i in range(contacts.number[0]):
@@ -62,10 +61,11 @@ def rows_signature() -> Any:
 
 @separate(rows_signature)
 def spread_over_rows(contacts, kind, friction, braked, force, scratch):
-    """The general case, foot by foot an orthonormal basis of what its points can feel. False if there is no solution.
+    """The general case, with an orthonormal basis for each foot of the motions that its points feel. False if there is
+    no solution.
 
-    If ``braked``, sliding points bring their friction with them, along the unit vectors ``friction`` (P, 3 or more,
-    world frame); it is not part of the forces that are written.
+    If ``braked``, sliding points have friction along the unit vectors ``friction`` (P, 3 or more, world frame), which
+    is not part of the written forces.
     """
     felt, acting, bases, start = scratch.felt, scratch.acting, scratch.bases, scratch.start
     x, w, pull, gram, roots = scratch.solution, scratch.row, scratch.pull, scratch.gram, scratch.roots

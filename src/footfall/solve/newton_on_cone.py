@@ -5,14 +5,13 @@ With ``a = z - r (u - target n)`` and a positive r for each point, impulses z so
     z_n = max(0, a_n)        z_t = a_t, shrunk to the length mu max(0, a_n) if it is longer
 
 (Alart and Curnier 1991). The points of a few bodies have a Delassus matrix of low rank, and Newton's steps are taken in
-as many unknowns, softened a little, so that a singular derivative does no harm. From the impulses of a similar problem
-they take few steps; from anywhere they may stall, above all under a rigid foot, whose points hold each other where
-rounding lets them not.
+as many unknowns, slightly softened, so that a singular derivative does no harm. From the impulses of a similar problem
+it takes few steps; from elsewhere it may stall, above all under a rigid foot, whose points constrain each other.
 
-What stalls is then softened: ``u`` is given an addition ``soft (z - c) / ease``, with the last impulses for c, which
-fades as they settle (Rockafellar's proximal point method 1976), and a large r. Softened problems lead to a solution,
-to rounding or to within a millionth, from nearly every state of a robot; what is done where they do not is in
-:mod:`footfall.solve.exact_cone`.
+A stalled problem is then softened: a term ``soft (z - c) / ease`` is added to ``u``, with the last impulses for c,
+which fades as they settle (Rockafellar's proximal point method 1976), and r is large. Softened problems lead to a
+solution, to rounding or to within a millionth, from nearly every state of a robot; :mod:`footfall.solve.exact_cone`
+handles the rest.
 """
 
 from __future__ import annotations
@@ -28,20 +27,21 @@ from footfall.solve.dense import copy, eliminate, low_rank
 from footfall.solve.effort import affordable, low_rank_cost, short_trial_cost, trial_cost
 from footfall.solve.newton_on_lcp import SHARE, largest
 
-#: Softness of one problem after the other, the factor of r that goes with it, and the steps each may take.
+#: Softness of successive problems, the factor of r for each, and the most steps of each.
 SOFT, EAGER, SOFT_STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7), 30.0, 25
-#: Number of the softness that impulses which are nearly right begin with.
+#: Index of the softness with which nearly right impulses begin.
 WARM = 3
-#: Miss of a softened problem, of its softness, that leads on as well as none.
+#: Residual at which a softened problem is solved well enough, relative to its softness.
 ROUGH = 1e-4
-#: Softened problems in a row that may miss more than those before, and by what factor one must lower the miss to count:
-#: the next one often leads on from where one has stalled, and else the one that led nearest does, again and again.
+#: Softened problems in a row that may have larger residuals than those before, and the factor by which one must lower
+#: the residual to count as progress: the next softness often helps where one has stalled, and otherwise the best one so
+#: far, repeatedly.
 STALLS, LOWER, LOWER_AGAIN = 3, 0.5, 0.95
-#: Times that a step is halved: one that must be shorter leads nowhere.
+#: Most halvings of a step: a step that must be shorter leads nowhere.
 HALVINGS = 12
-#: Steps in which impulses to begin with must lead to a solution, or they are no good.
+#: Steps within which initial impulses must lead to a solution; otherwise they are discarded.
 NEAR = 10
-#: Largest miss of the equations, of the largest impulse that would stop a point alone, that is aimed at and accepted.
+#: Largest residuals that are aimed at and accepted, relative to the largest impulse that would stop a point alone.
 TOLERANCE, ACCEPTED = 1e-13, 1e-10
 #: Pivots of W below this, of the largest, are rounding; softness, over r, that steps in few unknowns have at least.
 NO_RANK, FLOOR = 1e-13, 1e-8
@@ -69,7 +69,7 @@ def projected(p, r, mu, size, target, z, u):
 
 
 class Newton(NamedTuple):
-    """Where Newton's method on n points is; vectors over ``size``."""
+    """The state of Newton's method on n points; vectors are divided by ``size``."""
 
     size: float  # N s, the largest impulse that would stop a point alone
     eager: float  # factor of r
@@ -135,7 +135,7 @@ class LowRank(NamedTuple):
 
 @kernel
 def values(dense, newton, z):
-    """Write the motions and the miss of the equations at z (3n,); gives half its square."""
+    """Write the motions and the residual at z (3n,); gives half its square."""
     size, soft, ease, u = newton.size, newton.soft, newton.ease, newton.u
     n = z.size
     for i in range(n):
@@ -230,9 +230,9 @@ def factor_matrix(dense):
 
 @kernel
 def cone_newton(dense, rank, eager, soft, limit, budget):
-    """Improve the impulses in place, in ``limit`` steps and within ``budget``, softened about what they are: by how
-    much, of the largest impulse that would stop a point alone, they miss the equations of the problem itself, the steps
-    taken, and what they cost. W is factored already.
+    """Improve the impulses in place, in ``limit`` steps and within ``budget``, softened about their initial values.
+    Gives the residual of the problem itself, relative to the largest impulse that would stop a point alone, the steps
+    taken, and their cost. W is factored already.
     """
     w, free, target, impulse = dense.matrix, dense.free, dense.target, dense.impulse
     points, scratch = dense.friction.size, cone_scratch(dense)
@@ -278,7 +278,7 @@ def cone_newton(dense, rank, eager, soft, limit, budget):
         copy(z, trial)
         merit, error = new, largest(phi)
         steps += 1
-    # The right-hand sides, which lie in the cone, on it or at its tip without a rounding error.
+    # The right-hand sides, which lie in the cone, on it or at its tip exactly.
     values(dense, newton, z)
     for p in range(points):
         x, y, normal = projected(p, eager * ease[p], dense.friction[p], size, target[p], z, u)
@@ -292,10 +292,10 @@ def cone_newton(dense, rank, eager, soft, limit, budget):
 
 @kernel
 def soften(dense, rank, enough, budget, first, missed):
-    """Newton on one softened problem after the other from number ``first`` on, in place: by how much the best of the
-    impulses miss the equations of the problem itself, the steps taken, and what they cost. Impulses that
-    miss by less than ``enough`` are improved while that is easy. If those to begin with miss by ``missed``, and not by
-    any, the first problem must lead nearer and none may stall, or they are no good.
+    """Newton's method on successive softened problems, from number ``first`` on, in place. Gives the least residual of
+    the problem itself, the steps taken, and their cost. Impulses with a residual below ``enough`` are improved while
+    that is easy. If the initial impulses have a known residual ``missed``, the first problem must lower it and none may
+    stall; otherwise they are discarded.
     """
     impulse, n, best = dense.impulse, 3 * dense.friction.size, cone_scratch(dense).best
     lowest, steps, spent = math.inf, 0, 0.0
@@ -326,6 +326,6 @@ def soften(dense, rank, enough, budget, first, missed):
 
 @inlined
 def put_back(dense, best):
-    """Let the impulses be the best ones (3n,)."""
+    """Restore the best impulses (3n,)."""
     for i in range(best.size):
         dense.impulse[i // 3, i % 3] = best[i]

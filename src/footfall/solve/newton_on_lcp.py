@@ -2,9 +2,9 @@
 
 ``phi(z, w) = z + w - sqrt(z^2 + w^2)`` is zero exactly where ``z >= 0, w >= 0, z w = 0`` (Fischer 1992; Bravo 2021, eq.
 17-18). Newton's method on ``phi(z_i, (M z + q)_i) = 0`` converges quadratically from near, so that a guess from the
-last step pays; a line search on ``|phi|^2 / 2`` brings it near. The derivative is singular
-under a flat foot, so the steps are Levenberg and Marquardt's, damped ever less (Yamashita and Fukushima 2001). Where
-that stalls, Lemke pivots.
+last step pays; a line search on ``|phi|^2 / 2`` brings it near. The derivative is singular under a flat foot, so the
+steps are Levenberg and Marquardt's, damped ever less (Yamashita and Fukushima 2001). Where that stalls, Lemke's method
+takes over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve, copy
 from footfall.solve.lemke_pivoting import SOLVED, Tableau, equilibrate, lemke_integers, pivot_to_solution, tableau
 
-#: Newton steps before Lemke is asked.
+#: Most Newton steps before Lemke's method.
 STEPS = 60
 #: Largest |phi|, of the largest q, at which the problem is solved.
 TOLERANCE = 1e-13
@@ -148,8 +148,8 @@ def largest(phi):
 
 @kernel
 def descend(m, q, size, tolerance, most, scratch):
-    """Newton from ``scratch.x``, in equilibrated units, until no step of ``most`` helps: the steps taken and the
-    largest |phi|.
+    """Newton's method from ``scratch.x``, in equilibrated units, for at most ``most`` steps or until none helps: the
+    steps taken and the largest |phi|.
     """
     n, scale, z, h, gram = q.size, scratch.scale, scratch.x, scratch.h, scratch.gram
     w, phi, gradient, step, trial = scratch.w, scratch.phi, scratch.gradient, scratch.step, scratch.trial
@@ -168,7 +168,7 @@ def descend(m, q, size, tolerance, most, scratch):
             if new <= merit + SHARE * length * slope:
                 break
             length *= 0.5
-        if not new < merit:  # as near as rounding lets it come, or a dead end
+        if not new < merit:  # the limit of rounding, or a dead end
             return count, error
         copy(z, trial)
         merit, error = new, largest(phi)

@@ -27,14 +27,14 @@ from footfall.solve.problem import Dense, begin_problem
 from footfall.solve.pyramid import friction_lcp, impulses, unknowns
 from footfall.solve.solution import STATUSES, Solution, as_count, as_floats, as_square
 
-#: Share of its largest number by which a matrix may miss its transpose.
+#: Largest asymmetry of a matrix, relative to its largest number.
 SYMMETRY = 1e-8
-#: Share of the largest impulse that the residual of a guess may have.
+#: Largest residual of a guess, relative to the largest impulse.
 EXACT = 1e-10
 
 
 class ContactProblem(NamedTuple):
-    """A contact problem whose numbers have been looked at."""
+    """A contact problem whose numbers have been checked."""
 
     W: np.ndarray  # (3P, 3P)
     free: np.ndarray  # (P, 3)
@@ -44,7 +44,7 @@ class ContactProblem(NamedTuple):
 
 
 def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = None) -> ContactProblem:
-    """The arrays of a contact problem in their shapes, or a sentence about what is wrong with them.
+    """The arrays of a contact problem in the right shapes, or an error that says what is wrong with them.
 
     W may be one of SciPy's sparse matrices.
     """
@@ -71,7 +71,7 @@ def problem(W: Any, free: Any, friction: Any, target: Any = 0.0, start: Any = No
 
 
 def _contacts(given: ContactProblem) -> ByReference:
-    """The same problem as laws see it: every point on a body of its own, which it moves by its own three rows of W."""
+    """The same problem as laws see it: every point on its own body, whose mobility is made of its three rows of W."""
     count = len(given.friction)
     mobility = np.zeros((count, 6, count, 6))
     mobility[:, :3, :, :3] = given.W.reshape(count, 3, count, 3)
@@ -99,7 +99,7 @@ def _contacts(given: ContactProblem) -> ByReference:
 
 
 def cone_residual(W: Any, free: Any, friction: Any, impulse: Any, *, target: Any = 0.0) -> float:
-    """By how much impulses (P, 3) miss a solution, in their unit.
+    """The residual of impulses (P, 3), in their unit.
 
     With ``v = u - target + mu |u_t| n`` a solution obeys ``z = proj(z - v / w)`` on the cone ``|z_t| <= mu z_n``
     whatever the positive w (De Saxce and Feng 1998); w is the mean diagonal of the point's block of W. The residual is
@@ -138,7 +138,7 @@ def cone_gauss_seidel(
     max_sweeps: int = 10_000,
     tolerance: float = TOLERANCE,
 ) -> Solution:
-    """Solve a contact problem point by point, over and over (nonsmooth Gauss-Seidel, accelerated).
+    """Solve a contact problem by nonsmooth Gauss-Seidel sweeps over the points, accelerated.
 
     ``W`` (3P, 3P), ``free`` (P, 3), ``friction`` and ``target`` (P,) or one number, ``start`` (P, 3) impulses to begin
     with. It ends when no impulse changes by more than ``tolerance`` times the largest.
@@ -155,7 +155,7 @@ def cone_gauss_seidel(
 
 
 class Points(NamedTuple):
-    """What a law is handed of its points beside the contacts."""
+    """What a law is given of its points besides the contacts."""
 
     memory: np.ndarray
     mode: np.ndarray
@@ -163,7 +163,7 @@ class Points(NamedTuple):
 
 @kernel
 def _from_guess(contacts, still, given, known, impulse, points, scratch):
-    """Impulses (P, 3) by guessing what each point does, from ``given.start`` if it is ``known``; as a law solves it."""
+    """Impulses (P, 3) by the active-set method that laws use, from ``given.start`` if it is ``known``."""
     problem = begin_problem(contacts, 1.0, still, points.memory, impulse, points.mode, scratch)
     for p in range(given.friction.size):
         problem.target[p] = given.target[p]
@@ -182,12 +182,13 @@ def _from_guess(contacts, still, given, known, impulse, points, scratch):
 
 
 def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
-    """Solve a contact problem by guessing which points are open, stick and slide, and mending the guess.
+    """Solve a contact problem by an active-set method: guess which points are open, stick and slide, and correct the
+    guess.
 
-    The impulses are those of least norm where many do. What each point does is guessed from ``start``, or else from
-    where it goes; where mending does not end, and for more than 40 points, :func:`cone_newton` solves it, and the
-    impulses are some that do. ``iterations`` counts guesses, steps and pivots.
-    Arguments as of :func:`cone_gauss_seidel`.
+    Where there are many solutions, the impulses are those of least norm. The first guess follows from ``start``, or
+    from the free motion. Where corrections do not converge, and for more than 40 points, :func:`cone_newton` solves the
+    problem, and the impulses are any solution. ``iterations`` counts guesses, steps and pivots. Arguments as in
+    :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     impulse, points = np.zeros_like(given.free), len(given.friction)
@@ -210,9 +211,9 @@ def active_set(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: An
 def cone_newton(W: Any, free: Any, friction: Any, *, target: Any = 0.0, start: Any = None) -> Solution:
     """Solve a contact problem by semismooth Newton (Alart and Curnier).
 
-    It begins at ``start``, or zero, and where that leads nowhere at the solution on a pyramid, or for more than 40
-    points, as in stacks and walls, where Gauss-Seidel's sweeps lead. The surest of these solvers; ``iterations`` counts
-    Newton's steps and Lemke's pivots, or sweeps. Arguments as of :func:`cone_gauss_seidel`.
+    It begins at ``start``, or zero, and where that fails at the solution on a pyramid; for more than 40 points, as in
+    stacks and walls, at the result of Gauss-Seidel sweeps. The most reliable of these solvers; ``iterations`` counts
+    Newton's steps and Lemke's pivots, or sweeps. Arguments as in :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target, start)
     return _solution(given, *newton_impulse(given))
@@ -239,7 +240,7 @@ def polyhedral_lcp(
     """The linear complementarity problem (M, q) of a contact problem with ``facets`` directions of friction.
 
     Unknowns are the P normal impulses, the shares of the directions point by point, and the P slip speeds; see
-    :mod:`footfall.solve.pyramid`. Arguments as of :func:`cone_gauss_seidel`.
+    :mod:`footfall.solve.pyramid`. Arguments as in :func:`cone_gauss_seidel`.
     """
     given = problem(W, free, friction, target)
     count = as_count(facets, "facets")
@@ -255,7 +256,7 @@ def polyhedral(W: Any, free: Any, friction: Any, *, facets: int = 8, target: Any
     """Solve a contact problem on a polyhedral cone by Lemke's method.
 
     Friction is off by up to ``pi / facets`` in direction and weaker by up to ``1 - cos(pi / facets)``. The residual is
-    that of the linear complementarity problem. Arguments as of :func:`cone_gauss_seidel`.
+    that of the linear complementarity problem. Arguments as in :func:`cone_gauss_seidel`.
     """
     answer = lemke(*polyhedral_lcp(W, free, friction, facets=facets, target=target))
     given = problem(W, free, friction, target)

@@ -1,4 +1,4 @@
-"""A contact problem as the solvers share it: what is given, what is sought, and the space to find it in."""
+"""A contact problem as the solvers share it: givens, unknowns and scratch space."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from footfall.compiled import Reference, inlined, reference_to
 from footfall.solve.contacts import Contacts, coupled_signature
 from footfall.solve.steady_feet import LeastScratch, least_scratch
 
-#: Points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
+#: Most points that may be chosen to carry the feet, see :mod:`footfall.solve.contact_search`.
 MOST = 32
-#: What ends the list of them.
+#: The end mark of their list.
 NO_MORE = -1
 # Of the friction of a point that slides, beside its direction: its size, N, how far it was turned last, and what it
 # missed its direction by before that (sines).
@@ -39,9 +39,9 @@ class ProblemScratch(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Forces f are sought under which the motions ``u = free + step G f`` of P points are those of contact.
+    """Forces f are sought such that the motions ``u = free + step G f`` of P points obey the laws of contact.
 
-    In contact frames, but where it says otherwise.
+    In contact frames, unless noted otherwise.
     """
 
     contacts: Contacts

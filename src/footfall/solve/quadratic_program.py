@@ -1,9 +1,9 @@
 """Convex quadratic programs by a dual active-set method: Goldfarb and Idnani 1983, Mathematical Programming 27.
 
 Minimise x'Hx/2 + f'x subject to lower <= (b, C x) <= upper, b the first unknowns and H positive definite. The method
-begins at the free minimum and takes up violated constraints one after the other, each time moving to the minimum on
-those taken up; every iterate is optimal for the constraints that are active, so that it ends at the solution or at a
-proof that there is none.
+begins at the unconstrained minimum and adds violated constraints one after the other, each time moving to the minimum
+on the active ones. Every iterate is optimal for the active constraints, so it ends at the solution or with a proof that
+there is none.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from footfall.compiled import inlined, kernel
 from footfall.solve.dense import cholesky, cholesky_solve
 
-#: A bound that is none, and the size from which on one is taken for none.
+#: The value of a missing bound, and the size from which on a bound counts as missing.
 UNBOUNDED, NO_BOUND = 1e30, 1e20
-#: Violation that is none, as a share of the size of what is bounded.
+#: Violation that is tolerated, relative to the size of what is bounded.
 TOLERANCE = 1e-9
-#: A direction of which less than this share (squared) is left beside the active constraints depends on them.
+#: A normal is linearly dependent on the active ones if less than this share (squared) of it is left beside them.
 DEPENDENT = 1e-14
 #: Pivot below which H is singular, as a share of its largest.
 SINGULAR = 1e-14
 #: Changes of the active set after which the search is given up, per unknown.
 CHANGES = 8
-#: What is smaller has too few digits to turn axes by.
+#: Smaller numbers have too few digits for a rotation.
 NOTHING = 1e-280
 
 SOLVED, INFEASIBLE, INDEFINITE, UNFINISHED = 0, 1, 2, 3
@@ -162,7 +162,7 @@ def most_violated(program, work):
 
 @inlined
 def take_up(program, work, chosen, violation, most):
-    """Make a violated constraint active, letting go of those that hold it back."""
+    """Make a violated constraint active, dropping those that block it."""
     n, bounds, x = program.shape[0], program.shape[1], work.x
     sign = 1 if violation > 0.0 else -1
     short = abs(violation)
@@ -249,7 +249,7 @@ def add_normal(work, n):
 
 @inlined
 def let_go(work, leaving, n):
-    """Take a constraint out of the active set, and turn R back into a triangle."""
+    """Remove a constraint from the active set, and make R triangular again."""
     q, J, R = work.count[0] - 1, work.base, work.triangle
     work.side[work.active[leaving]] = 0
     for k in range(leaving, q):

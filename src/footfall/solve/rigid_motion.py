@@ -1,21 +1,21 @@
-"""The motions that rigid feet can make, out of motions that were asked of their points one by one."""
+"""The rigid motions of feet that fit motions wanted of their single points."""
 
 from __future__ import annotations
 
 from footfall.compiled import inlined
 from footfall.solve.gauss_seidel import solve_3x3
 
-#: Keeps the turn of points on one line solvable; about that line it is zero anyway.
+#: Regularises the rotation of points on one line, which is zero about that line anyway.
 TRACE = 1e-12
 
 
 @inlined
 def make_rigid(contacts, asked, motion, inertia):
-    """Replace the ``motion`` (P, 3), contact frames, of the ``asked`` (P,) points of each foot by the rigid one nearest
-    to it, in the sense of least squares.
+    """Replace the ``motion`` (P, 3), contact frames, of the ``asked`` (P,) points of each foot by the nearest rigid
+    motion, by least squares.
 
-    More than three points of a foot cannot be moved each at will: what (18) of Rengifo 2009 solves by a pseudo-inverse
-    is this fit. ``inertia`` (3, 3) is scratch.
+    More than three points of a foot cannot move independently: the pseudo-inverse in (18) of Rengifo 2009 amounts to
+    this fit. ``inertia`` (3, 3) is scratch.
     """
     for b in range(contacts.near.size - 1):
         count = 0

@@ -1,4 +1,4 @@
-"""What every solver answers, and how it looks at what it is given."""
+"""What every solver returns, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STATUSES = (Status.SOLVED, Status.RAY, Status.LIMIT)
 
 @dataclass(frozen=True)
 class Solution:
-    """Unknowns ``z``, their partners ``w``, and by how much they miss.
+    """Unknowns ``z``, their complements ``w``, and the residual.
 
     For a linear complementarity problem both are (n,), and ``residual`` is the largest ``|min(z, w)|``. For a contact
     problem z are impulses and w velocities, (P, 3); see :func:`footfall.solve.cone_residual`.
@@ -54,7 +54,7 @@ class Solution:
 
 
 def as_floats(value: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-    """An argument as a new contiguous array of a shape (None: any length), or a sentence that says what is wrong."""
+    """An argument as a new contiguous array of a shape (None: any length), or an error that says what is wrong."""
     try:
         array = np.array(value, dtype=float, order="C")
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Least forces on feet that stand, every point of theirs held in all directions: the common case.
+"""Least forces on standing feet, all of whose points are held in all directions: the common case.
 
 About the centroid of a foot's n points ``W^T W`` (see :mod:`footfall.solve.minimum_norm`) is n times the identity for
 translations. For rotations it is
@@ -72,8 +72,8 @@ def least_scratch(bodies: int) -> LeastScratch:
 
 @inlined
 def lay_out_feet(contacts, scratch):
-    """Write ``B^T L B`` and what else describes the feet. False where the points of a foot are in one place or, of
-    three or more, on a line.
+    """Write ``B^T L B`` and the rest of the description of the feet. False where the points of a foot coincide or, if
+    three or more, lie on a line.
     """
     near, feet = contacts.near, contacts.near.size - 1
     start, turns = scratch.start, scratch.turns
@@ -95,8 +95,8 @@ def lay_out_feet(contacts, scratch):
 
 @inlined
 def spread_over_steady_feet(contacts, force, scratch):
-    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame, once feet are laid
-    out. False, with nothing done, where a motion that is felt is produced by no force.
+    """Replace the accelerations in ``force`` (P, 3) by the least forces that give them, world frame, after the feet are
+    laid out. False, with nothing changed, if no force produces a motion that points feel.
     """
     near, feet, x, start, turns = contacts.near, contacts.near.size - 1, scratch.solution, scratch.start, scratch.turns
     rows, packed, factor = start[feet], scratch.reduced, scratch.factor

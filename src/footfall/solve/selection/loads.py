@@ -1,4 +1,4 @@
-"""What loads change of sliding friction: loads are linear in the multipliers of a foot, and so is what they brake.
+"""How sliding friction depends on loads: loads are linear in the multipliers of a foot, and so is their friction.
 
 With the loads of a foot's vertices ``N = g m``, where m are its multipliers along the normal and of its tilts, friction
 is ``-mu (g m) d`` along the slip d of each vertex, beside what the dampers of :mod:`footfall.solve.selection.sliding`

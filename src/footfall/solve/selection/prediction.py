@@ -1,8 +1,8 @@
-"""The one-step mode (Moraud 2008, section IV): the state that is nearest to what every vertex prefers.
+"""The one-step mode (Moraud 2008, section IV): the state nearest to the preferences of all vertices.
 
-Each vertex says from the last step and its present motion whether it should be clamped, with a weight that keeps the
-order of the rules; the states there are, of each foot, are compared with these preferences at once. One state is tried,
-whatever the motion. What is wrong with it is seen in the step after.
+From the last step and its present motion each vertex prefers to be clamped or free, with a weight that respects the
+order of the rules; all states of each foot are compared with these preferences. Only one state is tried; if it is
+wrong, the next step corrects it.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ def affine_load(outline, load, push):
 def spread_load(outline, load, push):
     """Shares ``push[:, 2]`` >= 0 (N) of a load inside the outline, of least norm.
 
-    Where the affine function would pull, it is cut off at zero, as under a sole that cannot be glued; at the rim, and
-    where that is not found, three vertices around the place carry the load.
+    Where the affine function would pull, it is cut off at zero; at the rim, and where no such function is found, three
+    vertices around the place carry the load.
     """
     if load.force <= 0.0:
         for j in range(outline.begin, outline.end):

@@ -1,8 +1,8 @@
 """The exact mode: states are corrected where they break a rule, tried, ranked, and the best is corrected next.
 
-All feet are searched together, since what one does moves the other. A queue holds every state that was thought of, with
-the rank of the state it came from until it is tried itself. When no correction is left, every change of one foot is.
-A search ends without a state when it has taken its share of the step's effort (:mod:`footfall.solve.effort`).
+All feet are searched together, since forces on one move the other. A queue holds all candidate states, each with the
+rank of its parent until it is tried itself. When no correction is left, every change of a single foot is queued. A
+search ends without a state when it has taken its share of the step's effort (:mod:`footfall.solve.effort`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from footfall.solve.selection.rules import CLAMPED_BITS, correction, evaluate, j
 from footfall.solve.selection.sliding import ROUNDS
 from footfall.solve.selection.states import EDGE, INDEX, NONE, SLIDING, SLOW, VERTEX, clamped, vertex
 
-#: Places in the queue. A search that fills it has failed, and says so.
+#: Size of the queue. A search that fills it has failed, and reports it.
 PLACES = 512
-#: Share of the step's effort that a search may take; the rest is for the points one by one.
+#: Share of the step's effort that a search may take; the rest is for the solution point by point.
 SEARCHING = 0.2
 #: Ideas for each foot.
 IDEAS = 4
@@ -58,7 +58,7 @@ def is_slow(desk, b):
 
 @cold(types.int64)
 def rest(contacts, dt, memory, desk, rules):
-    """Let feet that come to rest be static, if friction allows; else all stays as it is. Gives the rank."""
+    """Make feet that come to rest static, if friction allows it; otherwise nothing changes. Gives the rank."""
     feet = contacts.near.size - 1
     remember(desk, 0, feet)
     for b in range(feet):

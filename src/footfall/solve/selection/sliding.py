@@ -1,9 +1,9 @@
 """Sliding feet: friction at the vertices, where each has its load and its own direction.
 
 The paper's friction acts at the virtual joint, where it cannot brake a foot that spins on the spot. Here it is a damper
-at each vertex, whose strength is adapted to load and speed until they agree, so that a vertex which stops may stay.
-What loads change of friction is part of the same linear problem (:mod:`footfall.solve.selection.loads`): that is
-Newton's method, in slip and load.
+at each vertex, whose strength is adapted to load and speed until they agree, so that a vertex can come to rest. The
+dependence of friction on loads is part of the same linear problem (:mod:`footfall.solve.selection.loads`): that makes
+it Newton's method in slip and load.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def soften(contacts, desk, b):
 
 @inlined
 def balance(contacts, desk, b):
-    """Hand what rounding left of a foot's friction to the vertex with the strongest damper."""
+    """Give the rounding error of a foot's friction to the vertex with the strongest damper."""
     code, found = desk.code[b], desk.pressure[b]
     x, y, strongest, which = found[3], found[4], -1.0, 0
     for j in range(clamped(code, desk.begin[b + 1] - desk.begin[b])):
@@ -151,7 +151,7 @@ def begin_sliding(contacts, memory, desk, b):
 
 @inlined
 def adapt_sliding(contacts, desk, b, newton):
-    """Move loads and slip velocities of a foot that slides to what they turned out to be.
+    """Update loads and slip velocities of a sliding foot to those of the solution.
 
     Gives the friction missed and the friction there should be, N.
     """
@@ -222,7 +222,9 @@ def extrapolate_vertex(desk, p, turn):
 
 @inlined
 def limit_of(a, b, c):
-    """Where three numbers lead that approach it geometrically or swing about it; the last if they do neither."""
+    """The limit of three numbers that approach it geometrically or oscillate about it; the last number if they do
+    neither.
+    """
     bend = (c - b) - (b - a)
     return c - (c - b) ** 2 / bend if abs(c - b) < abs(b - a) or (c - b) * (b - a) < 0.0 else c
 

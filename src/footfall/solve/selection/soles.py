@@ -1,4 +1,4 @@
-"""The soles as constraint selection sees them: outlines on the ground, their motion without contact, what is wanted.
+"""The soles as constraint selection sees them: outlines on the ground, free motions and wanted motions.
 
 All in the contact frame of each foot, about the centroid of its near points. A foot's near points count as the vertices
 of a polygon if they are those of a convex one; of other points (a grid) the convex hull does.
@@ -24,12 +24,13 @@ FLAT = 1e-9
 UNEVEN = 1e-5
 #: Share of the foot's squared size below which a corner is straight, and three points are on a line.
 STRAIGHT = 1e-9
-#: m, as far as a static vertex may be from its anchor; farther it drags it along, for pulling it back takes energy.
+#: Largest distance (m) of a static vertex from its anchor; beyond that it drags the anchor along, since pulling it back
+#: takes energy.
 LEASH = 1e-4
 
 
 class Stabilisation(NamedTuple):
-    """Baumgarte's: what of an error of clamped vertices the next step keeps and corrects."""
+    """Baumgarte's stabilisation: how much of the errors of clamped vertices the next step keeps and corrects."""
 
     keep: float  # share of a velocity
     rate: float  # 1/s, of an error of position
