@@ -1,8 +1,8 @@
 """Controllers: what sets the controls while a robot runs. To add one: write its file, add its line to ``BUILT_IN``.
 
 ``base`` is the contract; ``inside``, ``senses`` and ``episode_log`` are for controllers that run in the compiled loop
-with a memory of their own. A controller of several files has a folder; ``body/`` is what they compute of a robot, and
-``whole_body/``, ``contact_forces`` and ``contact_places`` how they share forces out.
+with a memory of their own. A controller of several files has a folder; ``body/`` holds what controllers compute about a
+robot, and ``whole_body/``, ``contact_forces`` and ``contact_places`` how they distribute forces.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BUILT_IN = {
     "quadruped-walk": "quadruped.walk:QuadrupedWalk",
     "walk": "walk.walk:Walk",
 }
-#: What else users take from here.
+#: Other public names.
 _OTHERS = ("computed_torque:ComputedTorque", "contact_places:Contact", "follow.follow:Follow")
 
 
@@ -70,7 +70,7 @@ def controller_class(name: str) -> type[CompiledController] | type[StatefulContr
 
 
 def named_controller(name: str, **options: Any) -> CompiledController | StatefulController:
-    """A controller by name, with these options; one that it has not is refused."""
+    """A controller by name, with these options; unknown options are refused."""
     kind = controller_class(name)
     known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
     for option in options:

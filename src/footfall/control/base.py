@@ -3,15 +3,15 @@
 Any function ``controller(t, state) -> controls`` will do: it is called at the control rate with the time (s) and a
 :class:`State`, and returns one number per actuator (N m for motors on hinges).
 
-A controller that remembers something is a frozen value of options with ``start(robot, ground, dt)``, which gives a
-fresh function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many
-runs. It may have ``initial_state(robot, ground)``, the qpos and qvel that a run starts from where none are given, for a
-gait begins in the middle of a walk; ``control_dt`` (s), the time between two calls where a run does not set it; and
-``duration`` (s), after which it is done. What ``start`` gives may carry ``signals``, a mapping of names to
-:class:`Signal`, recorded with every sample as ``rec.signals``, and ``warnings``, a list of :class:`RunWarning` that it
-adds to when something goes wrong that is no error of the program (a problem without solution, a torque at its limit);
-they end up in ``rec.info["warnings"]``. Where it is an :class:`footfall.control.inside.Inside`, its function runs in
-compiled code inside the loop, as that of :class:`footfall.control.Walk` does.
+A controller with a memory is a frozen value of options with ``start(robot, ground, dt)``, which returns a fresh
+function of that kind for one run (``dt`` is the time between two calls, s): so the same controller serves many runs. It
+may have ``initial_state(robot, ground)``, the default qpos and qvel from which a run starts (a gait begins in the
+middle of a walk); ``control_dt`` (s), the default time between two calls; and ``duration`` (s), after which it is done.
+The function that ``start`` returns may have ``signals``, a mapping of names to :class:`Signal`, recorded with every
+sample as ``rec.signals``; and ``warnings``, a list of :class:`RunWarning` to which it adds when something goes wrong
+that is no error of the program (a problem without solution, a torque at its limit); they are kept in
+``rec.info["warnings"]``. If it is an :class:`footfall.control.inside.Inside`, it runs in compiled code inside the loop,
+like that of :class:`footfall.control.Walk`.
 
 A controller that must be fast is an object with two other methods: ``gains(robot, ground, dt)``, a flat array, and
 ``pointer()``, a compiled function ``(time, qpos, qvel, ctrl, gains) -> 0`` that writes ``ctrl``, as
@@ -46,7 +46,7 @@ class CompiledController(Protocol):
 
 @runtime_checkable
 class StatefulController(Protocol):
-    """A controller whose every run begins afresh."""
+    """A controller that is started anew for every run."""
 
     def start(self, robot: Robot, ground: Ground, dt: float) -> Callable[[float, State], Any]: ...
 
@@ -79,15 +79,15 @@ class State:
 
     @property
     def com(self) -> np.ndarray:
-        """(3,) m, centre of mass of all that moves, world frame."""
+        """(3,) m, centre of mass of all moving bodies, world frame."""
         return self._com()
 
     @property
     def data(self) -> mujoco.MjData:
-        """All that MuJoCo knows of this instant, as a copy: compute with it what you like, the run does not notice.
+        """A copy of MuJoCo's data at this instant, to compute with: changing it does not affect the run.
 
-        Positions, velocities, inertia and all that follows from them are there; contacts are not, see ``force``,
-        ``gap`` and ``mode``. Once asked for, it is renewed before every call.
+        It holds positions, velocities, inertia and all that follows from them; for contacts see ``force``, ``gap`` and
+        ``mode``. Once asked for, it is updated before every call.
         """
         data: mujoco.MjData = self._mirror.data()
         return data

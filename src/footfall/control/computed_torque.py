@@ -1,11 +1,11 @@
 """Computed torque with the feet that carry held by constraint (Bravo 2021, section 4.1).
 
-The joints shall accelerate as (38) says, the reference plus a correction of what is off. Feet that carry do not move
-(28)-(30), so the base accelerates as the joints make it (34); the motion's inertial and gravity forces are then shared
-between the ground and the motors (36)-(39). On one flat foot everything is determined, and this is the paper's law. On
-two, the targets of the joints may contradict each other: the nearest accelerations that hold both feet are taken, and
-of the ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot.
-With no foot on the ground the base falls as it must.
+The wanted joint accelerations are those of the reference plus a correction of the errors (38). Feet that carry do not
+move (28)-(30), so the base's acceleration follows from the joints' (34); ground and motors then share the inertial and
+gravity forces (36)-(39). On one flat foot everything is determined, and this is the paper's law. On two feet the
+targets of the joints may contradict each other: the nearest accelerations that hold both feet are taken, and among the
+ground forces that carry the base those of least norm, weighted by the load that the reference gives each foot. With no
+foot on the ground the base falls freely.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from footfall.robot import Robot
 from footfall.robot.motors import motor_scale, torque_limits
 from footfall.solve.contacts import OPEN
 
-#: Part of a phase that must have passed before the touch-down of its landing foot counts, so that the foot has left.
+#: Share of a phase after which a touch-down of its landing foot counts, so that the foot has left the ground first.
 EARLIEST = 0.5
 #: Singular values of the constraints below this part of the largest are rounding.
 RANK = 1e-9
@@ -43,8 +43,8 @@ class ComputedTorque:
         motion: the reference motion.
         kp: 1/s2, gain of positions in (38).
         kv: 1/s, gain of velocities; errors decay like exp(-kv t / 2) for kv^2 = 4 kp.
-        on_touch: a phase of the motion ends when its landing foot touches the ground; else by the clock alone.
-        patience: part of a phase beyond its duration in which a late touch-down is awaited.
+        on_touch: a phase of the motion ends when its landing foot touches the ground; otherwise by the clock.
+        patience: how long a late touch-down is awaited, as a share of the phase.
     """
 
     motion: ReferenceMotion
@@ -153,9 +153,9 @@ class ConstrainedDynamics:
     def set(self, qpos: np.ndarray, qvel: np.ndarray, load: np.ndarray) -> None:
         """Take a state, with the velocities that it has once the feet that carry are at rest, (29).
 
-        A foot that is about to rest, or that shakes a little on soft ground, is light: an ankle that answered its
-        velocity with the strength that moves the whole robot would shake it more. So the velocity is the one after a
-        plastic impact (22); where the feet are at rest already, it is the one given.
+        A foot that is coming to rest, or trembles on soft ground, is light: if the ankle reacted to its velocity with
+        gains for the whole robot, it would tremble more. So the velocity is that after a plastic impact (22); where the
+        feet are at rest already, it is the given one.
         """
         model, data = self.model, self.data
         data.qpos[:], data.qvel[:] = qpos, qvel

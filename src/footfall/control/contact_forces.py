@@ -1,4 +1,4 @@
-"""Contact forces that make a desired wrench: Ott 2011, section IV-B.
+"""Contact forces for a desired wrench: Ott 2011, section IV-B.
 
 Minimise a1 |force missed|^2 + a2 |torque missed|^2 + a3 |forces|^2 (18) over the forces at the contact points, each in
 its friction pyramid and with at least a minimum of normal force. The wrench is a target, so there is always a solution.

@@ -1,4 +1,4 @@
-"""Where a robot may push: the points of its feet on the ground, and others that are named."""
+"""Where a robot may push: the contact points of its feet, and further named points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from footfall.robot import Robot
 
 @dataclass(frozen=True)
 class Contact:
-    """A point of a body that holds against something: a hand on a rail.
+    """A point of a body that pushes against something, such as a hand on a rail.
 
     ``point`` is in the body's frame (m), ``normal`` is the direction in which it is pushed, world frame; ``friction``
     is the ground's if left out.

@@ -1,4 +1,4 @@
-"""Conditions that come and go, noted by compiled controllers: one row for each time they do."""
+"""A log of conditions that come and go, written by compiled controllers: one row per episode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walk by the gait of least torque that the robot has, under computed torque."""
+"""Walk with an optimised gait of least torque, by computed torque."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GaitWalk:
-    """Walk by an optimised gait.
+    """Walk with an optimised gait.
 
-    A gait that is neither shipped nor in the cache is optimised first. For planar bipeds; a run starts in the middle of
-    a walk.
+    A gait that is neither shipped nor cached is optimised first. For planar bipeds; a run starts in the middle of a
+    walk.
 
     Attributes:
         speed: m/s.

@@ -1,4 +1,6 @@
-"""Walk as a man was recorded to walk: robot ``hanavan``, held upright by a moment on the pelvis that is recorded."""
+"""Repeat the recorded walk of a man with robot ``hanavan``, kept upright by motors on the pelvis whose help is
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ from footfall.robot import Robot
 class HumanWalk:
     """The measured human walk, on a robot ``hanavan`` with ``assist``, in space or in the plane.
 
-    How much the motors on the pelvis helped, :func:`footfall.measure.assistance` measures.
+    :func:`footfall.measure.assistance` measures how much the motors on the pelvis helped.
 
     Limitations: made for level ground; on stones of a centimetre or so it stays up.
 
     Attributes:
-        law: a law of springs and dampers, into which the feet sink as their load wants it; left out, hard ground.
+        law: a spring law, into which the feet sink under their load; if left out, hard ground.
         dt: s, step of the simulation, for defaults of the law.
         kp: N m/rad, stiffness of the joints.
         upright: N m/rad, of the moment on the pelvis.

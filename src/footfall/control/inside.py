@@ -1,7 +1,7 @@
 """Controllers with a memory that run inside the compiled loop.
 
-The loop calls a compiled controller with an array of numbers, its gains. That of a controller with a memory holds one:
-where in memory the tuple of its arrays lies. So one loop, compiled once, serves all of them.
+The loop calls a compiled controller with an array of numbers, its gains. For a controller with a memory that array
+holds one number, the address of the tuple of its arrays. So one loop, compiled once, serves all of them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Apart(NamedTuple):
 
 
 class Inside:
-    """A compiled controller at work: ``tick(memory, time, ctrl)`` is called in the loop.
+    """A running compiled controller: the loop calls ``tick(memory, time, ctrl)``.
 
     ``memory`` is a named tuple of arrays with fields ``senses`` and ``signals``; these are set here, to what it sees
     and to where the run records.
@@ -94,7 +94,7 @@ class Inside:
         self._place: ByReference | None = None
 
     def join(self, senses: Senses) -> tuple[Any, np.ndarray]:
-        """The function that the loop calls, and its gains, for a world that is seen so."""
+        """The function that the loop calls, and its gains, for a world with these senses."""
         self._memory = self._memory._replace(senses=senses)
         self._lay_out()
         assert self._place is not None

@@ -1,4 +1,4 @@
-"""The options of a controller: numbers are checked when it is made, and what was given is told."""
+"""Checks of a controller's options when it is made."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ RULES: dict[str, tuple[Callable[[float], bool], str]] = {
 
 
 def check_steps(name: str, steps: Any) -> None:
-    """Refuse what is no number of steps."""
+    """Refuse an invalid number of steps."""
     if not is_whole(steps, 1):
         raise ControllerError(f"{name}: steps = {steps} but it must be a whole number, at least 1")

@@ -20,7 +20,7 @@ from footfall.robot.model import centre_of_mass
 from footfall.robot.motors import drives
 from footfall.standing import lowest_places
 
-#: Largest proportional gain, in inertias over the square of the step: half of what an explicit step still damps.
+#: Largest proportional gain, in inertia over the square of the step: half of the limit of an explicit step.
 FASTEST = 0.5
 #: Largest eigenvalues of the gains over the inertia of all joints together, times the step, and its square: joints of
 #: like axes move each other, and an explicit step is stable while that of kp and twice that of kd come to less than 4.
@@ -48,13 +48,12 @@ def _posture(time, qpos, qvel, ctrl, gains):
 class Posture:
     """Joint PD around a posture, with the torques that carry the robot's weight there as feed-forward.
 
-    A posture that is left out is the robot's home, on a slope with the soles along the ground and the weight over the
-    feet (see :mod:`footfall.control.body.stance`), and a run starts in it. ``kp`` left out is three times the weight
-    times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; more, by factors of
-    two, where springs in the legs or narrow feet leave the stance too soft; and ``kd = kp * 0.05 s``. Both are less
-    where the step is too long for the inertia of a joint. Springs of joints without motors are loaded in the posture,
-    where it is left out, and motors make way for them. Motors on a root that goes about (``robot.root_motors``) stay
-    idle.
+    The default posture is the robot's home, on a slope with the soles along the ground and the weight over the feet
+    (see :mod:`footfall.control.body.stance`), and a run starts in it. The default ``kp`` is three times the weight
+    times the height of the centre of mass, enough for ankles to hold an inverted pendulum upright; it is doubled,
+    repeatedly, where springs in the legs or narrow feet make the stance too soft. The default ``kd`` is ``kp * 0.05
+    s``. Both are smaller where the step is too long for the inertia of a joint. In the default posture the springs of
+    joints without motors carry their load. Motors on the root (``robot.root_motors``) stay idle.
 
     Attributes:
         target: (nq,) the posture; left out, the robot's home.
@@ -129,7 +128,7 @@ def _surface(ground: Ground) -> Ground:
 
 @lru_cache(maxsize=32)
 def _remembered_gains(posture: Posture, robot: Robot, ground: Ground, dt: float) -> np.ndarray:
-    """Gains of runs that repeat: to find them costs more than thousands of steps."""
+    """Gains, cached for repeated runs: finding them costs more than thousands of steps."""
     return posture._gains(robot, ground, dt)
 
 
@@ -141,7 +140,7 @@ def _settled_stance(robot: Robot, ground: Ground) -> np.ndarray:
 
 
 def joint_inertias(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """(nv,) what each coordinate alone would have to accelerate, the others free, kg or kg m2."""
+    """(nv,) effective inertia of each coordinate with the others free, kg or kg m2."""
     return 1.0 / np.diag(_mobility(model, data))
 
 
@@ -153,9 +152,9 @@ def _mobility(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def _slow_enough(gains: np.ndarray, mobility: np.ndarray, most: float) -> np.ndarray:
-    """Gains (n,) with less where needed for the eigenvalues of gains times mobility (n, n) to stay below ``most``.
+    """Gains (n,), reduced where needed to keep the eigenvalues of gains times mobility (n, n) below ``most``.
 
-    What is too fast is slowed by the joints that take part in it, each by its share.
+    A mode that is too fast is slowed at the joints that take part in it, each by its share.
     """
     gains = np.array(gains, dtype=float)
     for _ in range(SLOWINGS):
@@ -187,10 +186,10 @@ def _proportional_gains(robot: Robot, target: np.ndarray, height: float, most: n
 
 
 def standing_torques(robot: Robot, qpos: np.ndarray) -> np.ndarray:
-    """Generalised forces (..., nv) that actuators must give for the robot to rest at ``qpos`` (..., nq) on its feet.
+    """Generalised forces (..., nv) of the actuators with which the robot rests at ``qpos`` (..., nq) on its feet.
 
-    The ground carries the unactuated coordinates with the contact forces of least norm, loops and springs their part
-    of them; what is left of gravity is the actuators' part.
+    Contact forces of least norm, loops and springs carry the unactuated coordinates; actuators carry the rest of
+    gravity.
     """
     torques = [one.torque for one in rests(robot, qpos.reshape(-1, robot.model.nq))]
     return np.array(torques).reshape(*qpos.shape[:-1], robot.model.nv)

@@ -1,4 +1,4 @@
-"""What a compiled controller sees of a world: arrays of the engine and of MuJoCo, live."""
+"""What a compiled controller sees: live arrays of the engine and of MuJoCo."""
 
 from __future__ import annotations
 

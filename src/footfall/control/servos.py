@@ -1,4 +1,4 @@
-"""Position servos in the place of a robot's motors: whoever sets angles, or nothing at all, drives any robot then."""
+"""Position servos in place of a robot's motors, for callers that set angles, or that set nothing at all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def with_servos(robot: Robot) -> Robot:
         actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_FALSE, (0.0, 0.0)
         if limited:
             actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
-        # Its target is beyond the pose by what carries the weight there.
+        # Its target is offset from the pose so that it carries the weight there.
         ctrl[i] = gear * (row[2] + (row[5] / row[3] if row[3] > 0.0 else 0.0))
     mjcf = written(spec, robot.name)
     home = robot.home if pose is None else pose

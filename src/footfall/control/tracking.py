@@ -1,8 +1,7 @@
-"""Follow a periodic motion: the torques it takes, as feed-forward, and joint PD around it.
+"""Follow a periodic motion: its torques as feed-forward, and joint PD around it.
 
-Motors that act on the root of the robot (``hanavan`` with ``assist``) hold it on its path by springs and dampers of
-their own. They are recorded in the controls like all others; :func:`footfall.measure.assistance` measures how much they
-helped.
+Motors on the root of the robot (``hanavan`` with ``assist``) hold it on its path like springs and dampers. Their
+controls are recorded like all others; :func:`footfall.measure.assistance` measures how much they help.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The walk for a robot, by how many feet it has."""
+"""The walking controller for a robot, by its number of feet."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Balance by contact-force optimisation: Ott, Roa and Hirzinger 2011.
 
 A wrench at the centre of mass brings it back to its place and the trunk back to its orientation, (19)-(22). A quadratic
-program shares it out among the contact points (``footfall.control.contact_forces``), and the transposed contact
-Jacobian in coordinates of the centre of mass makes joint torques of the forces, (12)-(15). No force is measured and no
-inverse dynamics is computed. In the paper all contact points are taken to touch; here, but where ``hold_limbs`` is
-False, a foot in the air gets no load and is led back, and joints that move no contact point keep their pose
+program distributes it over the contact points (``footfall.control.contact_forces``), and the transposed contact
+Jacobian in coordinates of the centre of mass turns the forces into joint torques, (12)-(15). No force is measured and
+no inverse dynamics is computed. The paper assumes that all contact points touch. Here, unless ``hold_limbs`` is False,
+a foot in the air gets no load and is led back, and joints that move no contact point keep their pose
 (``footfall.control.balance.unloaded``).
 
 Forces are those of the ground on the robot, so that (15) reads ``tau = -J_c^T f``.
@@ -50,7 +50,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.robot.motors import drives
 
-#: Episodes of warnings that there is room for.
+#: Most episodes of warnings that are kept.
 ROOM = 1024
 
 
@@ -64,11 +64,10 @@ PAPER_FLOOR = 4.0  # N
 class Balance:
     """Keep the centre of mass and the trunk where they are, or on a reference, by the forces at the contact points.
 
-    Gains left out follow from mass, inertia and the frequency sqrt(g/h) of the standing robot, in the proportion that
-    the paper's have; for a robot of its size (50 kg, centre of mass at 0.66 m) they are the paper's, but for the
-    horizontal damping, which is larger here. ``floor`` left out is the same share of the weight per contact point as in
-    the paper. Servos are given the target that makes the wanted torque; loops and springs between trunk and feet carry
-    their part.
+    Default gains scale the paper's with mass, inertia and the frequency sqrt(g/h) of the standing robot; for a robot of
+    its size (50 kg, centre of mass at 0.66 m) they are the paper's, except the horizontal damping, which is larger
+    here. The default ``floor`` is the same share of the weight per contact point as in the paper. Servos get the target
+    that produces the wanted torque; loops and springs between trunk and feet carry their part.
 
         push = ff.Push("trunk", force=(0, 70, 0), start=0.5, duration=0.05)
         rec = ff.Simulation("torque-biped").run(2.0, controller=Balance(), pushes=push)
@@ -76,8 +75,8 @@ class Balance:
     Records ``commanded_force`` (one row per contact point, those of the feet first), ``desired_wrench``,
     ``missed_wrench``, ``com_error``, ``qp_time`` and ``qp_solved``. Warnings: ``infeasible`` where the contacts cannot
     give the wrench (the nearest they can give is used), ``saturated`` where a motor cannot give its torque,
-    ``unreachable`` where the robot could not stand at its reference or stays away from it, ``fallen``, after which
-    the motors are off.
+    ``unreachable`` where the robot cannot stand at its reference or does not get there, ``fallen``, after which the
+    motors are off.
 
     Attributes:
         kh: N/m, horizontal stiffness, 1.2 m g/h.
@@ -91,13 +90,14 @@ class Balance:
         alpha3: weight of the contact forces' norm.
         floor: N, least normal force at every point, 0.065 of the weight / points.
         sides: of the friction pyramid.
-        friction: coefficient the forces keep to, the ground's dynamic one if left out.
+        friction: coefficient that limits the forces, the ground's dynamic one if left out.
         trunk: body whose orientation is kept, the root if left out.
-        com: function of time (s): how far the centre of mass shall be from its place at the start, (3,) m, world frame.
-        orientation: function of time (s): the rotation vector of the trunk from its orientation at the start, (3,) rad,
-            world frame.
-        contacts: points besides those of the feet, as of a hand on a rail.
-        hold_limbs: lead feet in the air back, keep arms and waist in their pose: ours; False is the paper's.
+        com: function of time (s): wanted displacement of the centre of mass from its place at the start, (3,) m, world
+            frame.
+        orientation: function of time (s): wanted rotation vector of the trunk from its orientation at the start, (3,)
+            rad, world frame.
+        contacts: contact points besides those of the feet, such as a hand on a rail.
+        hold_limbs: lead feet in the air back, keep arms and waist in their pose; not in the paper, which is False.
     """
 
     kh: float | None = None
@@ -134,7 +134,7 @@ class Balance:
 
 
 class Balancing(Inside):
-    """A balance controller at work on one robot, inside the compiled loop."""
+    """A running balance controller of one robot, inside the compiled loop."""
 
     def __init__(self, options: Balance, robot: Robot, ground: Ground, dt: float) -> None:
         model = robot.model
@@ -216,14 +216,14 @@ class Balancing(Inside):
             return "unreachable", f"the robot cannot stand still with its centre of mass at ({where}) m: {short}"
         names = {INFEASIBLE: "infeasible", UNREACHABLE: "unreachable"}
         causes = [one for one in before if int(one[KIND]) in names]
-        # of those that lasted until the fall, the one that came first
+        # the first of those that lasted until the fall
         causes = [one for one in causes if row[START] - one[LAST] <= CALM] or causes[-1:]
         cause = f"; {names[int(causes[0][KIND])]} since {causes[0][START]:.4g} s" if causes else ""
         return "fallen", f"the centre of mass is {row[WORST]:.3g} m high, motors off{cause}"
 
 
 class LedBalancing:
-    """The same with a reference that is a Python function, or with loops and springs that carry their part."""
+    """The same with a reference that is a Python function, or with loops and springs in the legs."""
 
     def __init__(self, inner: Balancing, reference: Reference) -> None:
         self._inner, self._reference = inner, reference
@@ -272,7 +272,7 @@ def gains(options: Balance, size: Size) -> Gains:
 
 
 def least_force(size: Size) -> float:
-    """N, that every point is pressed with at least: the share of the weight that the paper's robot has there."""
+    """Least force (N) on every point: the share of the weight that it is in the paper."""
     return PAPER_FLOOR * _weight(size) / _weight(PAPER) * PAPER.points / size.points
 
 

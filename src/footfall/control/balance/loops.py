@@ -1,4 +1,4 @@
-"""What loops and springs carry between the trunk and the feet, and what is left for motors."""
+"""What loops and springs between the trunk and the feet carry, and what is left for motors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from footfall.errors import ControllerError
 from footfall.robot import Robot
 from footfall.solve.dense import minimum_norm_solve
 
-#: Singular values below this share of the largest are none.
+#: Singular values below this share of the largest count as zero.
 RANK = 1e-6
-#: Share of the weight times the height that joints without motor may lack, before a robot is refused.
+#: Share of the weight times the height that joints without a motor may lack before a robot is refused.
 LACK = 1e-3
 
 
@@ -32,9 +32,9 @@ class _Room(NamedTuple):
 class Loops:
     """Turns torques wanted at all joints into torques of motors, for joints without a motor on the way to contacts.
 
-    There the torque is made by the forces of loops (equalities) and by springs, which give way until they carry their
-    part: ``t_u = (E^T l + s)_u``; the loops' part on driven joints, ``(E^T l)_a``, is the motors' no more. ``moves``
-    (nv,) tells which coordinates move a contact point.
+    At those joints the torque comes from loops (equalities) and from springs, which deflect until they carry their
+    part: ``t_u = (E^T l + s)_u``; motors need not give the loops' part on driven joints, ``(E^T l)_a``. ``moves`` (nv,)
+    tells which coordinates move a contact point.
     """
 
     def __init__(self, robot: Robot, moves: np.ndarray) -> None:
@@ -52,7 +52,7 @@ class Loops:
             self._refuse_limp_joints(robot, moves)
 
     def carry(self, data: mujoco.MjData, torque: np.ndarray) -> None:
-        """Take from ``torque`` (nv,), in place, what loops and springs carry in this state."""
+        """Subtract from ``torque`` (nv,), in place, what loops and springs carry in this state."""
         if not self.needed:
             return
         _carry(_rows(data), self._springs, self._passive, torque, self._room)

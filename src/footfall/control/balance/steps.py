@@ -1,4 +1,4 @@
-"""Balance control, step by step: what is seen, the wrench, its contact forces, torques, and what cannot be had."""
+"""Balance control, step by step: the state, the wrench, its contact forces, torques, and warnings of what is short."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from footfall.robot.motors import write_controls
 
 #: Kinds of episodes that are reported.
 UNSOLVED, INFEASIBLE, SATURATED, UNREACHABLE, FALLEN, KINDS = 0, 1, 2, 3, 4, 5
-#: A wrench is missed if more than this part of the weight lacks, or of the weight times the height of the mass.
+#: A wrench is missed if more than this share of the weight, or of the weight times the height of the mass, is lacking.
 MISSED = 0.01
 #: A robot whose centre of mass is below this part of its height at the start has fallen.
 FALLEN_HEIGHT = 0.5
-#: At rest (m/s) for a while (s) this far (m) from the reference, a robot does not get there.
+#: A robot that is at rest (m/s) for this long (s) this far (m) from the reference does not get there.
 AT_REST, A_WHILE, FAR = 5e-3, 0.5, 5e-3
 #: Whether a robot could stand at its reference is asked this often, s.
 ASK_EVERY = 0.05
@@ -39,7 +39,7 @@ def balance_tick(balance, time, ctrl):
 
 @inlined
 def see_balance(balance, time):
-    """Take over the state; where everything is at the first call is where it shall stay."""
+    """Read the state; the pose at the first call is the one to keep."""
     senses, contacts, watched, wanted = balance.senses, balance.contacts, balance.watched, balance.wanted
     place_contacts(senses, contacts)
     com, trunk = senses.subtree_com[balance.tree.root], senses.xmat[balance.trunk]
@@ -69,7 +69,7 @@ def see_balance(balance, time):
 
 @inlined
 def balance_torques(balance):
-    """Write contact forces and the torques (nv,) with which they carry the robot."""
+    """Write contact forces, and the torques (nv,) that produce them."""
     senses, tree, contacts, problem = balance.senses, balance.tree, balance.contacts, balance.problem
     com_motion(senses, tree, balance.jacobian, balance.velocity)
     com, trunk, spin = senses.subtree_com[tree.root], senses.xmat[balance.trunk], senses.cvel[balance.trunk]
@@ -145,7 +145,7 @@ def lack(problem, balance):
 
 @inlined
 def report_lack(balance, time):
-    """Report a wrench or a torque that cannot be had."""
+    """Report a wrench or a torque that is out of reach."""
     log, limit, torque = balance.log, balance.drives.limit, balance.motor_torque
     if balance.signals[balance.signals.size - 1] == 0.0:
         see_episode(log, time, UNSOLVED, 1.0)
@@ -166,7 +166,7 @@ def report_lack(balance, time):
 
 @inlined
 def report_reference(balance, time):
-    """Report a reference at which the contacts could not carry the robot, or that it does not get to."""
+    """Report a reference at which the contacts cannot carry the robot, or that it does not reach."""
     watched, contacts, log, wanted = balance.watched, balance.contacts, balance.log, balance.wanted.com
     if time >= watched.next_question[0]:
         watched.next_question[0] = time + ASK_EVERY

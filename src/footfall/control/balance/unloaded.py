@@ -1,7 +1,7 @@
-"""Limbs that carry nothing: feet off the ground are led back to where they stood, arms and waist keep their pose.
+"""Unloaded limbs: feet off the ground are led back to where they stood, arms and waist keep their pose.
 
-Contact forces say nothing about them. A point in the air must be given no load, for a leg that pushes against nothing
-swings away; and joints that move no contact point have neither spring nor damper of their own.
+Contact forces do not control them. A point in the air must get no load, since a leg that pushes against nothing swings
+away; and nothing else holds or damps joints that move no contact point.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What controllers compute of a robot: its legs and soles, its size, its motion, and what carries it at rest."""
+"""What controllers compute about a robot: legs and soles, size, motion, and what carries it at rest."""

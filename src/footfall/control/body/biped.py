@@ -1,4 +1,4 @@
-"""What a walking controller must know of a robot: its two soles, its legs and its motors, found and not assumed."""
+"""What a walking controller must know about a robot: its two soles, its legs and its motors, found from the model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from footfall.standing import at_home
 
 #: Motors that a leg needs for its foot to take any pose.
 LEG_JOINTS = 6
-#: With one less it goes without the roll of the ankle: then a foot tips on its edges as the hips sway.
+#: With one motor less the ankle cannot roll: then a foot tips on its edges as the hips sway.
 LEAST_JOINTS = 5
-#: A foot on a point has no attitude that matters: three put it anywhere.
+#: The attitude of a point foot does not matter: three motors put it anywhere.
 POINT_JOINTS = 3
-#: rad, of a roll by 1 rad, that a leg may lack.
+#: Largest error (rad) of a roll of the foot by 1 rad for a leg that counts as able to roll it.
 CANNOT = 0.2
 #: Singular values of a leg's Jacobian, m or rad per rad, below which it cannot move that way.
 DAMPING = 0.05
@@ -181,7 +181,7 @@ class Biped:
 
 
 def _check(robot: Robot, purpose: str) -> None:
-    """Refuse what has no motors, not two feet, or no free base."""
+    """Refuse a robot without motors, two feet or a free base."""
     model = robot.model
     if not model.nu:
         raise ControllerError(f"{purpose} needs legs with motors, and {robot.name} has no motor")

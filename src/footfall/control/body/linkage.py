@@ -1,4 +1,4 @@
-"""Legs with loops and leaf springs, seen through their motors: what else moves as the motors do.
+"""Legs with loops and leaf springs, reduced to their motors: how the other joints follow the motors.
 
 A loop closes by rows J q' = 0 of its two ends. With springs held as they are, the joints that neither a motor nor a
 spring moves follow: q' = S y' with y the base and the motors, and q'' = S y'' + s. The equations of motion in y are
@@ -98,7 +98,7 @@ def linkage_of(robot: Robot, motors: np.ndarray) -> Linkage:
 
 
 def own_copy(linkage: Linkage) -> Linkage:
-    """The same with arrays of its own: what one run writes is nothing to another."""
+    """A copy with its own arrays, so that runs do not share them."""
     own: dict[str, Any] = {name: getattr(linkage, name).copy() for name in ("ends", "drifts", "place", "velocity")}
     own |= {name: getattr(linkage, name).copy() for name in ("gram", "factor", "right", "span", "rest", "product")}
     return linkage._replace(speed=linkage.speed.copy(), **own)
@@ -209,7 +209,7 @@ def reduce_motion(linkage, whole, motion):
 def damp_springs(body, qvel, dt):
     """Add to the torques of motors what damps them about the speeds that the accelerations just found make of them.
 
-    The problem does not know that rotors swing on springs: without this nothing damps them but their joints.
+    The whole-body problem does not know that rotors oscillate on springs: without this only joint damping damps them.
     """
     linkage, limit = body.linkage, body.limits.torque
     for i in range(body.torque.size):

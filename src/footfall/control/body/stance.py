@@ -24,10 +24,10 @@ RANK = 1e-6
 def stance(robot: Robot, ground: Ground) -> np.ndarray:
     """(nq,) the pose to stand in at the origin of a plane or a slope, world frame.
 
-    What comes first goes first: the points on which the robot stands at home touch the ground; the centre of mass
-    keeps its horizontal place over them; the trunk keeps its attitude; feet and joints stay near where they were. The
-    home pose, set down, on level ground and wherever no such pose is found: on grounds that are not plane, and for
-    robots whose joints do not reach it.
+    In order of priority: the points on which the robot stands at home touch the ground; the centre of mass keeps its
+    horizontal place over them; the trunk keeps its attitude; feet and joints stay near their home values. On level
+    ground, and where no such pose is found (on ground that is not a plane, or beyond the joints' limits), it is the
+    home pose set down on the ground.
     """
     return _found(robot, ground).copy()
 

@@ -1,7 +1,7 @@
-"""A robot at rest on its feet: what the ground, its loops, its springs and its motors carry, and whether it would fall.
+"""A robot at rest on its feet: what the ground, loops, springs and motors carry, and whether the stance is stable.
 
 At rest the generalised forces of gravity are held by contact forces, by equalities (loops, mimic joints), by springs of
-joints that no motor drives (they give way until they carry their part), and by motors.
+joints without a motor (they deflect until they carry their part), and by motors.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Carriers(NamedTuple):
 
 
 def check_weight(robot: Robot, purpose: str) -> None:
-    """Refuse a robot without weight, as of models that are parts of others: nothing would press its feet down."""
+    """Refuse a robot without weight: nothing would press its feet down."""
     if not robot.weight > 0.0:
         raise ControllerError(
             f'{purpose} needs gravity, and the model of {robot.name} has none: add <option gravity="0 0 -9.81"/>'

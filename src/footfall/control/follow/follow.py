@@ -1,9 +1,9 @@
 """Follow a motion: whole-body control along joint trajectories, with forces that the ground can give.
 
 At every call a quadratic program (:mod:`footfall.control.whole_body.on_points`) finds the torques that come nearest to
-the accelerations of the motion, corrected by what the state is off. Points that stand in the motion and touch the
-ground bear forces inside the friction cone; the others follow the motion. The centre of mass weighs more than the
-posture: it decides whether the robot falls.
+the accelerations of the motion, corrected by the errors of the state. Points that stand in the motion and touch the
+ground bear forces inside the friction cone; the others follow the motion. The centre of mass has a larger weight than
+the posture, because it decides whether the robot falls.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FRICTION_USED = 0.8
 COM_WEIGHT, TRUNK_WEIGHT, JOINT_WEIGHT = 30.0, 10.0, 0.3
 #: Of forces, per (body weight)^2: those of the ground, and of motors on the root, whose moments act at this arm (m).
 FORCE_WEIGHT, HELP_WEIGHT, HELP_ARM = 0.01, 1000.0, 0.3
-#: Episodes of warnings that there is room for.
+#: Most episodes of warnings that are kept.
 ROOM = 1024
 
 
@@ -46,21 +46,21 @@ ROOM = 1024
 class Follow:
     """Follow a motion of root and joints by whole-body control.
 
-    A run starts in the first sample and lasts as long as the motion. For robots whose every joint has a motor or a
-    servo, on any number of feet. Motors between the world and the root (``footfall.assisted``), if there are any, help
-    as little as ``help_weight`` makes them; :func:`footfall.measure.assistance` measures how much.
+    A run starts in the first sample and lasts as long as the motion. It is for robots with a motor or servo at every
+    joint, on any number of feet. Motors between the world and the root (``footfall.assisted``), if there are any, help
+    the less the larger ``help_weight`` is; :func:`footfall.measure.assistance` measures how much.
 
     Records ``joint_error`` (rad), ``root_error`` (m), ``tilt_error`` (rad), ``com_error`` (m) and ``commanded_force``.
     Warnings: ``unsolved``, ``fallen``, after which the motors only brake.
 
-    Limitations: made for level ground; steps are taken where the motion has them and not where a fall could be stopped.
+    Limitations: made for level ground; it steps where the motion steps, not where a step could prevent a fall.
 
     Attributes:
         motion: a file (see :mod:`footfall.files.joint_motion`) or a ``JointMotion``.
-        speed: of the motion: 0.5 takes twice as long.
-        cutoff: Hz, of the filter that smooths the samples.
-        friction: coefficient the forces keep to, 0.8 of the ground's if left out.
-        help_weight: what help on the root costs.
+        speed: factor on the speed of the motion: 0.5 takes twice as long.
+        cutoff: Hz, of the low-pass filter on the samples.
+        friction: coefficient that limits the forces, 0.8 of the ground's if left out.
+        help_weight: cost of help on the root.
     """
 
     motion: str | Path | JointMotion
@@ -111,9 +111,9 @@ def _loaded(path: str, state: tuple[int, int] | None) -> JointMotion:
 
 
 def _start(reference: MotionReference, robot: Robot, ground: Ground) -> tuple[np.ndarray, np.ndarray, float]:
-    """The first moment on this ground, qpos and qvel, and how high the ground is there (m).
+    """The initial qpos and qvel on this ground, and the height of the ground there (m).
 
-    A robot that stands in the motion stands on the ground, though its feet hover over that of the motion.
+    A robot that stands in the motion is put on the ground, even if its feet hover in the motion.
     """
     moment = reference.at(0.0)
     placed = place(replace(robot, home=moment.qpos), ground, (0.0, 0.0), align=False)
@@ -126,7 +126,7 @@ def _start(reference: MotionReference, robot: Robot, ground: Ground) -> tuple[np
 
 
 class Following(Inside):
-    """A motion under way, inside the compiled loop."""
+    """A running controller that follows a motion, inside the compiled loop."""
 
     def __init__(self, options: Follow, robot: Robot, ground: Ground) -> None:
         model = robot.model

@@ -1,7 +1,7 @@
-"""What a walk on four legs needs of a robot, and the pose it walks in: home, or bent knees and feet under the mass.
+"""Requirements of a walk on four legs, and its pose: home, or bent knees and feet under the mass.
 
-Models without a keyframe stand at zero angles: with straight legs, which cannot be led, or with knees moved to the end
-of their range and the feet far from under the hips.
+Models without a keyframe stand at zero angles: with straight legs, which are singular, or with knees at the end of
+their range and the feet far from the hips.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Walk on four legs: contact forces of the feet that stand carry and steer the trunk, the others swing.
+"""Walk on four legs: contact forces of the standing feet carry and steer the trunk, the other feet swing.
 
-The wrench that leads the centre of mass and the trunk along is shared out among the standing feet as in balance control
-(Ott 2011, (18)-(22)); a schedule says which feet these are. A foot that swings goes to where the trunk will be, half a
-stance ahead, and farther by what the speed is off (Raibert 1986). See :mod:`footfall.control.quadruped.steps`.
+The wrench that moves the centre of mass and the trunk is distributed over the standing feet as in balance control (Ott
+2011, (18)-(22)); a schedule says which feet stand. A swinging foot goes to where the trunk will be, half a stance
+ahead, plus a correction for the error of the speed (Raibert 1986). See :mod:`footfall.control.quadruped.steps`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HEIGHT, SPEED, STEP_DURATION, STEP_HEIGHT = 0.31, 0.3, 0.25, 0.06
 FRICTION_USED, LEAST_LOAD = 0.8, 0.01
 #: Weight of the torque that is missed, per height squared, and of the size of forces, beside that of the force.
 TORQUE_WEIGHT, SIZE_WEIGHT = 4.0, 1e-4
-#: Episodes of warnings that there is room for.
+#: Most episodes of warnings that are kept.
 ROOM = 256
 
 
@@ -54,9 +54,9 @@ ROOM = 256
 class QuadrupedWalk:
     """Walk on four legs, from standing to standing, by a ``gait`` of :data:`footfall.gait.schedule.SCHEDULES`.
 
-    What is left out follows from the height of the centre of mass by Froude's number: speed and duration with its root,
+    Defaults follow from the height of the centre of mass by Froude's number: speed and duration with its square root,
     the step's height in proportion. For robots with a free base on four point feet, each on a leg of three motors or
-    servos. The ground is felt and not seen.
+    servos. The robot feels the ground and does not see it.
 
     Records ``com``, ``com_velocity``, ``commanded_force`` and ``phase`` (cycles). Warnings: ``fallen``, after which the
     motors are off, and ``saturated``.
@@ -124,7 +124,7 @@ class QuadrupedWalk:
 
 
 class QuadrupedWalking(Inside):
-    """A walk on four legs under way, inside the compiled loop."""
+    """A running walk on four legs, inside the compiled loop."""
 
     def __init__(self, options: QuadrupedWalk, robot: Robot, ground: Ground, dt: float) -> None:
         model = robot.model

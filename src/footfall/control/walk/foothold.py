@@ -1,4 +1,4 @@
-"""Where to step: the foothold that was planned, moved by what the standing foot cannot put right."""
+"""Where to step: the planned foothold, moved by the error that the standing foot cannot correct."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from footfall.compiled import inlined
 
-#: Share of the sole within which the pressure centre alone leads the divergent component back.
+#: Share of the sole within which the pressure centre alone brings the divergent component back.
 ANKLE_SHARE = 0.6
 #: How far a foot steps ahead or behind, and how much farther aside than at the nearest, as a share of the leg's length.
 AHEAD, ASIDE = 0.6, 0.35
@@ -29,7 +29,8 @@ class Reach(NamedTuple):
 
 @inlined
 def find_foothold(planned, step, stance, reach, error, omega, left):
-    """The foothold (x, y) in m of a foot that would land at ``planned``, and how far beyond reach (m) it should be.
+    """The foothold (x, y) in m of a foot that would land at ``planned``, and by how much (m) it should have been
+    farther than the leg reaches.
 
     The divergent component is ``error`` (x, y; m) off its reference, ``left`` (s) before landing. The error e grows to
     e exp(w t) less (exp(w t) - 1) times what the pressure centre is moved, which it can be within the sole. What

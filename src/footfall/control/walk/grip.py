@@ -1,7 +1,7 @@
-"""Grip: the friction that a walk finds under feet that slip, forces that keep to it, and steps that need no more.
+"""Grip: friction found under slipping feet, forces limited to it, and steps that need no more.
 
-A walk takes the ground's friction as it is stated until a foot slips: then the force on it, tangential over normal, is
-the friction of that place. The next foothold is taken to be little better than the worst one known.
+A walk assumes the stated friction of the ground until a foot slips: then the ratio of tangential to normal force on it
+is the friction of that place. The next foothold is assumed to be little better than the worst one known.
 """
 
 from __future__ import annotations

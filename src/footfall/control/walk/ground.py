@@ -1,4 +1,4 @@
-"""What a walk feels of the ground: which feet it carries, its slope, what is in the way, and that the robot fell."""
+"""What a walk feels: which feet the ground carries, its slope, obstacles, and a fall."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def part_of(gait, slow):
 
 @inlined
 def trust_in(walk, foot):
-    """How far the tilt of a sole tells that of the ground, 0 to 1: less where it is soft and pressed off its middle."""
+    """How far the tilt of a sole is that of the ground, 0 to 1: less on soft ground with the load off the middle."""
     senses, soles, place, R = walk.senses, walk.body.soles, walk.body.place[foot], walk.body.motion.rotation[foot]
     ahead, aside, depth = 0.0, 0.0, 0.0
     for p in range(soles.points[foot, 0], soles.points[foot, 1]):

@@ -1,4 +1,4 @@
-"""The phases of a walk: both feet stand, or one swings; when that changes, and what is planned then."""
+"""The phases of a walk: both feet stand, or one swings; when they change, and what is planned then."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def plan_dcm(walk):
 
 @inlined
 def adapt_timing(walk, time):
-    """Let the step go on faster or slower, as the divergent component wants it."""
+    """Speed the step up or slow it down, according to the divergent component."""
     now, gait, plan = walk.now, walk.gait, walk.now.dcm_plan
     stance = 1 - moving_foot(walk)
     if gait.points or gait.lines:

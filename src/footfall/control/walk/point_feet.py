@@ -1,14 +1,14 @@
-"""Walking on point feet: no moment under a foot, so that the next foothold does what a sole would do.
+"""Walking on point feet: a foot bears no moment, so the next foothold does what a sole would do.
 
-On one point the three components of the force lead either the centre of mass or the attitude of the trunk. They hold
-the attitude; the mass goes as a pendulum over the point, and its divergent component is led by where and when the next
-foot lands alone (the divergent component of Englsberger, Ott and Albu-Schaeffer 2015; step timing as in Khadiv, Herzog,
-Moosavian and Righetti 2020, in ``step_duration``). A foothold that puts right what is measured
-leaves what every step adds anew: a swinging leg, an impact, a soft ground that takes up load late. Amplified by
-exp(w T) that would be a drift; so it is learnt from step to step (``trim``).
+On one point the three components of the force can control either the centre of mass or the attitude of the trunk. They
+hold the attitude; the mass moves like an inverted pendulum over the point, and its divergent component is controlled
+only by where and when the next foot lands (the divergent component of Englsberger, Ott and Albu-Schaeffer 2015; step
+timing as in Khadiv, Herzog, Moosavian and Righetti 2020, in ``step_duration``). A foothold that corrects the measured
+error does not correct the errors that recur in every step: from a swinging leg, an impact, or soft ground that takes up
+load late. Amplified by exp(w T) they would cause a drift, so they are learnt from step to step (``trim``).
 
-About the vertical through a point there is no moment at all. The trunk turns against the swinging leg, and what is left
-of it after two steps is taken back while both feet stand.
+A point bears no moment about the vertical. The trunk turns against the swinging leg, and the turn that remains after
+two steps is corrected while both feet stand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""How a biped holds itself for a walk, and whether its legs reach and its motors carry: found before the first step."""
+"""The posture of a biped for a walk, and whether its legs reach and its motors are strong enough: found before the
+first step.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ LEG, COM_HEIGHT = 0.736, 0.864
 STRETCHED, BEHIND = 0.97, 0.11
 #: The same on points, where footholds are moved farther.
 POINT_STRETCHED = 0.93
-#: A robot whose legs are straighter than this at home starts with bent knees: straight ones cannot be led.
+#: A robot whose legs are straighter than this at home starts with bent knees: straight ones are singular.
 STRAIGHT = 0.985
 #: A centre of mass is at most this part of half a sole ahead of its middle or behind it: nearer to its end the pressure
 #: centre has no room to lead it back.
@@ -56,7 +58,7 @@ DRAG = 0.6
 
 
 class Stature(NamedTuple):
-    """How a robot holds itself in a walk."""
+    """The posture of a robot in a walk."""
 
     size: float  # the leg's length over that of the robot which constants are for
     reach: float  # m, that a foot is behind the hip at most
@@ -97,7 +99,7 @@ def fastest(biped: Biped) -> tuple[float, int]:
 
 
 def check_speed(biped: Biped, speed: float) -> None:
-    """Refuse a speed at which damping takes all that a motor has."""
+    """Refuse a speed at which joint damping takes all the torque of a motor."""
     top, motor = fastest(biped)
     if abs(speed) > top:
         raise ControllerError(
@@ -116,7 +118,7 @@ class Hold(NamedTuple):
 
 
 def stature(plan: FootstepPlan, biped: Biped, step_height: float, heel_off: bool | None = None) -> Stature:
-    """How to walk this plan; an error that names the limit in the way.
+    """The posture for this plan; an error names the limit that is exceeded.
 
     Heels are lifted where ``heel_off`` is true, or where it is None and the legs do not reach without.
     """
@@ -151,7 +153,7 @@ def width_for(biped: Biped, aside: float) -> float:
 
 
 def _check_sides(plan: FootstepPlan, biped: Biped) -> None:
-    """Refuse feet that would meet."""
+    """Refuse steps in which the feet would touch each other."""
     robot, leg = biped.robot, min(sole.leg for sole in biped.soles)
     aside = max(abs(step.aside) for step in plan.steps)
     room = min(step.width for step in plan.steps) - 2.0 * max(sole.half_width for sole in biped.soles) - APART * leg

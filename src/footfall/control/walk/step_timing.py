@@ -1,7 +1,7 @@
-"""When to step: sooner or later, as the divergent component of motion is ahead of its plan or behind it.
+"""When to step: sooner or later, depending on whether the divergent component of motion is ahead of its plan.
 
-Over a standing foot at p the divergent component runs away as xi - p = (xi_0 - p) exp(w t), so where it is says what
-time it is. Seen across the walk, where a foot is narrow and the next foothold is bounded by the other leg.
+Over a standing foot at p the divergent component diverges as xi - p = (xi_0 - p) exp(w t), so its position tells the
+phase of the step. The lateral direction is used, in which a foot is narrow and the other leg bounds the next foothold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walk: footsteps, a divergent component of motion that leads from one to the next, and torques that follow it."""
+"""Walk: footsteps, a divergent component of motion that leads from one to the next, and torques to follow it."""
 
 from __future__ import annotations
 
@@ -56,56 +56,56 @@ class Walk:
         walk = Walk(speed=0.4, steps=6)
         rec = ff.Simulation("spatial-biped").run(walk.duration, controller=walk)
 
-    What is left out follows from the length of the legs by Froude's number: speed and duration with its root, lengths
-    in proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is less where the centre of mass is low,
-    where the damping of joints would take the torque of their motors, and where joints come near their limits; if that
-    does not do, feet are lifted less. What the joints do not reach or the motors do not carry is refused before the
-    first step.
+    Defaults follow from the length of the legs by Froude's number: speed and duration with its square root, lengths in
+    proportion; 0.4 m/s, 0.5 s and 0.05 m for legs of 0.74 m. The speed is lower where the centre of mass is low, where
+    joint damping would take the torque of the motors, and where joints come near their limits; if that is not enough,
+    feet are lifted less. Steps that joints do not reach or motors cannot carry are refused before the first step.
 
-    Robots. Two flat feet under a free base, on legs of six motors or more. Legs of five cannot roll their feet, which
-    tip on their edges: such a robot walks straight on only, and some fall. So may one whose feet are lines along the
-    walk, which is steered to the side by where and when it steps alone. On point feet, with three motors a leg or
-    more, that holds for every direction: such a robot cannot stand still, so that it takes one step's time for the
-    start if none is given, comes up to its speed in four steps, and goes on with steps in place after the last until
-    the run ends. It may fall if its legs weigh much of the whole, and on slopes where feet creep. Joints of a leg that
-    have no motor must follow loops or be held by springs (Cassie): the springs are taken to stay as they are, and
-    motors are damped so that rotors do not swing on them. Servos are given the target that makes the wanted torque. A
-    robot with straight legs starts with bent knees.
+    Robots. Two flat feet under a free base, on legs of six motors or more. Legs of five motors cannot roll their feet,
+    which tip on their edges: such a robot only walks straight ahead, and some fall. So may a robot whose feet are lines
+    along the walk, whose lateral motion is controlled only by where and when it steps. On point feet, with three or
+    more motors a leg, that is true in every direction. Such a robot cannot stand still: by default it starts within the
+    time of one step, reaches its speed in four steps, and steps in place after the last step until the run ends. It may
+    fall if its legs are a large share of its mass, and on slopes where feet creep. Leg joints without a motor must
+    follow loops or be held by springs (Cassie): springs are assumed to keep their length, and motors are damped so that
+    rotors do not oscillate on them. Servos get the target that produces the wanted torque. A robot with straight legs
+    starts with bent knees.
 
-    Ground. It is felt with the soles and not seen: a foot comes down until it touches, and the next is set as the one
-    before lies. Where a foot slips, forces keep to the friction that it finds there, and steps are shorter and narrower
-    until the ground is better.
+    Ground. The robot feels it with its soles and does not see it: a foot comes down until it touches, and the next one
+    assumes the slope under the last. Where a foot slips, forces are limited to the friction found there, and steps
+    become shorter and narrower until the ground is better.
 
-    Long steps. What the legs do not reach with flat soles is stepped with heel-off: the foot behind stands on its toes
-    before it is lifted, the foot in front lands on its heel. Backward, on points, on lines and on feet that tip, soles
-    stay as they are.
+    Long steps. Steps that the legs do not reach with flat soles use heel-off: the foot behind stands on its toes before
+    it is lifted, and the foot in front lands on its heel. Not backwards, and not with feet that are points or lines or
+    that tip.
 
     Records ``com``, ``dcm`` and ``dcm_reference`` (divergent component of motion), ``cop_reference``,
-    ``swing_reference``, ``phase`` (steps of the plan taken, and a half while a foot swings), ``grip`` (the friction
-    coefficient under each foot as far as it is known: the ground's, or what a foot that slipped found) and ``on_edge``
-    (what carries each foot: 1 its toes, -1 its heel, 0 the whole sole).
+    ``swing_reference``, ``phase`` (steps taken, plus a half while a foot swings), ``grip`` (the friction coefficient
+    assumed under each foot: the ground's, or that found where it slipped) and ``on_edge`` (what carries each foot: 1
+    its toes, -1 its heel, 0 the whole sole).
 
-    Warnings: ``late`` where the ground was not met in time, ``stumbled`` where a swinging foot met something and was
+    Warnings: ``late`` where a foot found the ground too late, ``stumbled`` where a swinging foot hit something and was
     lifted over it, ``out of reach`` where no foothold could stop the fall, ``unsolved``, and ``fallen``, after which
     the motors only brake.
 
     Attributes:
-        speed: m/s, forward; a step goes this times ``step_duration`` far.
-        steps: of both feet together; the last closes.
+        speed: m/s, forward; the length of a step is this times ``step_duration``.
+        steps: of both feet together; the last one brings the feet together.
         turn: rad/s, to the left.
         step_duration: s.
         step_length: m; with it, the duration of a step follows from the speed.
         step_height: m, that a foot is lifted.
-        step_width: m, between the feet's middles; if left out as at home, wider where it goes aside.
-        double_support: share of a step on both feet; if left so, other on lines, points, springs.
+        step_width: m, between the feet's middles; if left out as at home, wider for sideways walks.
+        double_support: share of a step on both feet; the default differs on line feet, point feet and springs.
         start_time: s, on both feet before the first step.
         stop_time: s, on both feet after the last.
         sideways: m/s, to the left.
         command: function of time (s) that gives m/s forward, m/s to the left and rad/s in place of ``speed``,
-            ``sideways`` and ``turn``; asked at the planned time of each step, so that what it changes to holds from the
-            next step on. Zero is a stop.
-        waypoints: m, ahead and to the left of the start; walked through in as many steps as it takes, facing each.
-        heel_off: lift the heel before the foot; left out, where the legs do not reach without; False never.
+            ``sideways`` and ``turn``; it is called at the planned time of each step, so that a change takes effect with
+            the next step. Zero is a stop.
+        waypoints: (x, y) in m, ahead and to the left of the start; the robot walks through them, facing each, in as
+            many steps as it takes.
+        heel_off: lift the heel before the foot; if left out, only where the legs do not reach otherwise; False never.
     """
 
     speed: float | None = None
@@ -245,7 +245,7 @@ def _scaled(walk: Walk, robot: Robot) -> Walk:
     speed = min(sprung * SPEED * pace_of(biped), DRAG * fastest(biped)[0]) if walk.speed is None else walk.speed
     duration = STEP_DURATION * math.sqrt(size) if walk.step_duration is None else walk.step_duration
     height = STEP_HEIGHT * size if walk.step_height is None else walk.step_height
-    # On lines the pressure centre cannot steer to the side, and while both feet stand no step can either.
+    # On line feet the pressure centre cannot control the lateral motion, and while both feet stand no step can either.
     support = walk.double_support
     if support == Walk.double_support:
         support = LINE_SUPPORT if biped.line else POINT_SUPPORT if biped.point else support

@@ -27,7 +27,7 @@ from footfall.robot.motors import Drives
 from footfall.solve.quadratic_program import SOLVED, UNBOUNDED, solve_quadratic_program
 
 SIDES = 4
-#: What the acceleration of a joint costs, per (rad/s2)^2, so that the problem has one solution.
+#: Cost of a joint's acceleration, per (rad/s2)^2, which makes the solution unique.
 SMALL = 1e-6
 #: Rows of the tasks: the centre of mass, the turning of the root, then the points.
 COM, TURN, POINTS = 0, 3, 6
@@ -133,7 +133,7 @@ def body_on_points(robot: Robot, driving: Drives, friction: float, purpose: str)
 
 @inlined
 def see_points(senses, place, now):
-    """Take over how everything moves: inertia, Jacobians, velocities, and accelerations at q'' = 0.
+    """Read the motion: inertia, Jacobians, velocities, and accelerations at q'' = 0.
 
     ``place`` (P, 3) is where the points touch, m, world frame.
     """
@@ -236,7 +236,7 @@ def solve_points(now, frames):
 
 @inlined
 def take_over(now, count, frames):
-    """Write what the solution of the program means."""
+    """Write torques, forces and help from the solution of the program."""
     problem, points = now.problem, now.points
     x, C, nd = problem.work.x, problem.program.C, now.driven.size
     for k in range(nd):

@@ -33,7 +33,7 @@ EDGE = 0.02
 #: Of a robot whose legs cannot keep a foot flat: weight of the roll of a standing foot, and the parts that are left of
 #: the weight of the trunk's roll, by which such a robot sways, and of the centre of mass, which then sways with it.
 TIPPING, SWAYING, YIELDING = 10.0, 0.03, 0.3
-#: The vertical force of a wrench weighs this part of a horizontal one: it has to carry the robot.
+#: Weight of the vertical force of a wrench relative to a horizontal one: it has to carry the robot.
 LOADING = 0.1
 #: Largest load of a foot, in weights of the robot, until the walk says less.
 MOST_LOAD = 3.0
@@ -43,7 +43,7 @@ PASSIVE = 0.01
 
 @dataclass(frozen=True)
 class Weights:
-    """What matters more: of accelerations 1/(m/s2)^2 and 1/(rad/s2)^2, of wrenches per (body weight)^2."""
+    """Weights of the tasks: accelerations in 1/(m/s2)^2 and 1/(rad/s2)^2, wrenches per (body weight)^2."""
 
     com: float = 100.0
     height: float = 30.0
@@ -259,7 +259,7 @@ def _edge(sole: Sole, end: int) -> Sole:
 
 @inlined
 def see_body(senses, body):
-    """Take over the state: where the soles are and how everything moves."""
+    """Read the state: where the soles are and how everything moves."""
     soles, linkage = body.soles, body.linkage
     motion = body.whole if linkage.loops else body.motion
     dense_inertia(senses, motion.inertia)
