@@ -148,6 +148,45 @@ def test_any_robot_stands_on_servos_of_its_own_or_in_the_place_of_motors(name):
     assert (np.abs(load - weight) < 0.05 * weight).all()  # Go1 still sways into its servos
 
 
+class Stage:
+    """Takes the place of MuJoCo's renderer, which tests of videos ask: a picture in the grey of a joint's angle."""
+
+    def __init__(self, robot, ground, size, pixels):
+        assert robot.name == "quadruped" and ground.kind == "plane" and 0.3 < size < 1.5
+        self.shape = (pixels[1], pixels[0], 3)
+
+    def picture(self, qpos):
+        return np.full(self.shape, qpos[8])
+
+    def close(self):
+        self.shape = ()
+
+
+def test_render_mode_gives_a_picture_of_every_world(monkeypatch):
+    monkeypatch.setattr(learn.environments, "Stage", Stage)
+    options = {"render_mode": "rgb_array", "width": 6, "height": 4, "robot": "quadruped"}
+    many = gymnasium.make_vec("footfall/Stand-v0", 2, "vector_entry_point", **options)
+    many.reset(seed=0)
+    many.step(np.stack([np.zeros(12), np.ones(12)]))
+    first, other = many.render()
+    assert first.shape == other.shape == (4, 6, 3) and first[0, 0, 0] != other[0, 0, 0]
+    many.close()
+    single = gymnasium.make("footfall/Stand-v0", **options)
+    single.reset(seed=0)
+    assert single.render().shape == (4, 6, 3)
+    single.close()
+    assert many.metadata["render_fps"] == single.metadata["render_fps"] == 50
+
+
+def test_a_render_mode_that_there_is_not_is_refused_and_none_is_told():
+    with pytest.raises(ff.FootfallError, match=r"render_mode = 'human', but it must be 'rgb_array'"):
+        gymnasium.make("footfall/Stand-v0", render_mode="human")
+    env = gymnasium.make("footfall/Stand-v0")
+    env.reset()
+    with pytest.warns(UserWarning, match="made without render_mode"):
+        assert env.unwrapped.render() is None
+
+
 def test_worlds_differ_in_friction_mass_and_law():
     varied = learn.Randomisation(friction=(0.3, 0.9), mass=(0.8, 1.2), law=("spring-damper", "time-stepping"))
     env = learn.WorldsEnv(5, randomise=varied)

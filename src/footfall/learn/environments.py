@@ -12,6 +12,8 @@ Reward of each control period
 End
     Terminated when the robot is down (its centre of mass below half its height at home) or its world failed;
     truncated after ``episode`` (s).
+Pictures
+    With ``render_mode="rgb_array"`` ``render`` draws each world, (``height``, ``width``, 3), the robot in the middle.
 """
 
 from __future__ import annotations
@@ -38,12 +40,17 @@ from footfall.record import Push
 from footfall.robot import Robot, load_robot
 from footfall.robot.built_in import parameters_of
 from footfall.robot.files import is_path
+from footfall.show.frames import robot_sizes
+from footfall.show.geometry import body_meshes
+from footfall.show.stage import Stage
 from footfall.simulation import Simulation
 from footfall.simulation.checks import multiple
 from footfall.simulation.worlds import Worlds
 
 #: Pushes within an episode, and how long each lasts, s.
 PUSHES, PUSH_TIME = 3, 0.1
+#: What pictures of worlds can be had as.
+RENDER_MODES = ["rgb_array"]
 #: How long an episode begins without a push, s.
 REST = 0.2
 
@@ -122,7 +129,7 @@ class WorldsEnv(VectorEnv):
     its own random numbers, with ``seed`` + i, like the single environment with that seed.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": RENDER_MODES}  # noqa: RUF012
 
     def __init__(
         self,
@@ -139,12 +146,23 @@ class WorldsEnv(VectorEnv):
         randomise: Randomisation | None = None,
         device: str = "cpu",
         autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 480,
     ) -> None:
         if not is_whole(num_envs, 1):
             raise SimulationError(f"num_envs = {num_envs!r}, but it must be a whole number > 0")
         if not control_dt <= episode < np.inf:
             raise SimulationError(f"episode = {episode!r} s, but it must be at least control_dt = {control_dt!r} s")
-        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode(autoreset_mode)}
+        if render_mode not in (None, *RENDER_MODES):
+            raise SimulationError(f"render_mode = {render_mode!r}, but it must be 'rgb_array', or left out")
+        if not (is_whole(width, 1) and is_whole(height, 1)):
+            raise SimulationError(
+                f"width = {width!r}, height = {height!r}, but a picture has whole numbers of pixels > 0"
+            )
+        self.render_mode, self.pixels = render_mode, (width, height)
+        mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": mode, "render_fps": max(1, round(1.0 / control_dt))}
         self.task = Stand() if task is None else task
         self.robot = _driven(robot) if isinstance(robot, str) else robot
         model = self.robot.model
@@ -173,6 +191,7 @@ class WorldsEnv(VectorEnv):
         self.worlds: list[Worlds] = []
         self.generators = [seeding.np_random()[0] for _ in range(num_envs)]
         self.ended = np.zeros(num_envs, dtype=bool)
+        self._stage: Stage | None = None
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:
@@ -249,6 +268,25 @@ class WorldsEnv(VectorEnv):
             self._begin(self.ended)
         return self._observation(), reward, terminated, truncated, info
 
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """A picture (height, width, 3) of every world with ``render_mode="rgb_array"``, else nothing."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('nothing is rendered, as the environment was made without render_mode="rgb_array"')
+            return None
+        if not self.worlds:
+            raise SimulationError("there are no worlds yet: call reset() before render()")
+        if self._stage is None:
+            size = robot_sizes(self.robot, body_meshes(self.robot.model))[0]
+            self._stage = Stage(self.robot, self.groups[0][1].ground, size, self.pixels)
+        return tuple(self._stage.picture(qpos) for qpos in self._state()[0])
+
+    def close(self, **options: Any) -> None:
+        """Give the renderer back."""
+        if self._stage is not None:
+            self._stage.close()
+            self._stage = None
+        super().close(**options)
+
     def _gather(self, read: Any) -> np.ndarray:
         parts = [np.asarray(read(worlds)) for worlds in self.worlds]
         whole = np.zeros((self.num_envs, *parts[0].shape[1:]), dtype=parts[0].dtype)
@@ -279,10 +317,12 @@ class WorldsEnv(VectorEnv):
 class SingleEnv(gymnasium.Env):
     """The same with one world, for libraries without vector environments."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012
 
     def __init__(self, **options: Any) -> None:
         self.many = WorldsEnv(1, **options)
+        self.render_mode = self.many.render_mode
+        self.metadata = {**self.metadata, "render_fps": self.many.metadata["render_fps"]}
         self.observation_space, self.action_space = self.many.single_observation_space, self.many.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
@@ -294,6 +334,14 @@ class SingleEnv(gymnasium.Env):
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         observation, reward, terminated, truncated, info = self.many.step(np.asarray(action)[None])
         return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+
+    def render(self) -> np.ndarray | None:
+        """A picture (height, width, 3) with ``render_mode="rgb_array"``, else nothing."""
+        pictures = self.many.render()
+        return None if pictures is None else pictures[0]
+
+    def close(self) -> None:
+        self.many.close()
 
 
 def _driven(robot: str) -> Robot:

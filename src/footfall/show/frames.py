@@ -12,6 +12,7 @@ import numpy as np
 from footfall.errors import RecordingError
 from footfall.measure import cop, momentum, overall_cop, zmp
 from footfall.record import COLUMNS, Record
+from footfall.robot import Robot
 from footfall.show.geometry import Mesh, body_meshes
 from footfall.standing import at_home
 
@@ -113,7 +114,7 @@ def make_scene(recording: Record, *, rate: float = RATE, most: int | None = None
         com_ground=np.column_stack([com[:, :2], recording.ground.height(com[:, 0], com[:, 1])]),
         push=_pushed_places(recording, samples),
     )
-    return Scene(recording, samples, meshes, frames, *_sizes(recording, meshes))
+    return Scene(recording, samples, meshes, frames, *robot_sizes(recording.robot, meshes))
 
 
 def display_samples(time: np.ndarray, rate: float, most: int | None = None) -> np.ndarray:
@@ -170,10 +171,9 @@ def force_scale(scenes: Sequence[Scene]) -> float:
     return float(min(scales))
 
 
-def _sizes(recording: Record, meshes: Mapping[int, Mesh]) -> tuple[float, float, float, float]:
+def robot_sizes(robot: Robot, meshes: Mapping[int, Mesh]) -> tuple[float, float, float, float]:
     """m: longest, longest horizontal and vertical side of the box around a robot at home, half its base's diagonal."""
-    model = recording.robot.model
-    data = at_home(recording.robot)
+    model, data = robot.model, at_home(robot)
     corners = [np.zeros((0, 3))]
     for body, mesh in meshes.items():
         if model.body_weldid[body] != 0:

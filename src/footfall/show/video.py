@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -18,11 +17,10 @@ from footfall.errors import FootfallError, needed
 from footfall.files.atomic_write import atomic_write
 from footfall.record import Record
 from footfall.show.frames import MODE_COLORS, Scene, force_scale, make_scene
+from footfall.show.stage import Stage
 from footfall.solve.contacts import OPEN
 
 FORMATS = (".gif", ".mp4")
-SHOWN = 3  # groups of geoms below this are drawn
-VIEW = {"azimuth": 140.0, "elevation": -14.0}  # degrees, as MuJoCo counts them: from the front and the right
 
 
 def write_video(
@@ -60,65 +58,13 @@ def write_video(
 def pictures(scene: Scene, size: tuple[int, int], forces: bool = True) -> Iterator[np.ndarray]:
     """The frames of a scene as (height, width, 3) pictures."""
     rec = scene.recording
-    model = _stage(rec, scene.size)
-    model.stat.extent, model.stat.center[:] = 4 * scene.size, 0.0  # the reach of shadows, too
-    width, height = size
-    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-    data, drawn = mujoco.MjData(model), mujoco.MjvScene(model, maxgeom=2000 + model.ngeom)
-    context, renderer = _renderer(model, width, height)
-    camera, options, perturb = mujoco.MjvCamera(), mujoco.MjvOption(), mujoco.MjvPerturb()
-    if not ((model.geom_group < SHOWN) & (model.geom_bodyid > 0)).any():
-        options.geomgroup[:] = 1  # no shape but those that collide
-    camera.azimuth, camera.elevation = VIEW["azimuth"], VIEW["elevation"]
-    camera.distance = 1.75 * scene.size
-    scale = force_scale([scene])
-    window, image = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), dtype=np.uint8)
+    stage, scale = Stage(rec.robot, rec.ground, scene.size, size), force_scale([scene])
     try:
         for k, sample in enumerate(scene.samples):
-            data.qpos[:] = rec.qpos[sample]
-            mujoco.mj_forward(model, data)
-            camera.lookat[:] = scene.frames.com[k] - [0.0, 0.0, 0.08 * scene.size]
-            everything = int(mujoco.mjtCatBit.mjCAT_ALL)
-            mujoco.mjv_updateScene(model, data, options, perturb, camera, everything, drawn)
-            if forces:
-                _add_arrows(drawn, scene, k, scale)
-            context.make_current()
-            mujoco.mjr_render(window, drawn, renderer)
-            mujoco.mjr_readPixels(image, None, window, renderer)
-            yield image[::-1].copy()
+            arrows = partial(_add_arrows, scene=scene, k=k, scale=scale) if forces else None
+            yield stage.picture(rec.qpos[sample], arrows)
     finally:
-        context.make_current()
-        renderer.free()
-        context.free()
-
-
-def _stage(rec: Record, size: float) -> mujoco.MjModel:
-    """The robot on its ground, under a bright sky and a sun; a robot made from an ``MjModel`` as it is.
-
-    The sun is as high as suits a scene of that ``size``, m: from too high, shadows are too coarse to be clean.
-    """
-    if rec.robot.mjcf is None:
-        return copy.copy(rec.robot.model)
-    spec = mujoco.MjSpec.from_string(rec.robot.mjcf, assets=dict(rec.robot.assets))
-    for light in list(spec.lights):  # of its own scene: two suns are too bright
-        spec.delete(light)
-    rec.ground.add_to(spec)
-    spec.add_texture(
-        name="footfall_sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[0.93, 0.95, 0.97],
-        rgb2=[0.75, 0.80, 0.86],
-        width=64,
-        height=384,
-    )
-    spec.worldbody.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.6, -1.0], pos=[0, 0, 2.7 * size], diffuse=[0.7] * 3
-    )
-    model = spec.compile()
-    model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.5, 0.3
-    model.vis.quality.shadowsize = 2048  # where no GPU helps, shadows take most of the time
-    return model
+        stage.close()
 
 
 def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> None:
@@ -133,26 +79,6 @@ def _add_arrows(drawn: mujoco.MjvScene, scene: Scene, k: int, scale: float) -> N
         tip = point + scale * force
         mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_ARROW, 0.008 * scene.size, point, tip)
         drawn.ngeom += 1
-
-
-def _renderer(model: mujoco.MjModel, width: int, height: int) -> tuple[Any, Any]:
-    """An OpenGL context without a window, and MuJoCo's renderer in it: as MUJOCO_GL says, else the first that works."""
-    named = os.environ.get("MUJOCO_GL", "").lower().strip()
-    ways = [named] if named in ("egl", "osmesa", "glfw", "cgl") else ["cgl", "egl", "osmesa", "glfw"]
-    reasons = []
-    for way in ways:
-        try:
-            context = import_module(f"mujoco.{way}").GLContext(width, height)
-            context.make_current()
-            renderer = mujoco.MjrContext(model, int(mujoco.mjtFontScale.mjFONTSCALE_150))
-            mujoco.mjr_setBuffer(int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN), renderer)
-            return context, renderer
-        except Exception as error:  # each way fails in its own: ImportError, AttributeError, FatalError, ...
-            reasons.append(f"{way}: {(str(error).splitlines() or [type(error).__name__])[0]}")
-    raise FootfallError(
-        "no video can be drawn, for OpenGL does not work here without a screen "
-        f"({'; '.join(reasons)}); on Linux install libegl1 and set MUJOCO_GL=egl, or view the report instead"
-    )
 
 
 def _write_gif(target: Path, images: Iterator[np.ndarray], size: tuple[int, int], fps: float) -> None:
