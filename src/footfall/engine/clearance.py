@@ -1,8 +1,8 @@
-"""How far apart the bodies of a robot are: collision detection waits until its joints have moved by as much.
+"""Clearance between the bodies of a robot: collision detection is skipped until its joints have moved far enough.
 
-How near two bodies are to each other depends on joint positions alone, and no point moves further than the sum over
-all joints of the way each has gone times its longest lever. So one look at a model with wider margins tells how far
-joints may move before anything can touch, and most steps need no other.
+The distance between two bodies depends on joint positions alone, and no point moves farther than the sum over all
+joints of the joint's motion times its longest lever. So one collision detection with wider margins tells how far joints
+may move before anything can touch, and most steps need none.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from footfall.compiled import inlined, kernel
 from footfall.engine import bridge
 from footfall.engine.bridge import doubles_at, mj_collision
 
-#: How far around bodies a look reaches, in parts of the longest lever.
+#: Range of a detection with wide margins (a look), relative to the longest lever.
 REACH = 0.005
-#: What is counted on of a distance that MuJoCo has found, and what of how far a look sees is taken from it: with wide
-#: margins, bodies of G1 and Talos that just touched have been up to 0.78 and 0.5 mm apart, 0.19 and 0.08 of that.
+#: Share of a distance found by MuJoCo that is trusted, and share of a look's range that is subtracted from it: with
+#: wide margins, MuJoCo found bodies of G1 and Talos that just touched up to 0.78 and 0.5 mm apart, 0.19 and 0.08 of
+#: that.
 SAFE, SLACK = 0.9, 0.2
-#: A look, which costs twice what detection does, should serve so many evaluations; where it does not, the next one
-#: comes after 1, 3, 7, ... of them, at most so many.
+#: Evaluations that a look, which costs twice as much as a detection, should serve; where it does not, the next look
+#: comes after 1, 3, 7, ... evaluations, at most so many.
 WORTH, LONGEST_PAUSE = 4, 127
 #: Entries of ``looks``: evaluations that the last look has served, those until the next one, the last pause, whether
 #: MuJoCo was asked in the last evaluation which bodies touch, and at how many places they did when it was asked last.
@@ -50,8 +51,8 @@ class Clearance(NamedTuple):
 
 @kernel
 def look(world, clearance):
-    """Measure how far apart bodies are, unless they touched just now or looks have not been worth it of late. Gives
-    whether they are.
+    """Measure how far apart bodies are, unless they have just touched or recent looks were not worth their cost. Gives
+    whether they are apart.
     """
     looks, room = clearance.looks, clearance.room
     if looks[TOUCHED] > 0:  # what just touched is not apart yet
@@ -84,7 +85,7 @@ def way(world, clearance):
 
 @inlined
 def stay_apart(world, clearance):
-    """Whether joints have moved less than would bring bodies together, since bodies were looked at or by a new look."""
+    """Whether joints have moved too little since the last look for bodies to touch, or a new look finds them apart."""
     if way(world, clearance) < clearance.room[0] or look(world, clearance):
         clearance.looks[SERVED] += 1
         return True
@@ -93,7 +94,7 @@ def stay_apart(world, clearance):
 
 @inlined
 def bodies_are_apart(world, clearance):
-    """Whether no two bodies touch for sure."""
+    """Whether certainly no two bodies touch."""
     apart = clearance.never == 1 or (clearance.wide != 0 and stay_apart(world, clearance))
     clearance.looks[SOUGHT] = 0 if apart else 1
     return apart

@@ -1,4 +1,4 @@
-"""The time of day in compiled code: the loop comes back when its time is over, to look at the keyboard."""
+"""The time in compiled code: the loop returns to Python when its time is over, to check for Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contact points in motion: where they are, how fast they move, how forces on them move the robot.
+"""Kinematics of contact points: positions, velocities, and the generalised forces of contact forces.
 
 Everything is built on MuJoCo's spatial quantities about the tree's centre of mass (``cdof``, ``cvel``,
 ``subtree_com``), so no point needs a Jacobian of its own: a point's velocity follows from its body's, and the
@@ -109,7 +109,7 @@ def point_forces(points, contacts, law, parameters, slip):
 
 @inlined
 def release(points, p):
-    """Let a point be open: it has no force, and remembers nothing."""
+    """Open a point: no force, and an empty memory."""
     points.mode[p] = OPEN
     force = points.force[p]
     force[0], force[1], force[2] = 0.0, 0.0, 0.0
@@ -206,7 +206,7 @@ def roll_points(cvel, points, contacts):
 
 @inlined
 def keep_memory(points, scratch, count):
-    """Set aside what the first ``count`` points remember, while trial states are evaluated."""
+    """Save the memory of the first ``count`` points while trial states are evaluated."""
     m = points.memory.shape[1]
     for p in range(count):
         copy(scratch.memory[p, :m], points.memory[p])

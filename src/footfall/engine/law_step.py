@@ -40,7 +40,7 @@ from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost,
 
 @inlined
 def ask(law, points, contacts, scratch, signals, values, dt):
-    """The answer of a coupled law, computed in its own ``scratch``: forces, modes, signals. Gives its status."""
+    """Call a coupled law with its ``scratch``: it writes forces, modes and signals. Gives its status."""
     return law(contacts, dt, points.memory, points.force, points.mode, scratch, signals, values)
 
 
@@ -98,9 +98,9 @@ def least_cost(constraints, qacc, force):
 
 @cold(types.none)
 def correct_rows(world, constraints, turn, alone):
-    """Correct the states of rows by the acceleration found, and factor M anew.
+    """Correct the states of rows by the acceleration found, and factor M again.
 
-    If there are the rows ``alone``, the contact forces given, the cost is convex, and the search along the line right.
+    For the rows ``alone``, with given contact forces, the cost is convex and the line search exact.
     """
     joints, shared, at, needed = constraints.joints, constraints.shared, constraints.acceleration, constraints.needed
     share = 1.0 if turn == 0 else least_cost(constraints, world.qacc, world.qfrc_constraint)
@@ -135,7 +135,7 @@ def rows_agree(world, constraints, turn, alone):
 
 @inlined
 def keep_solved(points, contacts, scratch):
-    """Set aside the forces that the law found, and modes."""
+    """Save the forces and modes that the law found."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         copy(scratch.solved[p], points.force[p])
@@ -152,8 +152,8 @@ def fetch_solved(points, contacts, scratch):
 
 @cold(types.none)
 def solve_in_turn(world, points, contacts, scratch, constraints):
-    """What a step gets whose contacts and constraint rows were not solved together: all rows under the contact forces
-    that the law found last, a convex problem.
+    """Fallback for a step whose contacts and constraint rows were not solved together: all rows under the last contact
+    forces of the law, a convex problem.
     """
     joints, shared, given = constraints.joints, constraints.shared, scratch.generalised
     for j in range(given.size):

@@ -1,4 +1,4 @@
-"""A way back from MuJoCo's errors, which otherwise end the process.
+"""Recovery from MuJoCo's errors, which would otherwise end the process.
 
 MuJoCo's functions assume that an error never returns: its Python bindings turn errors into exceptions, but called from
 compiled code the default handler exits. The manual (Programming, "Error recovery") asks whoever wants to go on to jump

@@ -1,4 +1,4 @@
-"""What MuJoCo computes in recorded states, gathered by compiled code: in Python a state takes five times as long."""
+"""MuJoCo's quantities in recorded states, gathered by compiled code: in Python a state takes five times as long."""
 
 from __future__ import annotations
 

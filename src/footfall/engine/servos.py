@@ -1,8 +1,8 @@
-"""Servos whose damping acts on the velocity at the end of a step, as that of joints does.
+"""Servos with implicit damping, like that of joints.
 
-So a model wants it whose integrator is MuJoCo's implicit or implicitfast: damping that would end a motion within a step
-is stable then. At the limits of its force a servo damps nothing. Where control sets the damping (a gain that depends on
-velocity), or a tendon or site passes it on, it acts on the velocity at the beginning of a step.
+Models whose integrator is MuJoCo's implicit or implicitfast ask for it: damping that would end a motion within a step
+is then stable. At the limits of its force a servo does not damp. Where the control sets the damping (a gain that
+depends on velocity), or a tendon or site transmits it, damping is explicit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MuJoCo's stages of a step, one by one: calling them costs half of what ``mj_step1`` and ``mj_step2`` cost."""
+"""MuJoCo's stages of a step, called one by one: that costs half of ``mj_step1`` and ``mj_step2``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def position_stage(world, rich):
 
 @inlined
 def add_damping(world, dt):
-    """M + dt D: joint damping acts on the velocity at the end of the step."""
+    """M + dt D: joint damping is implicit."""
     for j in range(world.damping.size):
         world.M[world.M_rowadr[j] + world.M_rownnz[j] - 1] += dt * world.damping[j]
 

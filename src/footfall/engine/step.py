@@ -50,11 +50,11 @@ from footfall.solve.dense import copy
 
 # How a run of the loop ends.
 DONE, DIVERGED, NO_GROUND, STOPPED, MUJOCO_ERROR = 0, 1, 2, 3, 5
-#: A run pauses where more points come near the ground than it has places for.
+#: The run pauses: more points have come near the ground than it has places for.
 TOO_SMALL = 6
-#: Accelerations beyond this (m/s2 or rad/s2) are no motion of a robot.
+#: Acceleration (m/s2 or rad/s2) beyond which a run has diverged.
 RUNAWAY = 1e8
-#: Steps between two looks at the clock, which cost 25 ns each.
+#: Steps between two readings of the clock, which cost 25 ns each.
 LOOK_EVERY = 8
 
 
@@ -77,7 +77,7 @@ class Plan(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """The law of a run: one of the two functions is asked, the other stands idle."""
+    """The law of a run: one of the two functions is called, the other is idle."""
 
     point: Any
     coupled: Any

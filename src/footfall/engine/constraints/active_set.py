@@ -1,4 +1,4 @@
-"""Which constraint rows hold, slip or are open: how a guess is checked and corrected.
+"""Which constraint rows hold, slip or are open: an active set that is guessed, checked and corrected.
 
 A row's force is ``D (a_ref - J a)``, cut off at the row's bounds: none for an equality, plus and minus the largest
 friction, or zero for limits and contacts. With the states fixed all rows are linear, and one solution gives an
@@ -17,18 +17,18 @@ from footfall.compiled import inlined
 OPEN, HOLDS, SLIPS_UP, SLIPS_DOWN = 0, 1, 2, 3
 # Kinds of rows, numbered as MuJoCo's mjtConstraint: friction of tendons is 2, and all from limits on are one-sided.
 EQUALITY, FRICTION, LIMIT = 0, 1, 3
-#: Rounds after which a step is unsolved, unless its effort is used up before; mostly one does.
+#: Most rounds of a step, unless its effort is used up before; mostly one is enough.
 ROUNDS = 100
-#: Share of the effort that must be left for another one in which a law is asked.
+#: Share of the effort that must be left for another round that solves a law.
 LAST_ROUND = 0.05
-#: Disagreement that is rounding, as a share of the row's force; and after some rounds what laws leave of theirs.
+#: Tolerances relative to the row's force: rounding, and after some rounds the residual of laws.
 EXACT, ENOUGH, SOME = 1e-10, 1e-7, 8
 #: How much less of that is allowed of the force that would stop what all forces but those of contacts accelerate: at
 #: rest they cancel, and a row at its bound is left with their rounding alone.
 CANCELLED = 1e-2
-#: Rounds after which a law starts from its last answer, and share of a line below which the search along it stalls.
+#: Rounds after which a law starts from its last solution, and the share of a line below which a line search stalls.
 FEW, STALLED = 3, 1e-6
-#: Halvings in the search for the least cost along a line.
+#: Bisections of the line search.
 HALVINGS = 40
 
 

@@ -3,8 +3,8 @@
 MuJoCo makes each of them a soft row (its manual, Computation, "Constraint model"): the force is ``f = D (a_ref - a)``
 with ``D = 1 / R``, as long as that lies within the row's bounds. A row that *holds* is therefore nothing but more
 inertia, ``(M + D) a = tau + D a_ref``, and it is added to the diagonal of M before M is factored; one that *slips* is a
-constant force. Then contact laws see the constrained robot, and nothing has to be solved in turn. Which rows hold is
-guessed from the last step and corrected in :mod:`footfall.engine.constraints.active_set`.
+constant force. So contact laws see the constrained robot, and contacts and joints need not be solved in turn. Which
+rows hold is guessed from the last step and corrected in :mod:`footfall.engine.constraints.active_set`.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def away_from_limit(rows, i, position):
 
 @inlined
 def beyond_friction(rows, i, speed, acceleration):
-    """How far the friction of a joint is beyond what it does, N or N m: less than zero where it holds or slips on."""
+    """By how much a joint's friction violates its state, N or N m: below zero while it keeps holding or slipping."""
     value, loss = rows.inertia[i] * (-rows.gains[i, 1] * speed - acceleration), rows.bound[i]
     if rows.state[i] == HOLDS:
         return abs(value) - loss

@@ -1,1 +1,1 @@
-"""Integration from event to event, for laws of rigid contact."""
+"""Event-driven integration, for laws of rigid contact."""

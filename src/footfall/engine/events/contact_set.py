@@ -1,4 +1,4 @@
-"""The points in contact between two events: which they are, what jumps at an event, and what corrects their drift.
+"""The points in contact between two events: which they are, jumps of velocity at events, and the correction of drift.
 
 A point in contact rests or slides until the next event; that and the direction of its slip are kept in the engine's
 columns of its memory, see :mod:`footfall.contact.event_law`.
@@ -23,21 +23,21 @@ from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.friction_limits import to_contact_frames
 from footfall.solve.minimum_norm import spread
 
-#: Gap up to which points touch, m: so near they arrive together.
+#: Gap up to which points touch, m: points so near arrive together.
 TOUCH = 1e-9
-#: Depth from which on a point stays where it is, m: it started there.
+#: Depth beyond which a point keeps its depth, m: it started there.
 DEEP = 1e-6
 #: Gap, m, and speed, m/s, with which a time step may leave a point in contact: it took the ground's plane as fixed.
 NEARBY, RESTLESS = 1e-6, 1e-4
-#: Slip up to which a point rests, m/s: in space a slip that ends need not pass through zero, but for what a step errs.
+#: Slip up to which a point rests, m/s: in three dimensions a slip that ends need not pass exactly through zero.
 SLOW = 1e-7
-#: Times as much at most where the tolerance of a period is loosened.
+#: Largest factor on that where the tolerance of a period is loosened.
 SLOWER = 100.0
-#: Gap, slip and speeds of points in contact beyond which they are put back, m and m/s.
+#: Gap and slip (m) and speeds (m/s) of points in contact beyond which they are projected back.
 DRIFT = 1e-12
-#: Normal speed of a point in contact, m/s, that no integration errs by: it has come over an edge of the ground.
+#: Normal speed of a point in contact, m/s, that is no integration error: it has crossed an edge of the ground.
 KINK = 1e-7
-#: Way along which the bend of the ground is measured, m.
+#: Distance over which the curvature of the ground is measured, m.
 BEND = 1e-6
 
 
@@ -126,7 +126,7 @@ def measure_turning(world, points, contacts, ground, flat):
 
 @inlined
 def let_rest(points, p):
-    """From now on the point rests where it is."""
+    """Let a point rest where it is."""
     first = engine_columns(points.memory)
     points.memory[p, first + DOES] = STICK
     points.memory[p, first + YOUNG] = 0.0
@@ -136,7 +136,7 @@ def let_rest(points, p):
 
 @inlined
 def let_slide(points, contacts, p):
-    """From now on the point slides the way it goes."""
+    """Let a point slide in the direction of its velocity."""
     first = engine_columns(points.memory)
     frame, v = contacts.frame[p], contacts.velocity[p]
     size = (v[0] * v[0] + v[1] * v[1]) ** 0.5
@@ -170,7 +170,7 @@ def sort_touching(points, contacts, flow):
 
 @inlined
 def prepare(world, points, contacts, scratch, constraints):
-    """What jumps and projections need: velocities of points in contact, and the operator.
+    """Prepare impacts and projections: velocities of points in contact, and the Delassus operator.
 
     Joints that equalities fix and loops that they close stay so in an impact; friction and limits, whose forces are
     finite, take no part in it.
@@ -281,10 +281,10 @@ def rising(contacts, flow):
 
 @cold(types.none, soon=True)
 def put_back(world, points, contacts, scratch, constraints, flow):
-    """Project velocities and positions of points in contact to where they belong.
+    """Project velocities and positions of points in contact onto the constraints.
 
-    Both by the least change in the measure of the inertia. Of velocities that takes energy, if anything; positions
-    change by what the integration has erred.
+    Both by the least change in the metric of the inertia. A projection of velocities never adds energy; positions
+    change by the error of the integration.
     """
     first, change = engine_columns(points.memory), scratch.generalised
     show(points, contacts, flow.touching)

@@ -1,13 +1,13 @@
-"""Periods in which nothing changes but smoothly and one evaluation is not enough: two to four are.
+"""Smooth periods for which one evaluation is not enough, but two to four are: predictor and corrector.
 
-The end of the period that those before foretell (``creep``) is evaluated, too. With the backward differences D^m a
-there, accelerations of the period are a polynomial, whose integral is Adams and Moulton's method,
+The end of the period predicted from the periods before (``creep``) is evaluated, too. With the backward differences D^m
+a there, accelerations of the period are a polynomial, whose integral is Adams and Moulton's method,
 
     v at the end = v + dt times the sum of c_m D^m a (m = 0 to k) at the end, c = 1, -1/2, -1/12, -1/24, -19/720 ...,
 
-and where joint friction begins or ceases to slip on the way, the period goes on from there. The method errs by a
-fiftieth of what the foretold one may, and by a share of what its end was off, as accelerations follow from velocities:
-another evaluation tells how large a share.
+and where joint friction begins or ceases to slip on the way, the period goes on from there. The method's error is a
+fiftieth of what the predictor may have, plus a share of the predictor's error, since accelerations depend on
+velocities: another evaluation tells how large that share is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from footfall.solve.dense import copy
 #: How a correction ends: the period is over, its end is to be evaluated again, joint friction changes in it, or it is
 #: to be taken otherwise.
 OVER, AGAIN, CHANGES, SHORTER, OTHERWISE = 0, 1, 2, 3, 4
-#: Largest share of what the end of a period was off that an evaluation may leave.
+#: Largest share of the error of a period's end that an evaluation may leave.
 SLOWLY = 0.5
 
 

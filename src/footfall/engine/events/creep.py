@@ -1,18 +1,18 @@
-"""Periods in which nothing changes but smoothly, which one evaluation is enough for.
+"""Smooth periods that need only one evaluation: a linear multistep method.
 
 All points in contact rest where they belong, no other is about to arrive, joints are away from their limits and motors
 from those of their force, and joint friction neither begins nor ceases to slip. Bodies stay apart, or joints are slow:
-contacts of other bodies that a robot comes upon so slowly are noticed when the period is over. Accelerations then go on
-as they did in the periods before, by their backward differences, D a = a - a before. With order k
+contacts that begin so slowly are noticed when the period is over. Accelerations are then extrapolated from the periods
+before by their backward differences, D a = a - a before. With order k
 
     sum of D^m v / m (m = 1 to k + 1) at the end = dt times the sum of D^m a (m = 0 to k - 1) at the beginning,
 
 a backward differentiation formula with the acceleration at the end extrapolated, one order below it. That costs hardly
-any accuracy and bears fast damping c of a joint: c dt up to 2.2, 1.5, 1.1 and 0.89 with orders 2 to 5, where Adams and
-Bashforth's method bears 1, 0.5, 0.3 and 0.2. No such formula is stable beyond: orders 6 and 7 take six differences of
-velocities, too, and what they lack of accelerations; they bear 0.44 and 0.23. Order 1 is a constant acceleration.
-Positions go on by the mean velocity of Adams and Moulton's method. Forces have the same differences, so that impulses
-on record explain how momentum changes.
+any accuracy and is stable for fast damping c of a joint: c dt up to 2.2, 1.5, 1.1 and 0.89 with orders 2 to 5, where
+Adams and Bashforth's method allows 1, 0.5, 0.3 and 0.2. No such formula of higher order is stable: orders 6 and 7 also
+use six differences of velocities and complete them with accelerations; they allow 0.44 and 0.23. Order 1 is a constant
+acceleration. Positions advance by the mean velocity of Adams and Moulton's method. Forces have the same differences, so
+that recorded impulses explain the change of momentum.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.contacts import STICK
 from footfall.solve.dense import copy
 
-#: Velocities of joints that are slow, m/s or rad/s; and the gap that no point crosses in
-#: a period, m, beside its own speed.
+#: Velocity up to which a joint is slow, m/s or rad/s; and the gap that no point crosses in a period, m, besides by its
+#: own speed.
 CREEPS, ASIDE = 0.2, 1e-5
-#: What a period promises: that something changes, that something may, or that nothing does but smoothly.
+#: What is expected of a period: an event, a possible event, or smooth motion.
 BUSY, UNSURE, QUIET = 0, 1, 2
-#: Share of the tolerance below which no order need be more accurate.
+#: Share of the tolerance below which an order is accurate enough.
 AMPLE = 0.1
 
 
@@ -95,7 +95,7 @@ def note_end(contacts, flow):
 
 @inlined
 def note_period(contacts, flow):
-    """The same of a period in steps, as if it had been one stride."""
+    """The same for a period taken in steps, as if it had been one stride."""
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         for c in range(3):

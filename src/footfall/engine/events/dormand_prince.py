@@ -7,18 +7,17 @@ from footfall.engine.events.flow import FAILED, LOOSENED, TAKEN
 from footfall.engine.events.tableau import STAGES
 from footfall.solve.dense import copy
 
-#: Share of the length with which a step would be just accurate enough, so that few are taken in vain; and how many
-#: times as long, or short, as the last one it may be.
+#: Safety factor on the length of a step, so that few are rejected; and the largest and smallest ratio to the last one.
 SAFETY, LONGER, SHORTER = 0.8, 50.0, 0.1
-#: Error of a step over what is allowed that may be where accelerations bend.
+#: Error of a step, relative to the tolerance, that is accepted where accelerations have a kink.
 BEND = 10.0
 #: Longest and shortest step, s.
 LONGEST, SHORTEST = 0.01, 1e-9
-#: By how much more steps may grow from one to the next than the last one says, before a period is given up.
+#: Factor on the growth of steps that is hoped for before a period is given up.
 HOPEFUL = 2.0
 #: Of how far steps are foreseen to come, the share that is counted on, and how many of them are not, for events.
 SURE, SPARED = 0.6, 1.0
-#: Tolerance beyond which none is loosened, however much a period costs: a time step errs more.
+#: Loosest tolerance, whatever a period costs: a time step has a larger error.
 LOOSEST = 1e-5
 
 

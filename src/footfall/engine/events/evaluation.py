@@ -1,4 +1,4 @@
-"""One evaluation between events, one impact at an event, and what either costs of what a period may."""
+"""One evaluation between events, one impact at an event, and their costs."""
 
 from __future__ import annotations
 

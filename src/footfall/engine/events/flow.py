@@ -1,4 +1,4 @@
-"""What the integration from event to event keeps beside the world."""
+"""The state of the event-driven integration, besides the world."""
 
 from __future__ import annotations
 
@@ -229,8 +229,8 @@ def _only_root(model: mujoco.MjModel) -> np.ndarray:
 def slow_down(model: mujoco.MjModel, dt: float) -> np.ndarray:
     """Inertia of each dof, kg m2 or kg, with which no damping D ends a motion sooner than in one period; (0,) if none.
 
-    A joint of little inertia m and much damping forgets its velocity within m/D, and an explicit method would have to
-    follow that. With D dt it takes one period: never more than what semi-implicit Euler adds, dt D.
+    A joint of small inertia m and large damping loses its velocity within m/D, which an explicit method would have to
+    resolve. With the inertia D dt it takes one period: that is never more than semi-implicit Euler adds, dt D.
     """
     inertia = _inertia(model)
     damping, servos = model.dof_damping.reshape(model.nv, -1)[:, 0].copy(), damping_servos(model)
@@ -268,7 +268,7 @@ def carry_over(known: Flow, flow: Flow) -> None:
 
 
 def painleve_warnings(flow: Flow) -> list[RunWarning]:
-    """When no forces obeyed the law and an impulse ended the slip."""
+    """Warnings of the times at which no forces satisfied the law and an impulse ended the slip."""
     count = int(flow.tally[WARNINGS])
     sentence = (
         "no forces obey the law for a sliding point (Painleve's paradox): an impulse without a collision ends its slip"

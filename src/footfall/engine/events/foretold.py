@@ -1,9 +1,8 @@
-"""Strides by what those before foretell: the evaluation at the beginning of each, and its foretold end evaluated if
-need be.
+"""Strides predicted from those before: one evaluation at the beginning of each, and of its predicted end if need be.
 
-Where nothing changes but smoothly, the end that the strides before foretell is accurate (``creep``), or an evaluation
-or two there make it so (``correction``). Where something may change, as points slide or joint friction is about to
-slip, that evaluation shows whether it did. Most periods are one stride (``strides``).
+In smooth motion the end predicted from the strides before is accurate (``creep``), or an evaluation or two there make
+it so (``correction``). Where something may change, because points slide or joint friction is about to slip, that
+evaluation shows whether it did. Most periods are one stride (``strides``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Events within a step of integration, found on its continuous extension by the motion of the points alone.
 
-Where a joint comes to its limit, the limit's force begins with a jump, and where its friction begins or ceases to slip,
-accelerations bend. No events of contacts, but found in the same way: limits that are open when a step begins stay open
-in its stages, friction that holds goes on holding and friction that slips slipping, and the step ends where the first
-of them changes.
+Where a joint reaches its limit, the limit's force begins with a jump, and where its friction begins or ceases to slip,
+accelerations have a kink. These instants are found like events of contacts: during a step open limits stay open,
+friction that holds keeps holding and friction that slips keeps slipping, and the step ends where the first of them
+changes.
 """
 
 from __future__ import annotations

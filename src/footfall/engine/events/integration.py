@@ -1,9 +1,9 @@
-"""Integration from event to event: smooth motion in steps that adapt, ended where a contact changes.
+"""Event-driven integration: smooth motion in adaptive steps that end where a contact changes.
 
 Between two events the points in contact are known, and every evaluation solves the law's complementarity problem for
-them. A step that an event falls into ends there. Where forces go on smoothly after it, as at a touch-down or the end
-of a slip, it is found on the continuous extension of the step, which is as accurate as the step is asked to be; else
-the step is taken again, shorter, until it ends there. Events are
+them. A step that contains an event ends there. If forces are smooth up to the event, as at a touch-down or the end of a
+slip, it is located on the continuous extension of the step, which is as accurate as the step; otherwise the step is
+repeated, shorter, until it ends there. Events are
 
 - a touch-down: a point's gap becomes zero on the way down;
 - a lift-off: the acceleration of a point in contact is upward;
@@ -11,14 +11,14 @@ the step is taken again, shorter, until it ends there. Events are
 - the beginning of a slip: friction no longer holds a resting point;
 - forces that do not exist (Painleve): an impulse without a collision follows.
 
-Controls are held over the period ``dt``, at whose ends the state is recorded; forces on record are means over it. Most
-periods are such that those before foretell them, or parts of them do (``foretold``): no step is taken then.
+Controls are held over the period ``dt``, at whose ends the state is recorded; recorded forces are means over it. Most
+periods can be predicted from those before, whole or in parts (``foretold``), and then need no step.
 
-Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and steps that
-adapt integrate them without events; but a step ends where a joint comes to its limit, or its friction begins or ceases
-to slip. A period in which contacts change again and again, or that costs more than it may
-(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names. Of those
-that follow many such ones in a row, as where a foot slips ever more slowly, only some are tried otherwise.
+Joint friction, limits, loops and contacts between bodies are soft: their forces follow from the state, and adaptive
+steps integrate them without events, except that a step ends where a joint reaches its limit or its friction begins or
+ceases to slip. A period in which contacts change again and again, or that costs more than it may
+(:func:`footfall.solve.effort.period_cost`), is one time step, under the law that ``EventLaw.in_steps`` names. After
+many such periods in a row, as where a foot slips ever more slowly, only some are tried with events.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ from footfall.engine.step import DIVERGED, DONE, MUJOCO_ERROR, Laws
 from footfall.engine.tape import END, NEXT, STATUS, STEP, hold_forces
 from footfall.solve.effort import EFFORT, period_cost
 
-#: Error of a step, over what is allowed, from which on it has passed what made those before inaccurate.
+#: Error of a step, relative to the tolerance, below which it has passed the cause of earlier errors.
 PASSED = 0.01
-#: s, so little of a period is none.
+#: Remainder of a period that counts as none, s.
 ROUNDING = 1e-15
 #: How an evaluation ends: with forces; with none that can be, so that the period is to be taken otherwise; with
 #: accelerations without bounds, which a shorter step may keep; or with the run.

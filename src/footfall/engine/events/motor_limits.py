@@ -1,4 +1,4 @@
-"""Instants at which a motor reaches the limit of its force, or comes back from it: accelerations bend there."""
+"""Instants at which a motor reaches or leaves the limit of its force: accelerations have a kink there."""
 
 from __future__ import annotations
 

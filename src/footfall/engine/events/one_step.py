@@ -1,4 +1,4 @@
-"""A step between events: how long it is, whether it is accurate, what happened in it, and what it changes."""
+"""A step between events: its length, its accuracy, events within it, and what it changes."""
 
 from __future__ import annotations
 

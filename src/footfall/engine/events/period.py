@@ -1,4 +1,4 @@
-"""One period of an event-driven run: forces, impulses, whether they can be, and when it is a time step instead."""
+"""One period of an event-driven run: forces, impulses, their check, and when it becomes a time step."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def add_up(points, contacts, flow, stage, h):
 def is_sound(points, contacts, flow, impulse):
     """Whether all forces of a period were found, and no impulse of it, or of a part, pulls or is outside the cone.
 
-    Where the ground could hold a robot in many ways, the forces of a step's stages may do so in different ones. Not all
-    of their weights are positive, and the mean force of a point could pull.
+    Where the ground can hold a robot in many ways, the stages of a step may have different solutions. Not all weights
+    of the stages are positive, so the mean force of a point could pull.
     """
     if flow.tally[UNSOLVED] != 0:
         return False

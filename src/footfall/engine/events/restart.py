@@ -1,9 +1,9 @@
-"""Differences after an event: those of the step that followed it, as if all periods before had gone the same way.
+"""Backward differences after an event: taken from the step that followed it, extended backwards.
 
-Where joint friction begins to slip, a point touches down or a motor reaches its limit, accelerations bend or jump, and
-what they were before says nothing of what comes. But the continuous extension of one step of Dormand and Prince's
-method says how they changed since: a polynomial, which goes on backwards beyond the event as well as forwards. So
-periods of one evaluation begin again after one step of many (Gear 1980, Runge-Kutta starters for multistep methods).
+Where joint friction begins to slip, a point touches down or a motor reaches its limit, accelerations have a kink or
+jump, and their history is of no use. But the continuous extension of one step of Dormand and Prince's method shows how
+they changed since: a polynomial, which can be extended backwards beyond the event as well as forwards. So after a
+single Runge-Kutta step, periods of one evaluation begin again (Gear 1980, Runge-Kutta starters for multistep methods).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events between two steps of integration: what happened, when, and which points are in contact after it."""
+"""Events in a step of integration: what happened, when, and which points are in contact afterwards."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ INSTANT, NO_GAP = 1e-12, 1e-14
 NO_SLIP = 1e-9
 #: Lift-offs and beginnings of slips are found to this time, s, or to that speed where forces go on smoothly.
 MOMENT = 1e-9
-#: Slip, m/s, from which on it is all the same how it began.
+#: Slip, m/s, beyond which its beginning no longer matters.
 GROWN = 0.01
-#: Ends of a bracket replaced in a row after which no end is trusted more than another.
+#: Replacements of the same end of a bracket in a row after which it is bisected.
 IN_A_ROW = 8
 #: Newton's steps on the cubic by which a touch-down is sought.
 REFINEMENTS = 4
@@ -39,7 +39,7 @@ def slip_along(points, contacts, p):
 
 @inlined
 def follow_slips(points, contacts):
-    """Let the direction of each slip be the present one: where it turns, as of a foot that spins, it does not end."""
+    """Update the direction of each slip: a slip that turns, as of a spinning foot, does not end."""
     first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]

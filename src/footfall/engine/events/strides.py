@@ -1,8 +1,8 @@
-"""Strides: a period, or what is left of one, in equal parts that those before foretell.
+"""Strides: a period, or the rest of one, in equal parts that are predicted from those before.
 
-What is known of the motion is known at instants one stride apart, by backward differences. Where a whole period is too
-long to be foretold, half of it may not be: differences of what is ``ratio`` times as far apart are sums of those that
-are known, and the polynomial behind them is the same (Gear 1971, chapter 9).
+The history of the motion is kept at instants one stride apart, as backward differences. Where a whole period is too
+long to be predicted, half of it may not be: differences at a spacing ``ratio`` times as large are sums of the known
+ones, since the polynomial behind them is the same (Gear 1971, chapter 9).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numba import types
 from footfall.compiled import cold, inlined
 from footfall.engine.events.flow import KNOWN, ORDER, SHARE, STRIDE, UNKNOWN
 
-#: Strides that a period is divided into at most.
+#: Most strides of a period.
 MOST_STRIDES = 24
 #: Times the tolerance that the foretold end of a stride may be off; and that a whole period may seem to err by and be
 #: tried all the same: what is known of accelerations right after an event is taken to be worse than it is.
 FAR_OFF, HOPEFUL = 1000.0, 3.0
-#: Evaluations of the end of a stride at most.
+#: Most evaluations of the end of a stride.
 MOST_TURNS = 3
 
 

@@ -1,4 +1,4 @@
-"""MuJoCo's own solver for our contact points: it gets them as contacts, and gives their forces."""
+"""MuJoCo's own solver for Footfall's contact points: it gets them as contacts and returns their forces."""
 
 from __future__ import annotations
 

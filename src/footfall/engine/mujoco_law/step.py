@@ -2,11 +2,11 @@
 
 Newton's method on MuJoCo's cost, as its own solver has it (its manual, Computation, "Newton"). Contacts and constraints
 of single joints are folded into the inertia (``soft_contacts``, ``constraints/joint_rows``), rows over several dofs are
-eliminated (``constraints/row_elimination``): with this inertia, H, the next acceleration is ``a + H^-1 g``, where the
-force ``g = tau + J^T f(a) - M a`` is left over at a. It starts from the last step's: as long as points press and slide
-as before, the first round is the last. MuJoCo's own solver is asked where rounds do not end, where bodies of the robot
-touch each other with round cones, whose rows have no bounds of their own, and where there are more rows to eliminate
-than dofs to solve for.
+eliminated (``constraints/row_elimination``): with this inertia, H, the next acceleration is ``a + H^-1 g``, with the
+residual force ``g = tau + J^T f(a) - M a`` at a. It starts from the last step's acceleration: as long as points press
+and slide as before, the first round is the last. MuJoCo's own solver takes over where rounds do not converge, where
+bodies of the robot touch each other with elliptic cones, whose rows have no separate bounds, and where there are more
+rows to eliminate than dofs to solve for.
 """
 
 from __future__ import annotations

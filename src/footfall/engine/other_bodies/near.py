@@ -1,4 +1,6 @@
-"""Bodies beside the feet: which are near the ground, who has a place among the contact points, and where they touch."""
+"""Bodies other than feet: which are near the ground, which points have a place among the contact points, and where they
+touch.
+"""
 
 from __future__ import annotations
 

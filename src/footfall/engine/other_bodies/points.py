@@ -1,11 +1,11 @@
-"""Points of all bodies beside the feet: who of them is near the ground, and a place among the contact points for those.
+"""Points of all bodies other than feet, and places among the contact points for those that are near the ground.
 
-A robot has hundreds of such points, and hardly ever more than a few of them matter. Each body has a ball around its
-points; bodies whose ball is far from the ground cost one look at it. Points that are about to touch take one of the
-places behind the points of the feet, and keep it, with what the law remembers of them, until they are far again; bodies
-with near points take a slot behind those of the feet in every step anew. So laws and solvers see few points and few
-bodies, and none but the feet while a robot stands: places and slots are added to a run when they are asked for, up to a
-fixed number. What finds no place even then is counted, and the step is not a solved one.
+A robot has hundreds of such points, and only a few of them matter at a time. Each body has a ball around its points;
+for a body whose ball is far from the ground, checking the ball is enough. Points that are about to touch take one of
+the places behind the points of the feet, and keep it, with the law's memory of them, until they are far again; bodies
+with near points take a slot behind those of the feet, anew in every step. So laws and solvers see few points and few
+bodies, and only the feet while a robot stands. Places and slots are added to a run when they are needed, up to a fixed
+number. Points that find no place even then are counted, and the step is marked as unsolved.
 """
 
 from __future__ import annotations

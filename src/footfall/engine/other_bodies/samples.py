@@ -1,4 +1,4 @@
-"""What is recorded of a step, points beside the feet included."""
+"""Recording of a step, including points of bodies other than feet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded of points beside the feet: only while they have a place, and by place, so that it costs no more."""
+"""The record of points of bodies other than feet: kept by place, and only while a point has one."""
 
 from __future__ import annotations
 
