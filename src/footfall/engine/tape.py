@@ -1,9 +1,9 @@
-"""What a run writes down: the state at every sample, and what the ground did from there to the next one.
+"""The recording of a run: the state at every sample, and the forces of the ground until the next one.
 
-The state of a sample is that of its instant. Its force is the mean over the steps up to the next sample, so that
-force times interval is the impulse the robot received, however few the samples; beside it stand the forces of the
-single step in which the normal forces were greatest. Within one step the force counts with its own mean: semi-implicit
-Euler holds it, Runge-Kutta weighs its stages, and the integration from event to event adds up impulses.
+The state of a sample is that of its instant. Its force is the mean over the steps until the next sample, so that force
+times interval is the impulse that the robot received, however few the samples are; the forces of the single step with
+the greatest normal forces are recorded as well. Within one step the force is its mean: semi-implicit Euler holds it
+constant, Runge-Kutta weights its stages, and event-driven integration adds up impulses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OUTCOME_SIZE = 7
 
 
 class Held(NamedTuple):
-    """What the ground does in the step under way."""
+    """Forces of the ground in the present step."""
 
     force: np.ndarray  # (P, 3) N, world frame, mean over the step
     mode: np.ndarray  # (P,)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from footfall.robot import Robot
 
 
-#: A run in which nothing but feet meets the ground.
+#: A run in which only feet touch the ground.
 ALONE = Around(dt=1.0, flat=True, lipschitz=1.0, highest=0.0, patient=False, wanted=False)
 
 

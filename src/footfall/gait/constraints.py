@@ -1,4 +1,4 @@
-"""What a walk must be like, and whether it is."""
+"""The constraints of a walk, and whether it meets them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from footfall.gait.step_check import Step, velocity_jump
 from footfall.robot import Robot
 from footfall.robot.motors import torque_limits
 
-#: What an equality may be off by, in its unit: Ipopt's own tolerance, many times over.
+#: Tolerance of an equality, in its unit: many times Ipopt's own.
 EQUAL = 1e-6
-#: What an inequality may be missed by, in its unit: a hundredth of a millimetre is no harm.
+#: Tolerance of an inequality, in its unit: a hundredth of a millimetre does no harm.
 ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaitConstraints:
-    """What is asked of a walk.
+    """The constraints of a walk.
 
     Attributes:
         speed: m/s.
-        step_length: m; left out, it is chosen.
+        step_length: m; chosen by the optimisation if left out.
         clearance: m, height of the swing foot in the middle of the step; near its ends it may be lower, as
             16 s^2 (1 - s)^2 of the phase s.
         landing_speed: m/s, at most, of the swing foot downward at touch-down; 0 forbids any impact.
-        friction: the ground's, at least.
+        friction: least friction coefficient of the ground.
         sole_margin: m, by which the zero moment point stays inside the sole.
         joint_margin: rad, by which joints stay inside their limits.
     """
@@ -72,7 +72,7 @@ class GaitConstraints:
 
 
 class Row(NamedTuple):
-    """One constraint beside what the walk does."""
+    """One constraint beside the value that the walk reaches."""
 
     name: str
     bound: str
@@ -82,7 +82,7 @@ class Row(NamedTuple):
 
 
 def judge(robot: Robot, gait: PolynomialGait, constraints: GaitConstraints, step: Step) -> list[Row]:
-    """Every constraint, looked at in all samples of ``step``."""
+    """Every constraint, evaluated in all samples of ``step``."""
     legs = find_legs(robot)
     heel, toe = constraints.sole(legs)
     phase = step.time / gait.step_duration

@@ -1,7 +1,7 @@
-"""The divergent component of motion: where a centre of mass is going, and how pressure under the feet steers it.
+"""The divergent component of motion: where the centre of mass is going, and how the pressure centre steers it.
 
 For a centre of mass c at a constant height over the ground, accelerated by the pressure centre p as an inverted
-pendulum, c'' = w^2 (c - p), the point xi = c + c'/w runs away from p: xi' = w (xi - p), while c follows xi by itself
+pendulum, c'' = w^2 (c - p), the point xi = c + c'/w diverges from p: xi' = w (xi - p), while c converges to xi
 (Takenaka, Matsumoto and Yoshiike 2009; Englsberger, Ott and Albu-Schaeffer 2015). A pressure centre planned piecewise
 linear in time gives xi in closed form, solved backwards from where it shall end.
 """

@@ -1,7 +1,7 @@
-"""Gaits that were found before: those that come with Footfall, and the user's cache.
+"""Known gaits: those that ship with Footfall, and the user's cache.
 
-A gait is filed under a hash of all that decides it: the robot's bodies, joints, motors and soles, and the constraints.
-What a robot looks like does not matter.
+A gait is filed under a hash of everything that affects it: the robot's bodies, joints, motors and soles, and the
+constraints; not its appearance.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def find_gait(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Found:
-    """The walk of least torque that meets the constraints: from the library, the cache, or optimised and kept there.
+    """The walk of least torque that meets the constraints: from the library, the cache, or optimised and then cached.
 
     ``cache`` is a folder, the user's own if left out; ``fresh`` optimises in any case.
     """
@@ -92,7 +92,7 @@ def _kept(key: str, place: Path | None) -> list[tuple[str, PolynomialGait]]:
 
 
 def problem_key(robot: Robot, constraints: GaitConstraints) -> str:
-    """A hash of everything that decides the optimum."""
+    """A hash of everything that affects the optimum."""
     model = robot.model
     numbers = [
         model.opt.gravity,

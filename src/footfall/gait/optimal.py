@@ -1,8 +1,8 @@
-"""The walk of a planar biped that takes least torque (Bravo 2021, section 4.2).
+"""The walk of a planar biped with least torque (Bravo 2021, section 4.2).
 
-Unknown are the angles of a touch-down, the rates at both ends of a step and its duration: the cubics (41)-(43) follow,
-the legs change places (13), and the plastic impact (20)-(22) leads from the rates at the end to those at the start.
-Minimised is the integral of the squared torques (40), with CasADi and Ipopt.
+The unknowns are the angles of a touch-down, the rates at both ends of a step, and its duration: the cubics (41)-(43)
+follow from them, the legs change places (13), and the plastic impact (20)-(22) leads from the rates at the end to those
+at the start. CasADi and Ipopt minimise the integral of the squared torques (40).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from footfall.robot.motors import torque_limits
 #: Changes when the same problem would be solved otherwise, so that gaits kept before are not taken for its solution.
 METHOD = "cubics, plastic impact, 41 samples, 1"
 SAMPLES = 41  # of a step, where the constraints are made; odd, for Simpson's rule
-#: Step lengths to start from, as parts of the height of the base: the problem has more than one valley.
+#: Step lengths to start from, relative to the height of the base: the problem has several local minima.
 STARTS = (0.3, 0.45, 0.6)
 ITERATIONS = 500
 DURATION = (0.15, 1.5)  # s, of a step
@@ -51,7 +51,7 @@ class Optimum:
 
 
 def optimise(robot: Robot, constraints: GaitConstraints, progress: Progress | None = None) -> Optimum:
-    """Find the walk of least torque that meets the constraints; ``progress`` is called with sentences."""
+    """Find the walk of least torque that meets the constraints; ``progress`` is called with messages."""
     report = progress or (lambda sentence: None)
     began = clock.perf_counter()
     legs, height = find_legs(robot), float(robot.home[1])

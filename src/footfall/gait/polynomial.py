@@ -82,7 +82,7 @@ class PolynomialGait:
         return _evaluated(self.coefficients, t)
 
     def asymmetry(self) -> float:
-        """By how much the end of a step misses the mirror image of its start, (13), rad."""
+        """Largest difference between the end of a step and the mirror image of its start, (13), rad."""
         return float(np.abs(self.at(self.step_duration)[0] - swapped(self.at(0.0)[0])).max())
 
     # ---- as a reference motion ---------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""What a step takes, by MuJoCo: torques, ground force, zero moment point, foot heights, and the impact that ends it.
+"""A step evaluated by MuJoCo: torques, ground force, zero moment point, foot heights, and the impact that ends it.
 
-This knows nothing of how the step was found: it is how an optimised one is judged, between its samples too.
+This is independent of how the step was found: an optimised one is judged by it, also between its samples.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def examine(robot: Robot, gait: PolynomialGait, samples: int = SAMPLES) -> Step:
 
 
 def velocity_jump(gait: PolynomialGait, step: Step) -> float:
-    """By how much the joint rates after the impact miss those the next step begins with, rad/s."""
+    """Largest difference between the joint rates after the impact and at the start of the next step, rad/s."""
     return float(np.abs(swapped(step.impact.velocity[3:]) - gait.at(0.0)[1]).max())
 
 

@@ -1,4 +1,4 @@
-"""The way of a swinging foot, whose goal may change at any time."""
+"""The path of a swinging foot, whose goal may change at any time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITION, VELOCITY, ACCELERATION = 0, 1, 2
 class Swing(NamedTuple):
     """A reference for the sole's middle from where it lies to a goal that may move.
 
-    It comes down at ``descent`` and goes on so until the ground is met.
+    It comes down at ``descent`` until it touches the ground.
     """
 
     motion: np.ndarray  # (3, 3) position, velocity and acceleration of x, y and z; m, m/s, m/s2

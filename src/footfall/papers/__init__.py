@@ -1,10 +1,10 @@
-"""The papers behind Footfall: their experiments run anew, their claims judged, their figures drawn.
+"""The papers behind Footfall: their experiments are run, their claims judged, their figures drawn.
 
     footfall paper rengifo2009
     result = run_paper("rengifo2009", ["fig4"])
     result.claims, result.assumptions
 
-To add a paper: write a module of this room with a :class:`~footfall.papers.base.Paper` called ``PAPER``, and add its
+To add a paper: write a module of this package with a :class:`~footfall.papers.base.Paper` called ``PAPER``, and add its
 line to ``_MODULES``.
 """
 

@@ -1,4 +1,4 @@
-"""What a paper is here: experiments that run, claims that are judged, values that had to be assumed."""
+"""A paper: experiments that run, claims that are judged, values that had to be assumed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Literal
 from footfall.errors import FootfallError, did_you_mean
 
 #: Where a claim comes from. ``printed``: a number or a statement of the paper. ``derived``: a closed form of its
-#: equations. ``fitted``: the paper's, but parameters were chosen with the thing it shows in view, so that it is no
-#: prediction. ``ours``: a question of our own, or an answer that needs a term the paper does not have.
+#: equations. ``fitted``: the paper's, but parameters were chosen with the result in view, so it is not a prediction.
+#: ``ours``: a question of our own, or an answer that needs a term which the paper does not have.
 Source = Literal["printed", "derived", "fitted", "ours"]
 #: The source of a claim, and the figure or section that states it.
 Where = tuple[Source, str]
@@ -34,11 +34,11 @@ class Claim:
         unit: of both.
         tolerance: how far they may be apart, and why.
         holds: whether the measurement agrees.
-        expected: whether we say that it holds; a claim of which we do and that does not is a failure.
-        proof: why the paper's statement cannot be right, where that is shown.
+        expected: whether it is listed as holding; a claim that is listed so and does not hold is a failure.
+        proof: a proof that the paper's statement cannot be right, if there is one.
         note: what else a reader should know, such as why a claim is not reproduced.
-        fragile: why the verdict hangs on the last digits of the start, where it does.
-        timed: whether a clock decides, so that another machine may decide otherwise.
+        fragile: why the verdict depends on the last digits of the initial state, where it does.
+        timed: whether the verdict depends on a clock, and so on the machine.
     """
 
     source: Source
@@ -57,7 +57,7 @@ class Claim:
 
     @property
     def failed(self) -> bool:
-        """We say that it holds, and it does not."""
+        """Whether it is listed as holding and does not."""
         return self.expected and not self.holds
 
     @property
@@ -85,7 +85,7 @@ class Assumption:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Something a paper did, as it is done here.
+    """An experiment of a paper, as it is done here.
 
     ``run()`` gives the data, ``judge(data)`` the claims, ``draw(figure, data)`` fills a matplotlib figure (or a part of
     one) of ``height`` inches. ``figures`` are the paper's figures it stands for.
@@ -102,7 +102,7 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper, what of it is done here, what was assumed and what is left out."""
+    """A paper: its experiments, what was assumed and what is left out."""
 
     name: str
     citation: str

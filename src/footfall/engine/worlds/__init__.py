@@ -1,5 +1,5 @@
-"""Many worlds at once: the step of one as a plain kernel, and who runs it, the threads of a CPU or those of a GPU.
+"""Many worlds at once: the step of one world as a plain kernel, run by the threads of a CPU or of a GPU.
 
-Worlds do not know each other. What a world keeps from step to step is in :class:`arrays.State`; the space that a step
-needs beside it belongs to whoever computes, a thread or a GPU's lane, and goes from world to world with it.
+Worlds are independent. What a world keeps from step to step is in :class:`arrays.State`; the scratch space of a step
+belongs to the thread or GPU lane that computes it, which takes it from world to world.
 """

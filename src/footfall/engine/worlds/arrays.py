@@ -1,4 +1,4 @@
-"""The arrays of many worlds: what each was given, what it keeps, and the space a step needs.
+"""The arrays of many worlds: inputs, state, and the scratch space of a step.
 
 On a CPU the world is the first index, so that a world's numbers lie together; on a GPU it is the last, so that
 neighbouring lanes read neighbouring numbers. Kernels see one world and do not notice.

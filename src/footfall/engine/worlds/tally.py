@@ -1,4 +1,4 @@
-"""Measures of a world that are summed up on the way: what would need a recording of every step afterwards."""
+"""Measures of a world that are accumulated during the run, since they would need a recording of every step."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Many worlds on the cores of a CPU: threads in compiled code, each with a space of its own.
 
-A world is computed by one thread from the first to the last step of a call, so that its numbers stay in the cache, and
-what comes out does not depend on how many threads there are.
+One thread computes a world from the first to the last step of a call, so that its numbers stay in the cache and the
+result does not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A world of many as a controller sees it.
+"""One of many worlds as a controller sees it.
 
 Worlds share the space in which a step is computed, thread by thread; a controller that computes with inertia, Jacobians
 and contact frames has a copy of its own, which MuJoCo fills.

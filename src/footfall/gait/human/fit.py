@@ -1,7 +1,7 @@
-"""A walk of the hanavan man that is as near to the measured one as standing feet and the laws of motion allow.
+"""The walk of the hanavan man that is nearest to the measured one, with feet that stand and the laws of motion.
 
-Measured angles on other bones would drag the feet and lift the body wrongly. So the Fourier coefficients of thigh,
-shank, foot, trunk and pelvis are fitted together, by least squares, to
+Measured angles on a body of other proportions would drag the feet and lift the body wrongly. So the Fourier
+coefficients of thigh, shank, foot, trunk and pelvis are fitted together, by least squares, to
 
 - the measured segment angles, to a few degrees, which is how far their zeros are known;
 - feet that stand: first on the heel, then flat, then on the tip of the toes, without slip; and that clear the ground;
@@ -12,8 +12,8 @@ The rigid foot has no toes that bend: it rolls over its tip, where a man's rolls
 heel rises less than measured; this is where the fit departs most. Walks of both legs are the same, half a stride apart.
 Time is scaled as in dynamic similarity, with the square root of the leg's length.
 
-With ``forces=False`` no measured force is used: the fit knows markers and which foot stands alone, and what the ground
-gives is a prediction.
+With ``forces=False`` no measured force is used: the fit knows only markers and which foot stands, and the ground forces
+are a prediction.
 """
 
 from __future__ import annotations

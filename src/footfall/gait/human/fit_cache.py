@@ -1,6 +1,7 @@
-"""Fits of the human walk that were made before: one takes seconds, so that they stay in the user's cache.
+"""Earlier fits of the human walk, in the user's cache: a fit takes seconds.
 
-A walk is filed under a hash of all that decides it: the body, the measured walk, the ground, and how it is fitted.
+A walk is filed under a hash of everything that affects it: the body, the measured walk, the ground, and the code of the
+fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Balance sideways: feet near the middle, and a pelvis that sways over the one that stands.
+"""Lateral balance: feet near the middle, and a pelvis that sways over the standing foot.
 
 The recording is one of the sagittal plane, so this is not fitted to it, only the distance between the feet is measured.
 The pressure centre goes from foot to foot with the load; an inverted pendulum of the body's height that it drives, in

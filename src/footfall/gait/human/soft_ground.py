@@ -1,8 +1,8 @@
-"""The fit of the human walk for ground that gives way: there the force follows from the depth of the feet.
+"""The fit of the human walk on soft ground, where the force follows from the depth of the feet.
 
-Under a law of springs and dampers a foot carries what its points are pressed in for. So the feet are no longer asked to
-stand at height zero, but to sink as deep as gives, by the law's own formula, the measured force on each foot, and
-together the force and the pressure centre that the motion asks for.
+Under a spring law the load of a foot follows from the depth of its points. So the feet do not stand at height zero, but
+sink so deep that the law's formula gives the measured force on each foot, and together the force and the pressure
+centre that the motion requires.
 """
 
 from __future__ import annotations

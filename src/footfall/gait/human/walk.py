@@ -35,10 +35,10 @@ def human_walk(
 ) -> PeriodicMotion:
     """The measured walk fitted to a ``hanavan`` robot, in space or in the plane, from heel strike of the left foot.
 
-    See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride follow the length of the legs. A ``law`` of
-    springs and dampers (with the step ``dt``, s, on which its defaults depend) is a ground that gives way, and the feet
-    sink into it as their load wants it; otherwise they stand on hard ground. Without ``forces`` the motion is fitted to
-    the measured markers alone. ``data`` is the walk of another person, see ``footfall.gait.human.data.load_walk``.
+    See :mod:`footfall.gait.human.fit` for what is fitted. Speed and stride scale with the length of the legs. With a
+    spring ``law`` (and the step ``dt``, s, on which its defaults depend) the ground is soft, and the feet sink into it
+    under their load; otherwise they stand on hard ground. Without ``forces`` the motion is fitted to the measured
+    markers alone. ``data`` is the walk of another person, see ``footfall.gait.human.data.load_walk``.
     """
     body, data = body_of(robot), measured_walk() if data is None else data
     soft = soft_ground(robot, law, dt) if law is not None and hasattr(law, "normal_terms") else None
@@ -166,7 +166,7 @@ def carried(
 
 
 def inverse(robot: Robot, qpos: np.ndarray, qvel: np.ndarray, qacc: np.ndarray) -> np.ndarray:
-    """(N, nv) generalised forces that the motion takes, from whomever."""
+    """(N, nv) generalised forces that the motion requires, from motors and ground together."""
     data = mujoco.MjData(robot.model)
     mass = np.zeros((robot.model.nv, robot.model.nv))
     found = np.zeros_like(qvel)
