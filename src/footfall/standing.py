@@ -11,6 +11,9 @@ import numpy as np
 from footfall.ground import Ground
 from footfall.robot import Robot
 
+#: The nearest place of uneven ground is found as far as the largest ball of a robot is wide, and so much farther, m.
+BEYOND = 0.02
+
 
 def point_jacobian(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     """(3P, nv) Jacobian of all contact points, of round ones at their lowest place, world frame."""
@@ -31,12 +34,17 @@ def lowest_places(robot: Robot, data: mujoco.MjData) -> np.ndarray:
     return point_positions(robot, data) - robot.point_radius[:, None] * up - np.einsum("pij,pj->pi", axes, along / size)
 
 
+def reach(robot: Robot) -> float:
+    """How far from a place that is round the ground must be known, m: farther than its points and balls are wide."""
+    return BEYOND + float(max(robot.point_radius.max(initial=0.0), robot.others.radius.max(initial=0.0)))
+
+
 def point_gaps(robot: Robot, ground: Ground, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
     """Gap (P,) m between each contact point and the ground, and the ground's normal (P, 3), at the state in ``data``.
 
     Round ones and ellipsoids are measured against the plane under their centres.
     """
-    gap, normal = ground.gap(point_positions(robot, data))
+    gap, normal = ground.gap(point_positions(robot, data), reach(robot))
     if robot.point_axes.any():
         axes = data.xmat[robot.point_body].reshape(-1, 3, 3) @ robot.point_axes
         gap = gap - np.linalg.norm(np.einsum("pji,pj->pi", axes, normal), axis=1)

@@ -18,21 +18,23 @@ RADIUS = 0.02  # m, of the spheres that feel for the ground
 RNG = np.random.default_rng(7)
 
 
-def mujoco_gap(ground: Ground, points: np.ndarray, *, margin: float = 0.3, extent: float = 20.0) -> np.ndarray:
+def mujoco_gap(
+    ground: Ground, points: np.ndarray, *, margin: float = 0.3, extent: float = 20.0, radius: float = RADIUS
+) -> np.ndarray:
     """Distance of each point to the ground, from MuJoCo's contact with a small sphere around it."""
     spec = mujoco.MjSpec()
     ground.add_to(spec, extent=extent)
     for point in points:
         body = spec.worldbody.add_body(pos=point)
         body.add_freejoint()
-        body.add_geom(size=[RADIUS, 0, 0], contype=1, conaffinity=0, margin=margin)  # blind to each other
+        body.add_geom(size=[radius, 0, 0], contype=1, conaffinity=0, margin=margin)  # blind to each other
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     gap = np.full(len(points), np.inf)
     for contact in data.contact:
         sphere = model.geom_bodyid[contact.geom].max() - 1
-        gap[sphere] = min(gap[sphere], contact.dist + RADIUS)
+        gap[sphere] = min(gap[sphere], contact.dist + radius)
         assert contact.friction[0] == ground.dynamic_friction
     return gap
 
@@ -68,6 +70,21 @@ def test_mujoco_finds_the_same_gap_over_a_height_field():
     points += (RNG.uniform(0.0, 0.04, 30) - gap)[:, None] * normal
     # MuJoCo keeps the table in float32 and finds the distance by iteration to 1e-6.
     np.testing.assert_allclose(mujoco_gap(ground, points), ground.gap(points)[0], atol=5e-6)
+
+
+@pytest.mark.parametrize("cells", [1.0, 4.0, 20.0])
+def test_mujoco_finds_the_same_gap_of_balls_on_cells_as_small_or_far_smaller(cells):
+    """Of heights that are sums of one by row and one by column, so that cells are flat, as MuJoCo's triangles are."""
+    rng = np.random.default_rng(2)
+    ground = Ground.heightfield(rng.uniform(0, 0.01, (61, 1)) + rng.uniform(0, 0.01, 61), size=(0.6, 0.6))
+    points = rng.uniform([-0.05, -0.05, 0.02], [0.05, 0.05, 0.02], (20, 3))
+    points[:, 2] += 0.01 * cells
+    for _ in range(9):  # down until it touches
+        gap, normal = ground.gap(points)
+        points[:, 2] -= (gap - 0.01 * cells) / normal[:, 2]
+    points[:, 2] -= 1e-4
+    found = mujoco_gap(ground, points, margin=0.0, radius=0.01 * cells)
+    np.testing.assert_allclose(found, ground.gap(points)[0], atol=5e-6)
 
 
 def test_mujoco_finds_a_function_as_sampled():

@@ -23,9 +23,9 @@ def function(
     """The surface z = ``f(x, y)`` (m), where ``f`` is a Python function that Numba can compile.
 
     It is compiled here, with the globals it uses frozen; its gradient is taken by central differences of 1e-5 m, so it
-    should be continuous. The gap is the distance to the nearest point of the surface, for points up to 0.25 m away;
-    farther away, at kinks, and in hollows narrower than what touches them it is the distance to a tangent plane. Where
-    ``f`` gives NaN there is no ground, and a run that gets there stops.
+    should be continuous. The gap is the distance to the nearest point of the surface, sought downhill from the place
+    under the point, for points up to 0.25 m away and balls of any radius that touch; farther away it is the distance
+    to the tangent plane there. Where ``f`` gives NaN there is no ground, and a run that gets there stops.
     """
     form = Form(Coefficients.of(friction, static_friction), height_function=compile_height(f))
     x, y = (grid.ravel() for grid in np.meshgrid(np.linspace(-1.0, 1.0, 5), np.linspace(-1.0, 1.0, 5)))
@@ -45,7 +45,7 @@ def _function_of(form: Form) -> PlaceFunction:
 
 
 def _heights(form: Form, x: Array, y: Array) -> Array:
-    return heights_at((_function_of(form).pointer, np.array(parameters(form)), np.zeros((1, 1))), x, y)
+    return heights_at((_function_of(form).pointer, np.array([*parameters(form), 0.0]), np.zeros((1, 1))), x, y)
 
 
 def parameters(form: Form) -> tuple[float, ...]:
@@ -76,6 +76,7 @@ FUNCTION = Kind(
     make=function,
     surface=None,
     parameters=parameters,
+    seeks=True,
     highest=lambda form: math.inf,
     grid=grid,
     describe=describe,

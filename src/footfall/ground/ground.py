@@ -106,12 +106,15 @@ class Ground:
 
     # ---- asking --------------------------------------------------------------------------------------------
 
-    def gap(self, points: ArrayLike) -> tuple[Array, Array]:
-        """Signed distance (...) in m, negative inside, and unit normal (..., 3) for world points (..., 3)."""
+    def gap(self, points: ArrayLike, reach: float = surface.REACH) -> tuple[Array, Array]:
+        """Signed distance (...) in m, negative inside, and unit normal (..., 3) for world points (..., 3).
+
+        On uneven ground it is that to the nearest place of all, as far as ``reach`` (m).
+        """
         points = np.ascontiguousarray(points, dtype=np.float64)
         if points.ndim == 0 or points.shape[-1] != 3:
             raise GroundError(f"points need a last axis of 3 (x, y, z), got shape {points.shape}")
-        return surface.gaps_at(self.compiled(), points)
+        return surface.gaps_at(self.compiled(reach), points)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Height of the surface (m) at ``x``, ``y`` (m), which broadcast. At a riser: the far tread's."""
@@ -147,19 +150,23 @@ class Ground:
         """Whether the surface is one plane, level or sloped."""
         return self._kind.flat
 
-    def compiled(self) -> tuple[Any, Array, Array]:
-        """The surface in the engine's form: function pointer, parameters and table (read only)."""
+    def compiled(self, reach: float = surface.REACH) -> tuple[Any, Array, Array]:
+        """The surface in the engine's form: function pointer, parameters and table (read only).
+
+        For points up to ``reach`` (m) away the gap is the distance to the nearest point of the whole surface.
+        """
+        parameters, table = self._arrays
+        if self._kind.seeks:
+            parameters = np.append(parameters, reach)
         if self.height_function is not None:
-            return self.height_function.pointer, *self._arrays
+            return self.height_function.pointer, parameters, table
         own = self._kind.surface
         assert own is not None
-        return surface.pointer(own), *self._arrays
+        return surface.pointer(own), parameters, table
 
     @cached_property
     def _arrays(self) -> tuple[Array, Array]:
-        # Numba types read-only arrays apart, hence the copy.
-        table = np.zeros((1, 1)) if self.heights is None else self.heights.copy()
-        return np.array(self._kind.parameters(self._form), dtype=np.float64), table
+        return np.array(self._kind.parameters(self._form), dtype=np.float64), self._kind.table(self._form)
 
     @property
     def _kind(self) -> Kind[Any]:

@@ -48,6 +48,10 @@ def no_parameters(form: Form) -> tuple[float, ...]:
     return (0.0,)
 
 
+def no_table(form: Form) -> Array:
+    return np.zeros((1, 1))
+
+
 def described(form: Form) -> dict[str, Any]:
     """The options and the height table, as JSON can hold them."""
     data = {name: list(value) if isinstance(value, tuple) else value for name, value in form.options}
@@ -65,6 +69,10 @@ class Kind(Generic[Given]):
     surface: Callable[..., Any] | None
     #: The numbers that the surface takes.
     parameters: Callable[[Form], tuple[float, ...]] = no_parameters
+    #: The table that it takes.
+    table: Callable[[Form], Array] = no_table
+    #: Whether its last parameter, which the ground adds, is how far the nearest place is sought, m.
+    seeks: bool = False
     #: An upper bound of the surface's height (m), ``inf`` where none is known.
     highest: Callable[[Form], float]
     #: The surface as x, y, z (rows, columns): its own table, or a square of a side (m) cut out.

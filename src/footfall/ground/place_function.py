@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import textwrap
 import uuid
 from collections.abc import Callable
@@ -18,9 +19,15 @@ from numba.core.errors import NumbaError
 from footfall.compiled import function_pointer, generated, kernel, kernel_stamp, raises
 from footfall.errors import GroundError
 from footfall.ground.shared_code import Numbers, numbers_of, with_numbers
-from footfall.ground.surface import PLANES, SURFACE_SIGNATURE, is_near_enough, is_settled, over_height
+from footfall.ground.surface import REACH, SURFACE_SIGNATURE, over_height
 
 GRADIENT_STEP = 1e-5  # m; the best for central differences of O(1) functions is eps^(1/3) ~ 6e-6
+#: The nearest place of a surface is found to this, m, in so many looks at most; at a kink the nearest of them is it.
+FOOT, LOOKS = 1e-7, 20
+#: Hollows are wider than this, m, or the place straight under a point so near to it is taken for the nearest.
+NARROW = 1e-3
+#: Share of the distance by which a place is left that is nearer than others along one way alone, or along none.
+ASIDE = 0.25
 #: (x, y, corner, table) -> (static, dynamic), see :mod:`footfall.ground.friction`.
 FRICTION_SIGNATURE = types.UniTuple(float64, 2)(float64, float64, float64[::1], types.float64[:, :, ::1])
 
@@ -38,6 +45,30 @@ class Role(NamedTuple):
     instead: str  # what to do where it cannot be compiled
 
 
+@kernel
+def is_under(plane):
+    """Whether a point is nearest to the surface straight under it, as all are that are on it."""
+    gap, nx, ny, _ = plane
+    return abs(gap) < NARROW and gap * gap * (nx * nx + ny * ny) < FOOT * FOOT
+
+
+@kernel
+def way_to_foot(x, y, z, slope_x, slope_y, bend_x, bend_y, twist):
+    """How far to go along x and y (m) from a place, from which a point is at (x, y, z), to the nearest.
+
+    A step of Newton's method; where the surface bends towards the point more than a ball around it does, the plane's.
+    """
+    p, q = 1.0 + slope_x * slope_x - z * bend_x, 1.0 + slope_y * slope_y - z * bend_y
+    r, gu, gv = slope_x * slope_y - z * twist, x + z * slope_x, y + z * slope_y
+    if not (p > 0.0 and q > 0.0 and r * r < p * q):
+        if gu * gu + gv * gv < FOOT * FOOT:  # places beside it are nearer
+            aside = ASIDE * abs(z)
+            return 0.0 if p > 0.0 and not q > 0.0 else aside, 0.0 if not p > 0.0 else -math.copysign(aside, r)
+        p, q, r = 1.0 + slope_x * slope_x, 1.0 + slope_y * slope_y, slope_x * slope_y
+    scale = 1.0 / (p * q - r * r)
+    return (q * gu - r * gv) * scale, (p * gv - r * gu) * scale
+
+
 HEIGHT = Role(
     "height",
     SURFACE_SIGNATURE,
@@ -45,27 +76,44 @@ HEIGHT = Role(
         1: """
 def adapter(x, y, z, parameters, table):
     u, v = x, y
-    first = last = (0.0, 0.0, 0.0, 1.0)
-    for i in range(PLANES):  # a plane touches the surface over (u, v), and the next where its foot is
-        slope_x = (given(u + STEP, v{more}) - given(u - STEP, v{more})) / (2.0 * STEP)
-        slope_y = (given(u, v + STEP{more}) - given(u, v - STEP{more})) / (2.0 * STEP)
-        last = over_height(z - given(u, v{more}) - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
+    found = (0.0, 0.0, 0.0, 1.0)
+    least, at_u, at_v, up = math.inf, x, y, 1.0
+    for i in range(LOOKS):
+        h, ahead, behind = given(u, v{more}), given(u + STEP, v{more}), given(u - STEP, v{more})
+        left, right = given(u, v + STEP{more}), given(u, v - STEP{more})
+        slope_x, slope_y = (ahead - behind) / (2.0 * STEP), (left - right) / (2.0 * STEP)
+        plane = over_height(z - h - slope_x * (x - u) - slope_y * (y - v), slope_x, slope_y)
+        if i == 0 and (is_under(plane) or not abs(plane[0]) < max(REACH, parameters[parameters.size - 1])):
+            return plane
+        square = (x - u) ** 2 + (y - v) ** 2 + (z - h) ** 2
+        if not square < least:  # too far along: half as far
+            u, v = 0.5 * (u + at_u), 0.5 * (v + at_v)
+            continue
+        across = given(u + STEP, v + STEP{more})
+        bend = ((ahead - 2.0 * h + behind) / STEP**2, (left - 2.0 * h + right) / STEP**2)
+        twist = (across - ahead - left + h) / STEP**2
+        du, dv = way_to_foot(x - u, y - v, z - h, slope_x, slope_y, bend[0], bend[1], twist)
+        if du * du + dv * dv < FOOT * FOOT:
+            return plane
         if i == 0:
-            first = last
-        if is_settled(last[0], last[1], last[2], x - u, y - v):
-            return last
-        if i < PLANES - 1:
-            u, v = x - last[0] * last[1], y - last[0] * last[2]
-    return last if is_near_enough(last[0], last[1], last[2], x - u, y - v) else first
+            up = math.copysign(1.0, z - h)
+        distance = up * math.sqrt(square)
+        found = (distance, (x - u) / distance, (y - v) / distance, (z - h) / distance)
+        least, at_u, at_v = square, u, v
+        u, v = u + du, v + dv
+    return found
 """
     },
     "parameters",
     {
+        "math": math,
         "over_height": over_height,
-        "is_settled": is_settled,
-        "is_near_enough": is_near_enough,
+        "is_under": is_under,
+        "way_to_foot": way_to_foot,
         "STEP": GRADIENT_STEP,
-        "PLANES": PLANES,
+        "FOOT": FOOT,
+        "LOOKS": LOOKS,
+        "REACH": REACH,
     },
     "return math.nan where there is no ground, and the run stops there with a sentence",
     "sample it instead: Ground.heightfield(np.array([[f(x, y) for x in xs] for y in ys]), size=(sx, sy))",

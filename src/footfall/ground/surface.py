@@ -27,9 +27,8 @@ SURFACE_SIGNATURE = types.UniTuple(types.float64, 4)(
     types.float64, types.float64, types.float64, types.float64[::1], types.float64[:, ::1]
 )
 
-#: The place of a surface that is nearest to a point is found to this, m, for points no farther than ``REACH`` (m), by
-#: so many tangent planes at most; where the last ones do not agree, to this share of the gap.
-FOOT, REACH, PLANES, ASTRAY = 1e-7, 0.25, 12, 0.1
+#: From points that are farther than this from the plane under them, and than they need to be, m, the gap is that to it.
+REACH = 0.25
 NEARLY_ALONG_X = 0.9  # |nx| beyond which world x is too close to the normal to give a tangent
 
 #: m, over any ground.
@@ -46,22 +45,6 @@ def over_height(clearance, slope_x, slope_y):
     """
     nz = 1.0 / math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
     return clearance * nz, -slope_x * nz, -slope_y * nz, nz
-
-
-@kernel
-def is_settled(gap, nx, ny, ahead_x, ahead_y):
-    """Whether a point has its foot where a tangent plane touches the surface, ``ahead`` (m, in x and y) of that place,
-    as all have that are on the surface, or is so far off that none is looked for.
-    """
-    away_x, away_y = ahead_x - gap * nx, ahead_y - gap * ny
-    return away_x * away_x + away_y * away_y < FOOT * FOOT or not abs(gap) < REACH
-
-
-@kernel
-def is_near_enough(gap, nx, ny, ahead_x, ahead_y):
-    """Whether the search for a foot ended near it, as at a kink, and not by going astray in a narrow hollow."""
-    away_x, away_y = ahead_x - gap * nx, ahead_y - gap * ny
-    return away_x * away_x + away_y * away_y < ASTRAY * ASTRAY * gap * gap
 
 
 @cache

@@ -32,6 +32,7 @@ from footfall.robot import Robot
 from footfall.simulation.compiled_laws import compiled_laws
 from footfall.simulation.scene import RunModel
 from footfall.simulation.setup import Setup
+from footfall.standing import reach
 
 #: How fast the gap to uneven ground may change per metre travelled: as on a slope of 60 degrees.
 STEEP = 2.0
@@ -103,7 +104,7 @@ def prepared_with(sim: Setup, laws: step.Laws | integration.EventLaws, longest: 
         points=_points(sim.scene, robot, *kind),
         guard=of_model.guard,
         plan=plan,
-        ground=step.Surface(*ground.compiled(), ground.compiled_friction),
+        ground=step.Surface(*ground.compiled(reach(robot)), ground.compiled_friction),
         laws=laws,
         longest=longest,
         law_signals=len(law.signals) + len(robot.feet) * len(law.foot_signals),

@@ -7,7 +7,7 @@ import numpy as np
 from footfall.engine.replay import SPEEDS, States, replay
 from footfall.ground import Ground
 from footfall.robot import Robot
-from footfall.standing import own_data
+from footfall.standing import own_data, reach
 
 
 def other_places(
@@ -30,11 +30,11 @@ def other_places(
     curved = np.flatnonzero(others.axes[which].any(axis=(1, 2)))  # ellipsoids
     axes = turn[:, curved] @ others.axes[which[curved]]
     for _ in range(2 if curved.size else 0):
-        _, normal = ground.gap(at[:, curved])
+        _, normal = ground.gap(at[:, curved], reach(robot))
         along = np.einsum("spji,spj->spi", axes, normal)
         size = np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-12)
         at[:, curved] = centre[:, curved] - np.einsum("spij,spj->spi", axes, along) / size
-    gap, normal = ground.gap(at)
+    gap, normal = ground.gap(at, reach(robot))
     at = at - radius * normal
     velocity = spin[..., 3:] + np.cross(spin[..., :3], at - com)
     gap = np.nan_to_num(gap - radius[:, 0], nan=np.inf)

@@ -21,6 +21,7 @@ from footfall.ground import Ground
 from footfall.robot import Robot
 from footfall.solve.contacts import Contacts
 from footfall.solve.dense import copy
+from footfall.standing import reach
 
 
 class View(NamedTuple):
@@ -50,7 +51,7 @@ def make_view(
     data = mujoco.MjData(model)
     points = make_points(model, robot, 1)._replace(mode=felt.mode, force=felt.force)
     contacts = make_contacts(points, ground.static_friction, ground.dynamic_friction)
-    surface, shape, table = ground.compiled()
+    surface, shape, table = ground.compiled(reach(robot))
     margin, dt = times
     ground_arrays = np.array(shape), np.array(table)
     return View(make_world(model, data), points, contacts, surface, *ground_arrays, float(margin), float(dt)), data

@@ -85,13 +85,18 @@ def law_rows(law: Law, setting: Setting, options: Mapping[str, Any], friction: n
     return np.array(found)
 
 
-def ground_rows(own: Ground, given: Ground | Sequence[Ground] | None, count: int) -> tuple[Ground, Any, Any, Any]:
-    """The ground of the first world, the compiled surface, and parameters and tables with the world in front."""
+def ground_rows(
+    own: Ground, given: Ground | Sequence[Ground] | None, count: int, reach: float
+) -> tuple[Ground, Any, Any, Any]:
+    """The ground of the first world, the compiled surface, and parameters and tables with the world in front.
+
+    ``reach`` (m) is how far from the robot's points the nearest place is to be known.
+    """
     grounds = [own] if given is None else [given] if isinstance(given, Ground) else list(given)
     if len(grounds) not in (1, count):
         raise SimulationError(f"{len(grounds)} grounds for {count} worlds: give one, or one for each")
-    surface = grounds[0].compiled()[0]
-    compiled = [ground.compiled() for ground in grounds]
+    surface = grounds[0].compiled(reach)[0]
+    compiled = [ground.compiled(reach) for ground in grounds]
     same = all(one[0] is surface and one[1].shape == compiled[0][1].shape for one in compiled)
     if not same or len({one[2].shape for one in compiled}) > 1:
         raise SimulationError("the grounds of many worlds must be of one kind, height fields of one size")

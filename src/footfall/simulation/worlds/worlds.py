@@ -44,7 +44,7 @@ from footfall.simulation.worlds.given import (
 from footfall.simulation.worlds.inside import InWorlds
 from footfall.simulation.worlds.outcome import recording_of
 from footfall.simulation.worlds.views import Views
-from footfall.standing import at_home
+from footfall.standing import at_home, reach
 
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("double", "single")
@@ -114,7 +114,7 @@ class Worlds(Views, UnderWay):
         own_friction = friction_rows(friction, sim.ground, count)
         self._law_options = dict(law_options or {})
         values = law_rows(law, sim.setting, self._law_options, own_friction, count)
-        self._ground, surface, shape, table = ground_rows(sim.ground, ground, count)
+        self._ground, surface, shape, table = ground_rows(sim.ground, ground, count, reach(sim.robot))
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
