@@ -83,27 +83,31 @@ def velocities(cvel, subtree_com, points, contacts):
 
 @inlined
 def point_forces(points, contacts, law, parameters, slip):
-    """Ask a point law for the force on every near point; all others are open already. ``slip`` (2, 2) is scratch."""
+    """Ask a point law for the force on every near point; all others are open already. ``slip`` (2, 2) is scratch.
+
+    The anchor of a round point is that of its centre: where the normal turns as it rolls, it does not slip by that.
+    """
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         at, anchor, frame, velocity = points.position[p], points.anchor[p], contacts.frame[p], contacts.velocity[p]
-        memory = points.memory[p]
+        memory, r = points.memory[p], points.radius[p]
+        x, y, z = at[0] + r * frame[2, 0], at[1] + r * frame[2, 1], at[2] + r * frame[2, 2]
         if points.mode[p] == OPEN:
-            for j in range(3):
-                anchor[j] = at[j]
+            anchor[0], anchor[1], anchor[2] = x, y, z
             memory[:] = 0.0
-        dx, dy, dz = at[0] - anchor[0], at[1] - anchor[1], at[2] - anchor[2]
+        dx, dy, dz = x - anchor[0], y - anchor[1], z - anchor[2]
         for j in range(2):
             slip[0, j] = frame[j, 0] * dx + frame[j, 1] * dy + frame[j, 2] * dz
             slip[1, j] = velocity[j]
         static, dynamic = contacts.static_friction[p], contacts.dynamic_friction[p]
-        normal, x, y, mode = law(
+        normal, fx, fy, mode = law(
             max(0.0, -contacts.gap[p]), -velocity[2], slip[0], slip[1], memory, static, dynamic, parameters
         )
-        for j in range(3):
-            anchor[j] = at[j] - frame[0, j] * slip[0, 0] - frame[1, j] * slip[0, 1]
+        anchor[0] = x - frame[0, 0] * slip[0, 0] - frame[1, 0] * slip[0, 1]
+        anchor[1] = y - frame[0, 1] * slip[0, 0] - frame[1, 1] * slip[0, 1]
+        anchor[2] = z - frame[0, 2] * slip[0, 0] - frame[1, 2] * slip[0, 1]
         force = points.force[p]
-        force[0], force[1], force[2] = x, y, normal
+        force[0], force[1], force[2] = fx, fy, normal
         points.mode[p] = mode
 
 
@@ -161,7 +165,7 @@ def add_forces(cdof, subtree_com, points, contacts, generalised):
 
 @inlined
 def roll_anchors(cvel, points, contacts, dt):
-    """Let the anchors of round points follow the place of contact as it rolls over the ground."""
+    """Let the anchors of round points follow the place of contact as it rolls over the ground, or their centres."""
     for k in range(points.body.size):
         v = cvel[points.body[k]]
         for i in range(contacts.near[k], contacts.near[k + 1]):
