@@ -1,4 +1,4 @@
-"""The nearest place of uneven ground: no other is nearer, for balls smaller than cells and for balls of twenty of them."""
+"""The nearest place of uneven ground: no other is nearer, of balls smaller than cells or twenty times as large."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_ball_rolls_over_a_ridge_with_a_normal_that_turns_about_it():
 
 
 def test_a_ball_in_a_valley_narrower_than_itself_rests_on_its_sides():
-    """The parabola a x^2 is nearest to (0, z) at a distance whose square is z / a - 1 / (2 a)^2, where z > 1 / (2 a)."""
+    """The square of the distance of (0, z) from the parabola a x^2 is z / a - 1 / (2 a)^2, where z > 1 / (2 a)."""
     ground = Ground.function(lambda x, y: 5.0 * x * x)
     at = np.array([[0.0, 0.3, 0.2], [0.0, 0.0, 0.3], [1e-9, 0.0, 0.15]])
     gap, normal = ground.gap(at, reach=0.5)

@@ -32,7 +32,7 @@ from footfall.engine.mobility import (
     mobility,
 )
 from footfall.engine.mujoco_law.step import native_step
-from footfall.engine.other_bodies.near import release_all, roll_all_points
+from footfall.engine.other_bodies.near import bend_all_points, release_all, roll_all_points
 from footfall.engine.stages import factor_inertia
 from footfall.solve.dense import copy
 from footfall.solve.effort import bodies_near, made_cost, round_cost, rows_cost, time_step_cost
@@ -45,13 +45,17 @@ def ask(law, points, contacts, scratch, signals, values, dt):
 
 
 @inlined
-def coupled_forces(world, points, contacts, scratch, rows, laws, dt):
+def coupled_forces(world, points, contacts, scratch, rows, laws, conditions):
     """Forces of a coupled law on the robot whose half-solved smooth force is in ``qacc``, where they are added."""
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     if rows.number[1] > 0:
         reduce_mobility(world, points, contacts, scratch.half, rows)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     roll_all_points(world.cvel, points, contacts)
+    dt, ground = conditions.plan.dt, conditions.ground
+    if laws.bends:
+        lag = laws.lag if contacts.number[1] == 0 else 0.0  # once in a step
+        bend_all_points(world, points, contacts, ground.surface, ground.shape, ground.table, dt, lag)
     status = ask(laws.coupled, points, contacts, laws.scratch, scratch.signals, laws.values, dt)
     contacts.number[1] = 0
     add_half_solved_forces(points, contacts, scratch.half, world.qacc)
@@ -204,7 +208,7 @@ def constrained_step(world, points, contacts, scratch, conditions, laws, effort)
             if 0 < turn < FEW:  # later on the law starts from its last answer, which may be on another branch
                 restore_memory(points, scratch, points.mode.size)
             contacts.number[1] = turn
-            status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions.plan.dt)
+            status = coupled_forces(world, points, contacts, scratch, shared, laws, conditions)
             contacts.number[1] = 0
         finish_solve(world, world.qacc)
         if rows == 0 or rows_agree(world, constraints, turn, not asked):

@@ -83,6 +83,8 @@ class Laws(NamedTuple):
     coupled: Any
     values: Any  # its parameters
     scratch: int  # address of what it computes in, see :meth:`footfall.contact.base.CoupledLaw.scratch`
+    bends: int = 0  # it is asked in time steps on ground that is no plane, see :mod:`footfall.engine.bending`
+    lag: float = 0.0  # s, by which velocities are earlier than positions there
 
 
 class Surface(NamedTuple):
@@ -214,7 +216,7 @@ def late_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
 
     Another process may compile them before: they are found on the disk then.
     """
-    return {coupled_forces: (*kinds[:4], kinds[4].field("constraints").field("shared"), kinds[5], types.float64)}
+    return {coupled_forces: (*kinds[:4], kinds[4].field("constraints").field("shared"), kinds[5], kinds[4])}
 
 
 def cold_parts(kinds: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:

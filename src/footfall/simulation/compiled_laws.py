@@ -20,6 +20,7 @@ from footfall.solve.contacts import coupled_signature
 def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     """What the loop takes of the law."""
     law, laws = sim.law, idle_laws()
+    bends, lag = int(not sim.ground.flat), 0.5 * sim.dt
     if isinstance(law, PointLaw):
         laws = laws._replace(point=law.pointer())
     elif isinstance(law, CoupledLaw):
@@ -31,9 +32,11 @@ def compiled_laws(sim: Setup) -> step.Laws | integration.EventLaws:
     if isinstance(law, PointLaw) and is_foreign(law.kernel):
         try_out(law.kernel, law.name, law.memory_size, resolved)
     if not isinstance(law, EventLaw):
-        return laws
+        return laws._replace(bends=bends, lag=lag if sim.integrator == "euler" else 0.0)
     rough = law.in_steps()
-    in_steps = idle_laws()._replace(coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)))
+    in_steps = idle_laws()._replace(
+        coupled=rough.pointer(), values=_numbers(rough.resolve(sim.setting)), bends=bends, lag=lag
+    )
     return integration.EventLaws(laws, law.impact_pointer(), in_steps)
 
 

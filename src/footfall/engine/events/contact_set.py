@@ -10,6 +10,7 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, REBOUND, SLIP, TURNING, YOUNG, engine_columns
+from footfall.engine.bending import bending, centre_in_motion
 from footfall.engine.bridge import mj_com_vel
 from footfall.engine.constraints.joint_rows import fold_equalities
 from footfall.engine.constraints.row_elimination import answer_change, hold_rows, reduce_mobility
@@ -17,7 +18,7 @@ from footfall.engine.events.flow import EVENTS, IMPACTS, LOOSENED
 from footfall.engine.kinematics import velocities
 from footfall.engine.law_step import ask
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, gather, mobility
-from footfall.engine.other_bodies.near import live, release_all
+from footfall.engine.other_bodies.near import live, release_all, rolled_by
 from footfall.engine.stages import factor_inertia, integrate_positions
 from footfall.solve.contacts import SLIDE, STICK
 from footfall.solve.friction_limits import to_contact_frames
@@ -71,12 +72,7 @@ def show_near(points, contacts, margin):
 
 @inlined
 def measure_turning(world, points, contacts, ground, flat):
-    """What the bending of the ground adds to the rate of a point's velocity against it.
-
-    With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular
-    velocity and v the velocity of the material point: n (n' . v) - R w x n'; of an ellipsoid R is a matrix, its
-    ``roll``.
-    """
+    """What the bending of the ground adds to the rate of a point's velocity against it, for the law between events."""
     first = engine_columns(points.memory)
     for k in range(points.body.size):
         spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
@@ -88,12 +84,8 @@ def measure_turning(world, points, contacts, ground, flat):
                 for c in range(3):
                     memory[first + TURNING + c] = 0.0
                 continue
-            n, at = frame[2], points.position[p]
-            x, y, z = at[0] + radius * n[0], at[1] + radius * n[1], at[2] + radius * n[2]
-            rx, ry, rz = x - com[0], y - com[1], z - com[2]
-            vx = spin[3] + spin[1] * rz - spin[2] * ry
-            vy = spin[4] + spin[2] * rx - spin[0] * rz
-            vz = spin[5] + spin[0] * ry - spin[1] * rx
+            n = frame[2]
+            x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, points.position[p], n)
             bx, by, bz = 0.0, 0.0, 0.0
             speed = (vx * vx + vy * vy + vz * vz) ** 0.5
             if speed > SLOW:
@@ -101,25 +93,8 @@ def measure_turning(world, points, contacts, ground, flat):
                 _, ax, ay, az = ground.surface(x + s * vx, y + s * vy, z + s * vz, ground.shape, ground.table)
                 _, cx, cy, cz = ground.surface(x - s * vx, y - s * vy, z - s * vz, ground.shape, ground.table)
                 bx, by, bz = (ax - cx) / (2.0 * s), (ay - cy) / (2.0 * s), (az - cz) / (2.0 * s)
-            ex, ey, ez = (  # w x n
-                spin[1] * n[2] - spin[2] * n[1],
-                spin[2] * n[0] - spin[0] * n[2],
-                spin[0] * n[1] - spin[1] * n[0],
-            )
-            along = bx * (vx - radius * ex) + by * (vy - radius * ey) + bz * (vz - radius * ez)
-            ex, ey, ez = -bx, -by, -bz
-            if points.smooth[p] == 1:
-                t = points.roll[p]
-                ex, ey, ez = (
-                    t[0, 0] * ex + t[0, 1] * ey + t[0, 2] * ez,
-                    t[1, 0] * ex + t[1, 1] * ey + t[1, 2] * ez,
-                    t[2, 0] * ex + t[2, 1] * ey + t[2, 2] * ez,
-                )
-            else:
-                ex, ey, ez = radius * ex, radius * ey, radius * ez
-            tx = spin[1] * ez - spin[2] * ey + along * n[0]
-            ty = spin[2] * ex - spin[0] * ez + along * n[1]
-            tz = spin[0] * ey - spin[1] * ex + along * n[2]
+            rolled = rolled_by(points, p, bx, by, bz)
+            tx, ty, tz = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled)
             for c in range(3):
                 memory[first + TURNING + c] = frame[c, 0] * tx + frame[c, 1] * ty + frame[c, 2] * tz
 

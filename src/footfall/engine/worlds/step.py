@@ -15,6 +15,7 @@ from footfall.engine.kinematics import add_forces, keep_memory, point_forces, re
 from footfall.engine.law_step import ask, foot_step
 from footfall.engine.mobility import add_half_solved_forces, finish_solve, free_acceleration, gather, mobility
 from footfall.engine.other_bodies.near import (
+    bend_all_points,
     free_far_places,
     lacks_room,
     live,
@@ -39,6 +40,7 @@ class Plan(NamedTuple):
     dt: float  # s
     margin: float  # m
     operator: int  # the law needs the Delassus operator
+    bends: int  # the ground is no plane
     coupled: int  # the law sees all points together
     fall: float  # m, height of the centre of mass over the ground below which a world is down; 0 never
     control: int  # 1 if a compiled controller sets the controls
@@ -72,31 +74,31 @@ class Functions(NamedTuple):
 
 
 @inlined
-def point_step(one, functions, values, plan):
+def point_step(one, functions, given, plan):
     """Forces of a law that sees one point at a time, those of the joints' constraints, and the acceleration."""
     world, points, contacts = one.world, one.points, one.contacts
     release_all(points, contacts)
     velocities(world.cvel, world.subtree_com, points, contacts)
-    point_forces(points, contacts, functions.point, values, one.scratch.slip)
+    point_forces(points, contacts, functions.point, given.values, one.scratch.slip)
     add_forces(world.cdof, world.subtree_com, points, contacts, world.qfrc_smooth)
     return constrained_step(one, plan.dt)
 
 
 @inlined
-def motion_step(one, functions, values, plan):
+def motion_step(one, functions, given, plan):
     """The same of a law that sees the motion of all points."""
     release_all(one.points, one.contacts)
     own, signals = one.scratch.law, one.scratch.signals
-    status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, values, plan.dt)
+    status = foot_step(one.world, one.points, one.contacts, functions.coupled, own, signals, given.values, plan.dt)
     return max(status, constrained_step(one, plan.dt))
 
 
 @inlined
-def operator_step(one, functions, values, plan):
+def operator_step(one, functions, given, plan):
     """The same of a law that needs the Delassus operator, and is asked again where a joint's constraint changes."""
     begin_operator(one)
     for turn in range(ROUNDS):
-        status = ask_operator(one, functions, values, plan, turn)
+        status = ask_operator(one, functions, given, plan, turn)
         if end_operator(one, plan, turn):
             return status
     return 1
@@ -117,7 +119,7 @@ def begin_operator(one):
 
 
 @inlined
-def ask_operator(one, functions, values, plan, turn):
+def ask_operator(one, functions, given, plan, turn):
     """Ask it, the first time or another. Gives its status."""
     world, points, contacts, scratch = one.world, one.points, one.contacts, one.scratch
     half_solved_push(one)
@@ -128,7 +130,10 @@ def ask_operator(one, functions, values, plan, turn):
     mobility(world, points, contacts, scratch.centroid, scratch.half, scratch.block)
     free_acceleration(world, points, contacts, scratch.centroid, scratch.half, world.qacc)
     roll_all_points(world.cvel, points, contacts)
-    return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, values, plan.dt)
+    if plan.bends:
+        lag = 0.5 * plan.dt if turn == 0 else 0.0
+        bend_all_points(world, points, contacts, functions.surface, given.shape, given.table, plan.dt, lag)
+    return ask(functions.coupled, points, contacts, scratch.law, scratch.signals, given.values, plan.dt)
 
 
 @inlined
@@ -142,13 +147,13 @@ def end_operator(one, plan, turn):
 
 
 @inlined
-def law_step(one, functions, values, plan):
+def law_step(one, functions, given, plan):
     """One of these, as the plan says: compiled once for all laws. On a GPU, one of these stands in its place."""
     if plan.operator:
-        return operator_step(one, functions, values, plan)
+        return operator_step(one, functions, given, plan)
     if plan.coupled:
-        return motion_step(one, functions, values, plan)
-    return point_step(one, functions, values, plan)
+        return motion_step(one, functions, given, plan)
+    return point_step(one, functions, given, plan)
 
 
 @inlined
@@ -157,7 +162,7 @@ def evaluate(one, given, state, plan, functions, weigh):
     end = sense(one, given, state, plan, functions, weigh)
     if end != DONE:
         return end
-    state.outcome[STATUS] = law_step(one, functions, given.values, plan)
+    state.outcome[STATUS] = law_step(one, functions, given, plan)
     if lacks_room(one.points):
         state.outcome[STATUS] = max(1, state.outcome[STATUS])
     return runaway(one.world, state.outcome)

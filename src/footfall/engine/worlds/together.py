@@ -104,7 +104,7 @@ def begin_step(one, given, state, progress, track, plan, functions, span):
         sense_forces(one, given, state)
         begin_operator(one)
     if goes_on:
-        progress[ANSWER] = ask_operator(one, functions, given.values, plan, turn)
+        progress[ANSWER] = ask_operator(one, functions, given, plan, turn)
 
 
 @inlined

@@ -142,6 +142,7 @@ class Worlds(Views, UnderWay):
             dt=sim.dt,
             margin=law.near(sim.dt),
             operator=int(solves_contacts(law)),
+            bends=int(not all(ground.flat for ground in self._grounds)),
             coupled=int(law.coupled),
             fall=float(fall) * _home_height(sim),
             control=0,

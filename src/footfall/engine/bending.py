@@ -1,0 +1,83 @@
+"""What the bending of the ground adds to accelerations of contact points: its normal turns as they go over it.
+
+With n the normal, n' its rate along the way of the point's centre, R the point's radius, w the body's angular velocity
+and v the velocity of the material point, the rate of that velocity against the ground is larger than on a plane by
+n (n' . v) - R w x n'; of an ellipsoid R is a matrix, its ``roll``. The normal part is v' H v, H the curvature of the
+ground where the centre is.
+
+In steps of semi-implicit Euler a velocity is that of the way of a step, a chord of the path, and so belongs to the
+middle of it: half a step earlier than the normals. Laws that are asked with this keep points on ground that bends.
+"""
+
+from __future__ import annotations
+
+from footfall.compiled import inlined
+
+#: Way of a step on which no bend is looked for, m.
+STILL = 1e-7
+
+
+@inlined
+def centre_in_motion(spin, com, radius, at, n):
+    """The centre of a round point that touches at ``at`` (3), m, and its velocity, m/s."""
+    x, y, z = at[0] + radius * n[0], at[1] + radius * n[1], at[2] + radius * n[2]
+    rx, ry, rz = x - com[0], y - com[1], z - com[2]
+    vx = spin[3] + spin[1] * rz - spin[2] * ry
+    vy = spin[4] + spin[2] * rx - spin[0] * rz
+    vz = spin[5] + spin[0] * ry - spin[1] * rx
+    return x, y, z, vx, vy, vz
+
+
+@inlined
+def bending(spin, n, radius, velocity, rate, rolled):
+    """The sum above, world frame, from the ``velocity`` of the centre, n' and R n'."""
+    bx, by, bz = rate
+    ex, ey, ez = rolled
+    along = (
+        bx * (velocity[0] - radius * (spin[1] * n[2] - spin[2] * n[1]))
+        + by * (velocity[1] - radius * (spin[2] * n[0] - spin[0] * n[2]))
+        + bz * (velocity[2] - radius * (spin[0] * n[1] - spin[1] * n[0]))
+    )
+    x = along * n[0] - spin[1] * ez + spin[2] * ey
+    y = along * n[1] - spin[2] * ex + spin[0] * ez
+    z = along * n[2] - spin[0] * ey + spin[1] * ex
+    return x, y, z
+
+
+@inlined
+def rate_ahead(spin, com, radius, at, n, surface, shape, table, dt):
+    """By how much the normal will turn in a step of ``dt`` (s), a second, and the velocity of the centre.
+
+    So a crease that is crossed in the step turns it in that step.
+    """
+    x, y, z, vx, vy, vz = centre_in_motion(spin, com, radius, at, n)
+    if (vx * vx + vy * vy + vz * vz) * dt * dt < STILL * STILL:
+        return 0.0, 0.0, 0.0, vx, vy, vz
+    gap, ax, ay, az = surface(x + dt * vx, y + dt * vy, z + dt * vz, shape, table)
+    if gap != gap:  # the ground ends there
+        return 0.0, 0.0, 0.0, vx, vy, vz
+    return (ax - n[0]) / dt, (ay - n[1]) / dt, (az - n[2]) / dt, vx, vy, vz
+
+
+@inlined
+def add_bending(contacts, p, x, y, z, lag):
+    """Add it to the acceleration of a near point, whose velocity is ``lag`` (s) earlier than its normal."""
+    frame = contacts.frame[p]
+    for c in range(3):
+        more = frame[c, 0] * x + frame[c, 1] * y + frame[c, 2] * z
+        contacts.acceleration[p, c] += more
+        contacts.velocity[p, c] -= lag * more
+
+
+@inlined
+def bend_points(world, points, contacts, surface, shape, table, dt, lag):
+    """Let accelerations of near points be the rates of their velocities against ground that bends under them."""
+    for k in range(points.body.size):
+        spin, com = world.cvel[points.body[k]], world.subtree_com[points.root[k]]
+        for i in range(contacts.near[k], contacts.near[k + 1]):
+            p = contacts.points[i]
+            radius, n = points.radius[p], contacts.frame[p, 2]
+            bx, by, bz, vx, vy, vz = rate_ahead(spin, com, radius, points.position[p], n, surface, shape, table, dt)
+            rolled = (radius * bx, radius * by, radius * bz)
+            x, y, z = bending(spin, n, radius, (vx, vy, vz), (bx, by, bz), rolled)
+            add_bending(contacts, p, x, y, z, lag)
