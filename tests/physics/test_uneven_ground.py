@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from bounds import below, near
 from physics.laws import GRAVITY, every_law, every_name, log
 
@@ -71,3 +72,16 @@ def test_a_height_field_that_is_a_slope_is_one(law):
     apart = float(np.abs(ways[0] - ways[1]).max())
     log(law, apart=apart)
     below(apart, 1e-6)  # rounding, and then what solvers leave: 1e-6 m/s or m/s2
+
+
+@pytest.mark.parametrize("law", ["spring-damper", "linearizing-penalty", "time-stepping"])
+def test_worlds_on_height_fields_of_their_own_go_as_single_runs_do(law):
+    rough = np.random.default_rng(0).uniform(-0.5e-3, 0.5e-3, (81, 81))
+    x = np.linspace(0.0, 2.0 * np.pi, 81)
+    fields = [ff.Ground.heightfield(0.03 * np.outer(np.cos(k * x), np.sin(k * x)) + rough, size=(4, 4)) for k in (1, 3)]
+    sims = [ff.Simulation("ball", ground=field, law=law) for field in fields]
+    qpos, qvel = np.array([sim.place((0.1, 0.2)) for sim in sims]), np.tile([0.4, 0.1, 0.0, 0.0, 0.0, 0.0], (2, 1))
+    worlds = ff.Worlds(sims[0], 2, ground=fields, qpos=qpos, qvel=qvel, fall=0.0)
+    worlds.step(n=100)
+    alone = [sim.run(0.1, qpos=q, qvel=v).qpos[-1] for sim, q, v in zip(sims, qpos, qvel, strict=True)]
+    below(float(np.abs(worlds.qpos - alone).max()), 1e-12)  # rounding
