@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from footfall.machine import cores
 from footfall.robot import Robot
 from footfall.study.fit import curvature
 from footfall.study.fit.estimates import PROBES, Estimate, Probes, Seen, correlations, estimates, probed
-from footfall.study.fit.forces import ForceTrial
+from footfall.study.fit.forces import ForceTrial, follow_forces
 from footfall.study.fit.impacts import ImpactTrial, ellipse_arm, load_impacts, planar_impact
 from footfall.study.fit.kinds import Simulate, kind_of
 from footfall.study.fit.objective import Objective, Simulations, Yardstick
@@ -125,14 +126,17 @@ def fit(
     step, made = dt if dt is not None else kind.dt, robot if robot is not None else kind.robot
     assert made is not None
     simulations = Simulations(ranges, settings, made, step)
-    yardstick = Yardstick(simulate or kind.simulate, dict(weights or kind.weights))
+    first = np.array([own.first for own in ranges.values()])
+    following = simulate or kind.simulate
+    if following is follow_forces:
+        following = partial(follow_forces, weight=simulations.at(first)[0].robot.weight)
+    yardstick = Yardstick(following, dict(weights or kind.weights))
     expected = _expected(len(data), evaluations, list(ranges)) + 2 * len(judge)
 
     def tell(runs: int) -> None:
         if progress is not None:
             progress(min(runs, expected), expected)
 
-    first = np.array([own.first for own in ranges.values()])
     of_law = np.array([name.startswith("law.") for name in ranges])
     with ThreadPoolExecutor(workers or cores()) as pool, without_warnings():  # a run that diverges has its error
         errors = Objective(simulations, data, yardstick, pool, tell)

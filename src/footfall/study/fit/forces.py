@@ -50,8 +50,11 @@ class ForceTrial:
             )
 
 
-def follow_forces(sim: Simulation, trial: ForceTrial) -> dict[str, float]:
+def follow_forces(sim: Simulation, trial: ForceTrial, weight: float | None = None) -> dict[str, float]:
     """Root mean square of the difference of the forces in body weights, over all feet that are measured.
+
+    ``weight`` (N) is that of a body; left out, of the simulated one. Where masses are fitted it must not change: a
+    heavy robot would have small errors.
 
     The force of a step is compared at its own time, between steps by straight lines; what is measured with a low pass
     is best compared with a step of about its rate. A run that fails has no force after its end.
@@ -71,7 +74,7 @@ def follow_forces(sim: Simulation, trial: ForceTrial) -> dict[str, float]:
             continue
         time = measured.time[known]
         ours = np.column_stack([np.interp(time, rec.time, simulated[:, k], right=0.0) for k in range(3)])
-        squares += known.sum() * force_error(ours, theirs[known], sim.robot.weight) ** 2
+        squares += known.sum() * force_error(ours, theirs[known], sim.robot.weight if weight is None else weight) ** 2
         count += int(known.sum())
     if not count:
         raise StudyError(f"{measured.source} has gaps throughout: there is no force to compare")
