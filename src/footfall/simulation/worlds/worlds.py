@@ -102,27 +102,46 @@ class Worlds(Views, UnderWay):
     ) -> None:
         if not is_whole(count, 1):
             raise SimulationError(f"{count!r} worlds, but it must be a whole number > 0")
-        count = int(count)
         for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
             if value not in known:
                 raise SimulationError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
         offered(simulation, device, precision)
         warn_of_company(simulation)
-        self.simulation, self.count, self.device, self.precision = simulation, count, device, precision
+        self.simulation, self.count, self.device, self.precision = simulation, int(count), device, precision
         self._turn = Lock()
-        sim, law, model = simulation, simulation.law, simulation.scene.model
-        own_friction = friction_rows(friction, sim.ground, count)
         self._law_options = dict(law_options or {})
-        values = law_rows(law, sim.setting, self._law_options, own_friction, count)
-        self._ground, surface, shape, table = ground_rows(sim.ground, ground, count, reach(sim.robot))
+        self._ground, surface, shape, table = ground_rows(
+            simulation.ground, ground, self.count, reach(simulation.robot)
+        )
         self._grounds = [self._ground] if ground is None or isinstance(ground, Ground) else list(ground)
+        self._given = self._first_given(shape, table, friction, mass_scale, pushes)
+        self._start = _first_state(simulation, qpos, qvel, self.count)
+        self._signals = signal_count(simulation)
+        self._plan = _plan(simulation, self._grounds, fall)
+        self._engine: Any = make_engine(
+            simulation,
+            self._grounds,
+            surface,
+            self.count,
+            device=device,
+            single=precision == "single",
+            threads=threads,
+        )
+        self._no_tape = self._engine.make_tape(simulation.scene.model, [], 1, self._signals)
+        self._engine.give(self._given)
+        self.reset()
+
+    def _first_given(self, shape: np.ndarray, table: np.ndarray, friction: Any, mass_scale: Any, pushes: Any) -> Given:
+        """What the worlds are given at first; ``shape`` and ``table`` are the ground's."""
+        sim, model, count = self.simulation, self.simulation.scene.model, self.count
+        coefficients = friction_rows(friction, sim.ground, count)
         mass, inertia = mass_rows(model, mass_scale, count)
         self._pushes, body, time, wrench = push_rows(model, pushes, sim.dt, count)
-        self._given = Given(
+        return Given(
             body_mass=mass,
             body_inertia=inertia,
-            friction=own_friction,
-            values=values,
+            friction=coefficients,
+            values=law_rows(sim.law, sim.setting, self._law_options, coefficients, count),
             gains=np.zeros((1, 1)),
             shape=shape,
             table=table,
@@ -130,32 +149,6 @@ class Worlds(Views, UnderWay):
             push_time=time,
             push_wrench=wrench,
         )
-        self._start = {
-            "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
-            "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
-            "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
-            "row_state": sim.scene.joints.state[None].copy(),
-            "row_inertia": sim.scene.joints.inertia[None].copy(),
-        }
-        self._signals = signal_count(sim)
-        self._plan = Plan(
-            dt=sim.dt,
-            margin=law.near(sim.dt),
-            operator=int(solves_contacts(law)),
-            bends=int(not all(ground.flat for ground in self._grounds)),
-            coupled=int(law.coupled),
-            fall=float(fall) * _home_height(sim),
-            control=0,
-            control_every=1,
-            record_every=1,
-        )
-        single = precision == "single"
-        self._engine: Any = make_engine(
-            sim, self._grounds, surface, count, device=device, single=single, threads=threads
-        )
-        self._no_tape = self._engine.make_tape(model, [], 1, self._signals)
-        self._engine.give(self._given)
-        self.reset()
 
     def _ground_of(self, world: int) -> Ground:
         """The ground of a world, with its friction."""
@@ -308,6 +301,34 @@ class Worlds(Views, UnderWay):
             numbers = rows("gains", numbers, self.count, numbers.shape[-1] if numbers.ndim else 0)
         self._engine.give(self._given._replace(gains=numbers))
         return controller, rate
+
+
+def _first_state(sim: Setup, qpos: Any, qvel: Any, count: int) -> dict[str, np.ndarray]:
+    """Where worlds start, by the name of each array of their state."""
+    model, joints = sim.scene.model, sim.scene.joints
+    return {
+        "qpos": rows("qpos", sim.place() if qpos is None else qpos, count, model.nq),
+        "qvel": rows("qvel", np.zeros(model.nv) if qvel is None else qvel, count, model.nv),
+        "ctrl": rows("ctrl", sim.robot.home_ctrl, count, model.nu),
+        "row_state": joints.state[None].copy(),
+        "row_inertia": joints.inertia[None].copy(),
+    }
+
+
+def _plan(sim: Setup, grounds: Sequence[Ground], fall: float) -> Plan:
+    """The plan of worlds without control and recording."""
+    law = sim.law
+    return Plan(
+        dt=sim.dt,
+        margin=law.near(sim.dt),
+        operator=int(solves_contacts(law)),
+        bends=int(not all(ground.flat for ground in grounds)),
+        coupled=int(law.coupled),
+        fall=float(fall) * _home_height(sim),
+        control=0,
+        control_every=1,
+        record_every=1,
+    )
 
 
 def _home_height(simulation: Setup) -> float:
