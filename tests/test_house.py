@@ -116,7 +116,7 @@ def test_no_import_runs_up():
     assert not up, "\n".join(up)
 
 
-def test_no_circle_among_files():
+def test_no_two_files_import_each_other():
     assert not circles(graph())
 
 

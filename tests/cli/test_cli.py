@@ -52,7 +52,7 @@ def test_an_unknown_command_suggests_the_nearest(capsys):
     assert "did you mean 'run'" in one_line(capsys.readouterr().err)
 
 
-def test_version(capsys):
+def test_version_prints_the_version_of_the_package(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == f"footfall {footfall.__version__}"
 
@@ -214,7 +214,7 @@ def test_a_law_tells_its_documentation(name, capsys):
 # ---- whole processes -------------------------------------------------------------------------------------------
 
 
-def test_exit_codes_of_the_process():
+def test_the_process_exits_with_0_after_success_1_after_an_error_and_2_after_wrong_usage():
     done = footfall_process("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"footfall {footfall.__version__}\n", "")
     done = footfall_process("laws", "nonsense")

@@ -57,7 +57,7 @@ def test_the_quadruped_goes_as_fast_as_asked(gait, speed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ff.laws())
-def test_a_trot_under_every_law(law):
+def test_the_quadruped_trots_under_every_law(law):
     walked("quadruped", law, QuadrupedWalk(speed=0.3, steps=8))
 
 

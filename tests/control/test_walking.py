@@ -78,7 +78,7 @@ def walked(
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_three_steps_on_the_flat_under_every_law(name):
+def test_three_steps_lead_0_3_m_ahead_on_the_flat_under_every_law(name):
     walk = Walk(speed=0.4, steps=3, stop_time=0.6)
     rec = walked(walk, name)
     # half a step, a whole one, and the last closes: the feet end 0.1 m + 0.2 m ahead
@@ -147,7 +147,7 @@ def test_walking_the_ground_carries_the_weight_and_the_feet_clear_it():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "ground"), [*paired(LAWS, list(GROUNDS)), *paired(LAWS, list(GROUNDS), shift=2)])
-def test_many_steps_under_every_law_on_every_ground(name, ground):
+def test_a_walk_reaches_its_speed_under_every_law_on_every_ground(name, ground):
     steps = 10 if ground == "flat" else 6
     rec = walked(Walk(speed=0.4, steps=steps), name, GROUNDS[ground]())
     assert speed_of(rec, steps) == pytest.approx(0.4, rel=SLACK.get(name, 0.15))
@@ -158,12 +158,12 @@ def test_many_steps_under_every_law_on_every_ground(name, ground):
 @pytest.mark.parametrize(
     ("name", "speed"), [("hunt-crossley", 0.2), ("hunt-crossley", 0.5), ("mujoco", 0.5), ("time-stepping", 0.2)]
 )
-def test_slow_and_fast(name, speed):
+def test_slow_and_fast_walks_reach_their_speed(name, speed):
     rec = walked(Walk(speed=speed, steps=10), name)
     assert speed_of(rec, 10) == pytest.approx(speed, rel=0.15)
 
 
-def test_a_turn_of_a_quarter():
+def test_a_walk_turns_by_as_much_as_was_planned():
     walk = Walk(speed=0.2, steps=8, turn=0.5, stop_time=0.6)
     rec = walked(walk, "mujoco")
     planned = sum(step.turn for step in walk.plan(0.18).steps)
@@ -210,7 +210,7 @@ def test_a_walk_takes_a_push_of_a_tenth_of_a_metre_per_second(direction):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("start", "angle"), [(1.2, 0), (1.5, 90), (1.8, 180), (2.1, 270), (1.2, 90), (1.8, 270)])
-def test_pushes_from_all_sides_at_all_times(start, angle):
+def test_a_walk_survives_pushes_from_all_sides_at_all_times(start, angle):
     robot, walk = ff.load_robot("spatial-biped"), Walk(speed=0.4, steps=7)
     force = 0.1 * robot.mass / 0.05
     way = (force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle)), 0.0)

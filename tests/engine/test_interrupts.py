@@ -42,8 +42,8 @@ def test_the_loop_comes_back_often_enough():
     assert run_module.GLANCE <= 0.1
 
 
-def test_ctrl_c_before_the_first_glance(monkeypatch):
-    """Nobody has taken charge of it yet: Python raises it as soon as the loop comes back."""
+def test_ctrl_c_before_the_first_check_ends_the_run_with_its_recording(monkeypatch):
+    """No handler is installed yet: Python raises it as soon as the loop returns."""
     advance = Run.advance
 
     def pressed(self, steps, seconds):
@@ -57,7 +57,7 @@ def test_ctrl_c_before_the_first_glance(monkeypatch):
     check(caught.value.recording, 0.005)
 
 
-def test_ctrl_c_in_compiled_code(monkeypatch):
+def test_ctrl_c_in_compiled_code_ends_the_run_with_its_recording(monkeypatch):
     """Pressed while the loop runs: the run would take hours."""
     enter = run_module.Interrupts.__enter__
 
@@ -103,13 +103,13 @@ def swallow():
 
 
 @pytest.mark.parametrize("how", [press, raise_it, swallow])
-def test_ctrl_c_in_a_controller(how):
+def test_ctrl_c_in_a_controller_ends_the_run_with_its_recording(how):
     with pytest.raises(ff.Interrupted, match=r"interrupted at t = 0\.01 s") as caught:
         ff.Simulation(BIPED).run(1.0, controller=at(0.01, how))
     check(caught.value.recording, last=0.009)
 
 
-def test_ctrl_c_in_a_controller_that_would_go_on_for_long():
+def test_ctrl_c_ends_a_controller_that_would_never_return():
     def endless():
         threading.Timer(0.2, press).start()
         while True:
@@ -119,8 +119,8 @@ def test_ctrl_c_in_a_controller_that_would_go_on_for_long():
         ff.Simulation(BIPED).run(1.0, controller=at(0.01, endless))
 
 
-def test_ctrl_c_between_two_calls_of_a_controller(monkeypatch):
-    """Where an exception would be lost, for compiled code has no place for it."""
+def test_ctrl_c_between_two_calls_of_a_controller_is_not_lost(monkeypatch):
+    """An exception there would be lost, since compiled code cannot pass it on."""
 
     def note(self, number=2, frame=None):
         self.asked = True

@@ -115,7 +115,7 @@ def test_every_constraint_beside_contacts_is_that_of_mujocos_own_solver(equality
 
 
 @pytest.mark.parametrize("friction", [0.0, 1e-3, 2.0])
-def test_slippery_and_rough_ground_alike(friction):
+def test_contacts_agree_with_mujoco_on_slippery_and_on_rough_ground(friction):
     """Edges of a pyramid are the stiffer the less friction there is: at MuJoCo's least by ten orders of magnitude."""
     sim = ff.Simulation("spatial-biped", law="mujoco", ground=ff.Ground.plane(friction))
     agree_in_all(sim, "heap")

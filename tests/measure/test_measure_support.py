@@ -55,7 +55,7 @@ def test_support_margin_is_the_distance_to_the_edge(brick, x, y, margin):
     assert measure.support_margin(rec, "cop") == pytest.approx(0.5)
 
 
-def test_support_margin_of_degenerate_support(brick):
+def test_support_margin_is_a_distance_to_a_line_or_a_point_where_the_support_is_one(brick):
     corners = np.array([[0.1, 0.0, 0], [-0.1, 0.0, 0], [0.0, 0.0, 0], [0.0, 0.3, 0]])
     mode = np.tile([STICK, STICK, STICK, OPEN], (5, 1))
     mode[1] = [STICK, OPEN, OPEN, OPEN]

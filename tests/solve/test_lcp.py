@@ -168,7 +168,7 @@ def test_murtys_problem_takes_two_to_the_n_pivots_and_is_solved(n):
     ],
 )
 @both
-def test_textbook_problems(solver, M, q, z):
+def test_textbook_problems_are_solved(solver, M, q, z):
     found = solver(M, q)
     assert found.solved and found.residual < TOLERANCE
     if z is not None:

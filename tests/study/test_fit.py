@@ -199,7 +199,7 @@ def test_side_and_inertia_of_the_cube_are_found():
     assert found.robot["side"] == pytest.approx(0.098, abs=2e-4)
 
 
-def test_metrics_of_the_field():
+def test_errors_of_trajectories_have_their_closed_forms():
     q = np.array([[1.0, 0.0, 0.0, 0.0], [np.cos(0.1), 0.0, np.sin(0.1), 0.0]])
     assert np.allclose(rotation_error(q, -q), 0.0)
     assert np.allclose(rotation_error(q, q[:1]), [0.0, np.degrees(0.2)])
