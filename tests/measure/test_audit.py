@@ -243,6 +243,21 @@ def test_round_feet_on_uneven_ground_are_judged_by_the_normal_that_the_law_saw(l
     assert wrong.worst > 10.0 * wrong.limit
 
 
+def test_a_ridge_between_the_corners_of_a_sole_is_noted():
+    """A brick stands on its corners over a ridge of 10 mm, which goes that far into it: a point would feel it."""
+    x = np.linspace(-2.0, 2.0, 401)
+    heights = np.tile(np.maximum(0.0, 0.01 - 0.2 * np.abs(x)), (401, 1))
+    brick, row = ff.load_robot("brick"), "unfelt ground"
+    over, beside = (
+        ff.Simulation(brick, ground=ff.Ground.heightfield(heights, size=(4.0, 4.0), center=at)).run(0.02)
+        for at in ((0.0, 0.0), (0.5, 0.0))
+    )
+    assert over.audit()[row].verdict == "note" and over.audit().passed
+    # The nearest place from under a ridge is its flank.
+    assert over.audit()[row].worst == pytest.approx(0.01 / np.hypot(1.0, 0.2), rel=1e-3)
+    assert beside.audit()[row].verdict == "pass" and beside.audit()[row].worst == 0.0
+
+
 ROLLING = """<mujoco model="roller"><worldbody><body name="trunk" pos="0 0 .5"><freejoint/>
   <geom type="box" size=".2 .1 .05" mass="4" contype="0" conaffinity="0"/>{}</body></worldbody></mujoco>"""
 BALL_LEG = """<body name="leg{}" pos="{} {} -.05"><joint axis="0 1 0" damping=".01"/><joint axis="1 0 0"/>

@@ -12,6 +12,7 @@ from footfall.measure import audit_errors as error
 from footfall.measure.audit_errors import scales
 from footfall.measure.audit_motion import force_residual, moment_residual, momentum_is_exact, unknown_balance
 from footfall.measure.support import stance_width
+from footfall.measure.unfelt_ground import ground_in_soles
 
 if TYPE_CHECKING:
     from footfall.record import Record
@@ -46,6 +47,10 @@ class Rule(NamedTuple):
 
 #: Share of a sole's length by which it may sink in: as if it were tilted by 3 degrees.
 SINKING = 0.05
+
+
+#: Share of a sole's length by which the ground may reach into it between its points: a tilt of 0.6 degrees.
+UNFELT = 0.01
 
 
 def _sole(robot: Robot, size: float) -> float:
@@ -135,6 +140,13 @@ RULES = (
         _of_depth,
         "how deep points sink in: soft laws do by design, up to the limit",
         between_samples=FAULTS,
+    ),
+    Rule(
+        "unfelt ground",
+        "m",
+        ground_in_soles,
+        lambda rec: Bounds(UNFELT * _sole(rec.robot, scales(rec).size), math.inf, scales(rec).size),
+        "ground that reaches into a sole between its points, which does not feel it: it may need more (points=)",
     ),
     Rule(
         "friction cone",
