@@ -5,7 +5,7 @@ a there, accelerations of the period are a polynomial, whose integral is Adams a
 
     v at the end = v + dt times the sum of c_m D^m a (m = 0 to k) at the end, c = 1, -1/2, -1/12, -1/24, -19/720 ...,
 
-and where joint friction begins or ceases to slip on the way, the period goes on from there. The method's error is a
+and where joint friction begins or ceases to slip on the way, they have a kink (``kinks``). The method's error is a
 fiftieth of what the predictor may have, plus a share of the predictor's error, since accelerations depend on
 velocities: another evaluation tells how large that share is.
 """
@@ -16,43 +16,27 @@ from numba import types
 
 from footfall.compiled import cold, inlined
 from footfall.contact.event_law import DOES, engine_columns
-from footfall.engine.constraints.active_set import FRICTION
-from footfall.engine.constraints.joint_rows import beyond_friction
-from footfall.engine.events.creep import add_turns, move
-from footfall.engine.events.flow import CHANGED, KNOWN, ORDER, PART, SHARE, UNKNOWN
-from footfall.engine.events.in_step import BEYOND, BISECTIONS
+from footfall.engine.events.course import add_pushes, first_change, sum_up
+from footfall.engine.events.creep import move
+from footfall.engine.events.flow import AFTER, CHANGED, DEGREE, KINKS, KNOWN, ORDER, PART, SHARE, UNKNOWN
+from footfall.engine.events.kinks import (
+    AGAIN,
+    OTHERWISE,
+    OVER,
+    SHORTER,
+    SLOWLY,
+    add_before_kinks,
+    begin_kink,
+    follow_kink,
+)
 from footfall.engine.events.period import is_sound, keep_forces
 from footfall.engine.events.search import find_event
 from footfall.engine.events.strides import MOST_TURNS
-from footfall.engine.stages import integrate_activations, integrate_positions
 from footfall.solve.dense import copy
 
-#: How a correction ends: the period is over, its end is to be evaluated again, joint friction changes in it, or it is
-#: to be taken otherwise.
-OVER, AGAIN, CHANGES, SHORTER, OTHERWISE = 0, 1, 2, 3, 4
-#: Largest share of the error of a period's end that an evaluation may leave.
-SLOWLY = 0.5
-
-
-@inlined
-def course(flow, what, m, part):
-    """What the m-th difference at the end of a period gives where so much of it, 0 to 1, is over: to accelerations
-    (0), or to their integral (1) or twice their integral (2) over periods.
-    """
-    value, row = 0.0, flow.course[what, m]
-    for i in range(row.size - 1, -1, -1):
-        value = value * part + row[i]
-    return value
-
-
-@inlined
-def sum_up(flow, what, last, before, order, part):
-    """The sum of that over the differences of a ``last`` value, those of the one ``before`` known."""
-    change, total = last, course(flow, what, 0, part) * last
-    for k in range(order):
-        change -= before[k]
-        total += course(flow, what, k + 1, part) * change
-    return total
+#: Error of the method in the stride after a kink, relative to that of the predicted acceleration: what the prediction
+#: lacks is of low degree, whatever the order.
+UNLIKE = 0.05
 
 
 @inlined
@@ -71,6 +55,8 @@ def best_order(world, flow, dt):
         error = dt * flow.differences[k, 0] * worst[k + 1]
         if error < least:
             order, least = k, error
+    if flow.tally[AFTER] == 1:
+        least = max(least, UNLIKE * dt * worst[known])
     return order, least
 
 
@@ -95,83 +81,53 @@ def improve(world, flow, order, dt, turn):
 
 
 @inlined
-def beyond_within(world, joints, flow, i, order, part, dt):
-    """How far the friction of a joint is beyond what it does, N m or N, where so much of a period is over."""
-    j = joints.dof[i]
-    last, before = world.qacc[j], flow.pace[:, j]
-    speed = flow.speed[j] + dt * sum_up(flow, 1, last, before, order, part)
-    return beyond_friction(joints, i, speed, sum_up(flow, 0, last, before, order, part))
-
-
-@inlined
-def first_change(world, joints, flow, order, dt):
-    """When the first joint's friction has begun or ceased to slip, of the period, or 1 if none has.
-
-    It is looked for at the end and halfway.
-    """
-    first = 1.0
-    for i in range(joints.kind.size):
-        if joints.kind[i] != FRICTION:
-            continue
-        low, high, allowed = 0.0, 1.0, BEYOND * joints.bound[i]
-        if not beyond_within(world, joints, flow, i, order, 0.5, dt) <= allowed:
-            high = 0.5
-        elif beyond_within(world, joints, flow, i, order, 1.0, dt) <= allowed:
-            continue
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (low + high)
-            if beyond_within(world, joints, flow, i, order, middle, dt) <= allowed:
-                low = middle
-            else:
-                high = middle
-        first = min(first, high)
-    return first
-
-
-@inlined
-def stop_within(world, flow, order, part, dt):
-    """Go to where so much of a period, 0 to 1, is over."""
-    nq, nv, change = world.qpos.size, world.qvel.size, flow.slope[0]
-    copy(world.qpos, flow.start[:nq])
-    copy(world.act, flow.start[nq + nv :])
-    integrate_activations(world, part * dt)
-    for j in range(nv):
-        last, before = world.qacc[j], flow.pace[:, j]
-        world.qvel[j] = flow.speed[j] + dt / part * sum_up(flow, 2, last, before, order, part)
-        change[j] = dt * sum_up(flow, 1, last, before, order, part)
-    add_turns(flow, world.qvel, change, part * dt)
-    integrate_positions(world, world.qvel, part * dt)
-    for j in range(nv):
-        world.qvel[j] = flow.speed[j] + change[j]
-
-
-@cold(types.int64, soon=True)
-def correct(world, points, contacts, joints, flow, dt, turn):
-    """Go on from the end of a period, which was evaluated so many times: how that ends.
-
-    How much of the period is over is in ``flow.clock[PART]``, 0 to 1.
-    """
+def lead_to_end(world, points, contacts, flow, dt, turn):
+    """Correct the end of a stride by Adams and Moulton's method after so many evaluations: how that ends."""
     order, error = best_order(world, flow, dt)
-    happened, _ = find_event(points, contacts, flow, 0, 0.0)
-    flow.clock[PART] = 0.0
-    if happened:
-        return OTHERWISE
     if error > flow.tolerance:
         return SHORTER
     error += improve(world, flow, order, dt, turn)
     if error > flow.tolerance:
         slow = turn > 1 and dt * flow.clock[SHARE] > SLOWLY
         return SHORTER if slow or turn == MOST_TURNS else AGAIN
-    part, first = first_change(world, joints, flow, order, dt), engine_columns(points.memory)
+    flow.tally[DEGREE] = order
     keep_forces(points, contacts, flow.force[1])
+    return OVER
+
+
+@inlined
+def note_pushes(points, contacts, flow, dt):
+    """Impulses of a stride that is over, as if it had been in the state of its end all along."""
+    first = engine_columns(points.memory)
     for i in range(contacts.number[0]):
         p = contacts.points[i]
         if points.force[p, 2] > 0.0:
             flow.worked[p] = int(points.memory[p, first + DOES])
         for c in range(3):
-            flow.pushed[p, c] = dt * sum_up(flow, 1, flow.force[1, p, c], flow.began[:, p, c], order, part)
+            flow.pushed[p, c] = 0.0
+    add_pushes(contacts, flow, flow.pushed, 1.0, dt)
+
+
+@cold(types.int64, soon=True)
+def correct(world, points, contacts, joints, flow, dt, turn):
+    """Go on from the end of a stride, which was evaluated so many times: how that ends."""
+    since = 0.0
+    happened, _ = find_event(points, contacts, flow, 0, 0.0)
+    if happened:
+        return OTHERWISE
+    if flow.tally[KINKS] == 0:
+        how = lead_to_end(world, points, contacts, flow, dt, turn)
+    else:
+        since = flow.clock[PART]
+        how = follow_kink(world, points, contacts, joints, flow, dt)
+    if how != OVER:
+        return how
+    part, row = first_change(world, joints, flow, flow.tally[DEGREE], since, dt)
     if part < 1.0:
-        flow.clock[PART] = part
-        stop_within(world, flow, order, part, dt)
-        return CHANGES
-    return OVER if is_sound(points, contacts, flow, flow.pushed) else OTHERWISE
+        return begin_kink(world, points, contacts, joints, flow, row, part, dt)
+    note_pushes(points, contacts, flow, dt)
+    if not is_sound(points, contacts, flow, flow.pushed):
+        return OTHERWISE
+    if flow.tally[KINKS] > 0:
+        add_before_kinks(contacts, flow)
+    return OVER

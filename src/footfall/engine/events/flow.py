@@ -25,7 +25,7 @@ INSTEAD, KEPT = 5, 6  # what the last period's time step cost, 0 if it was none;
 MISSED = 7  # m/s, least error of a method with one evaluation over the period
 # m/s, by how much an evaluation of its end changed a stride; and the share of it left off, over the stride, 1/s.
 CHANGED, SHARE = 8, 9
-PART = 10  # of a stride that is over, 0 to 1
+PART = 10  # where in a stride the last kink was, 0 to 1
 STRIDE = 11  # s, from one instant at which the motion is known to the next, see ``strides``
 LOOSENED = 12  # times the tolerance that steps of a period may err by which would cost more than it may
 EVENTS, IMPACTS = 0, 1  # in the period
@@ -35,7 +35,11 @@ SORTED = 4  # 1 since it was found out which points are in contact, as after a t
 SOFT = 5  # 1 if the period is one time step
 KNOWN = 6  # periods in a row whose differences are known, see ``creep``
 VAIN = 7  # periods in a row that became time steps
-COUNTS = 8  # how many there are
+DEGREE = 8  # of the polynomial of accelerations within a stride
+# Kinks of a stride, evaluations since the last one, its row of joint friction, and the state of that before.
+KINKS, EVALUATED, ROW, DID = 9, 10, 11, 12
+AFTER = 13  # 1 in the stride after one with kinks
+COUNTS = 14  # how many there are
 #: Error of a method that is not known, m/s.
 UNKNOWN = 1e300
 #: Highest order of a period with one evaluation, see ``creep``; and differences of velocities that it takes at most.
@@ -85,11 +89,12 @@ class Flow(NamedTuple):
     given: np.ndarray  # (ORDER, P, 3) N s, world frame, impulses of the last period, and their differences
     differences: np.ndarray  # (ORDER + 2, 2) see ``creep``
     ahead: np.ndarray  # (ORDER + 1, 2, ORDER) see ``creep``
-    course: np.ndarray  # (3, ORDER + 1, ORDER + 3) see ``correction``
+    course: np.ndarray  # (2, ORDER + 1, ORDER + 2) see ``course``
     told: np.ndarray  # (2, ORDER + 1, STAGES) see ``restart``
     part: np.ndarray  # (ORDER + 2,) what the integral over a stride takes of the differences at its end
     scaling: np.ndarray  # (ORDER + 2, ORDER + 2) scratch of ``strides``
     values: np.ndarray  # (ORDER + 2,) scratch
+    kink: np.ndarray  # (3, ORDER + 2) differences of what changes since a kink, of its integral and of twice that
     roams: np.ndarray  # (nv,) 1 for dofs of a root that is the only one: no body is nearer to another for their motion
     ctrl: np.ndarray  # (nu,) controls of the last period
     motors: MotorLimits
@@ -153,6 +158,7 @@ def make_flow(
         part=np.concatenate([[1.0], -DIFFERENCES[: ORDER + 1, 0]]),
         scaling=np.zeros((ORDER + 2, ORDER + 2)),
         values=np.zeros(ORDER + 2),
+        kink=np.zeros((3, ORDER + 2)),
         roams=_only_root(model),
         ctrl=np.full(model.nu, np.inf),
         motors=motor_limits(model),
@@ -190,12 +196,12 @@ def _ahead() -> np.ndarray:
 
 
 def _course() -> np.ndarray:
-    """(3, ORDER + 1, ORDER + 3) Polynomials of the part of a period that is over, which the backward differences at its
-    end are multiplied by, by powers; then their first and second integrals.
+    """(2, ORDER + 1, ORDER + 2) Polynomials of the part of a stride that is over, which the backward differences at its
+    end are multiplied by, by powers; then their integrals.
     """
-    course, value = np.zeros((3, ORDER + 1, ORDER + 3)), Polynomial([1.0])
+    course, value = np.zeros((2, ORDER + 1, ORDER + 2)), Polynomial([1.0])
     for m in range(ORDER + 1):
-        for k in range(3):
+        for k in range(2):
             row = value.integ(k) if k else value
             course[k, m, : row.coef.size] = row.coef
         value *= Polynomial([m - 1.0, 1.0]) / (m + 1)  # Newton's interpolation

@@ -8,7 +8,7 @@ evaluation shows whether it did. Most periods are one stride (``strides``).
 from __future__ import annotations
 
 from footfall.compiled import inlined
-from footfall.engine.events.correction import AGAIN, CHANGES, OTHERWISE, OVER, SHORTER, correct
+from footfall.engine.events.correction import correct
 from footfall.engine.events.creep import (
     BUSY,
     QUIET,
@@ -22,7 +22,8 @@ from footfall.engine.events.creep import (
     note_end,
 )
 from footfall.engine.events.dormand_prince import read_state, write_state
-from footfall.engine.events.flow import MISSED, STRIDE
+from footfall.engine.events.flow import AFTER, KINKS, MISSED, STRIDE
+from footfall.engine.events.kinks import AGAIN, OTHERWISE, OVER, SHORTER
 from footfall.engine.events.restart import forget
 from footfall.engine.events.search import follow_slips, keep_values
 from footfall.engine.events.strides import FAR_OFF, MOST_STRIDES, change_stride, divide
@@ -37,6 +38,7 @@ FARTHER = 4.0
 @inlined
 def set_out(world, points, contacts, flow, order):
     """Go to the end of a stride by a method of this order: AGAIN, or OTHERWISE if that is too far off."""
+    flow.tally[KINKS] = 0
     far = order == 0 or flow.clock[MISSED] > FAR_OFF * flow.tolerance
     return OTHERWISE if far or not creep(world, points, contacts, flow, flow.clock[STRIDE], order) else AGAIN
 
@@ -79,7 +81,7 @@ def take_stride(loop, flow, left):
     if max(order, best) == 0 or not is_smooth(world, points, contacts, loop.conditions, flow, stride):
         return OTHERWISE
     found = contacts_go_on(world, points, contacts, flow, stride)
-    if found == QUIET and friction_may_change(world, joints, flow, stride):
+    if found == QUIET and (flow.tally[KINKS] > 0 or friction_may_change(world, joints, flow, stride)):
         found = UNSURE
     if found == QUIET and order > 0 and creep(world, points, contacts, flow, stride, order):
         end_stride(contacts, flow)
@@ -89,6 +91,7 @@ def take_stride(loop, flow, left):
     read_state(world, flow.start)
     follow_slips(points, contacts)
     keep_values(points, contacts, flow)
+    flow.tally[AFTER] = 1 if flow.tally[KINKS] > 0 else 0
     return set_out(world, points, contacts, flow, best)
 
 
@@ -114,11 +117,11 @@ def take_up(loop, flow, left, status, turn):
     how, stride = OTHERWISE, flow.clock[STRIDE]
     if status == 0:
         how = correct(world, points, contacts, joints, flow, stride, turn)
-    if how in (OVER, CHANGES):
+    if how == OVER:
         end_stride(contacts, flow)
     elif how != AGAIN:
         write_state(world, flow.start)
-    if how == CHANGES:
+    if how == OTHERWISE and flow.tally[KINKS] > 0:
         forget(flow)
     if how == SHORTER:
         how, turn = OTHERWISE, 0

@@ -34,7 +34,7 @@ from footfall.engine import step as time_steps
 from footfall.engine.bridge import address_of
 from footfall.engine.clock import overdue
 from footfall.engine.events.contact_set import KINK, put_back, rising, strike
-from footfall.engine.events.correction import AGAIN, CHANGES, OVER, correct
+from footfall.engine.events.correction import correct
 from footfall.engine.events.creep import note_period
 from footfall.engine.events.dormand_prince import (
     HOPEFUL,
@@ -54,7 +54,6 @@ from footfall.engine.events.flow import (
     LENGTH,
     LOOSENED,
     MISSED,
-    PART,
     SOFT,
     SORTED,
     STRIDE,
@@ -64,6 +63,7 @@ from footfall.engine.events.flow import (
 )
 from footfall.engine.events.foretold import FORETOLD, foresee, take_up
 from footfall.engine.events.in_step import end_within
+from footfall.engine.events.kinks import AGAIN, OVER
 from footfall.engine.events.one_step import begin_step, end_step, judge
 from footfall.engine.events.period import (
     TIRED,
@@ -289,12 +289,11 @@ def take_period(loop, flow, step):
             how, turn = take_up(loop, flow, dt - gone, status, turn)
             if how == AGAIN:
                 continue
-            if how in (OVER, CHANGES):
-                gone += flow.clock[STRIDE] * (flow.clock[PART] if how == CHANGES else 1.0)
-                whole = False
             known, stage = how == OVER, 0
-            if known and flow.clock[STRIDE] == dt:
-                break
+            if known:
+                gone, whole = gone + flow.clock[STRIDE], False
+                if flow.clock[STRIDE] == dt:
+                    break
             continue
         if stage > 0:
             keep_forces(points, contacts, flow.force[stage])
